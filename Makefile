@@ -534,7 +534,7 @@ generate-options: # what is made from the tables of the options and of the opera
 .PHONY: generate-cli
 generate-cli: # the pages of man and the completions of shells, which the packages carry
 	@$(call need,cargo,Rust)
-	@MEMDIR_GENERATE=1 cargo test --package memdir --lib --quiet cli::pages > /dev/null
+	@MEMDIR_GENERATE=1 cargo test $(RUST) --lib --quiet cli::pages > /dev/null
 
 .PHONY: generate-node
 generate-node: # the types of the native half

@@ -77,11 +77,17 @@ test('the lock file names no registry', () => {
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
 });
 
-for (const page of ['README.md', 'docs/your-own-code.md', 'bindings-node/README.md']) {
-  test(`the example of ${page} prints what it says`, async () => {
+for (const [page, code, says] of [
+  ['README.md', '(?:quickstart|typescript)', 'printed'],
+  ['docs/your-own-code.md', 'typescript', 'printed'],
+  ['docs/your-own-code.md', 'typescript-watch', 'watch-printed'],
+  ['bindings-node/README.md', '(?:quickstart|typescript)', 'printed'],
+] as const) {
+  test(`the example ${code} of ${page} prints what it says`, async () => {
     const text = readFileSync(new URL(page, PROJECT), 'utf8');
-    const example = /<!-- (?:quickstart|typescript) -->\n```ts\n(.*?)```/s.exec(text)?.[1] ?? '';
-    const stdout = /<!-- printed -->\n```text\n(.*?)```/s.exec(text)?.[1];
+    const example =
+      new RegExp(`<!-- ${code} -->\\n\`\`\`ts\\n(.*?)\`\`\``, 's').exec(text)?.[1] ?? '';
+    const stdout = new RegExp(`<!-- ${says} -->\\n\`\`\`text\\n(.*?)\`\`\``, 's').exec(text)?.[1];
     const directory = await project();
     assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
   });

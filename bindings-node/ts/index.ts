@@ -68,5 +68,4 @@ export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
 export { memoryTool } from './tool.js';
 export type { MemoryTool } from './tool.js';
-export { Watch } from './watch.js';
-export type { Change, WatchOptions } from './watch.js';
+export type { Change, Watch, WatchOptions } from './watch.js';

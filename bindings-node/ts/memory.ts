@@ -278,7 +278,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * the store directly. What this process changes is seen at once; for the rest it looks at the store
    * again and again.
    *
-   * The watch keeps the store open until it is closed, which leaving the loop does.
+   * The watch keeps the store open until it is closed, which leaving the loop does. It begins on a thread:
+   * `await watch.changes(0)` waits until it has begun.
    *
    * @example
    * ```ts

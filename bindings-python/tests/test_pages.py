@@ -57,13 +57,25 @@ def test_every_language_is_quoted_and_every_file_is_there() -> None:
         assert (PAGE.parent / link).exists(), link
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/your-own-code.md", "docs/history.md"])
+@pytest.mark.parametrize(
+    "example",
+    [
+        ("README.md", "quickstart", "printed"),
+        ("docs/your-own-code.md", "python", "printed"),
+        ("docs/your-own-code.md", "python-watch", "watch-printed"),
+        ("docs/history.md", "python", "printed"),
+    ],
+)
 def test_the_example_of_the_page_prints_what_it_says(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    example: tuple[str, str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    page, code, says = example
     text = (cases.PROJECT / page).read_text("utf-8")
-    found = re.search(r"<!-- (?:quickstart|python) -->\n```python\n(.*?)```", text, re.DOTALL)
-    printed = re.search(r"<!-- printed -->\n```text\n(.*?)```", text, re.DOTALL)
+    found = re.search(rf"<!-- {code} -->\n```python\n(.*?)```", text, re.DOTALL)
+    printed = re.search(rf"<!-- {says} -->\n```text\n(.*?)```", text, re.DOTALL)
     assert found
     assert printed
     monkeypatch.chdir(tmp_path)

@@ -109,10 +109,15 @@ def test_other_threads_run_while_one_waits_and_closing_ends_it() -> None:
 def test_ctrl_c_ends_the_waiting_and_loses_nothing() -> None:
     memory = Memory("memory:")
     watch = memory.watch()
+    # In the background of a shell it would be ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        next(watch)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            next(watch)
+    finally:
+        signal.signal(signal.SIGINT, before)
     timer.join()
     memory.write("/memories/a.md", "one\n")
     assert told([next(watch)]) == [("written", "/memories/a.md")]

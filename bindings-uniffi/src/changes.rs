@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::store::StoreError;
 
-/// A change that a memory of this process made. After a failure of the store that may have come before or
+/// A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
 /// after the change, it is told as well: look at the path to see what is there.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Change {

@@ -135,10 +135,7 @@ impl Memory {
         let query = query.option("query")?;
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
-        let mut query = if regex { Query::regex(&query)? } else { Query::text(query) };
-        if ignore_case {
-            query = query.ignoring_case();
-        }
+        let query = Query::of(&query, regex, ignore_case)?;
         let found = self.cancellation.within(|| self.core.search(&query, &path, limit))?;
         Ok(found.into_iter().map(Match::from).collect())
     }
@@ -216,7 +213,7 @@ impl Memory {
     }
 }
 
-fn path_or_root(path: Option<MemdirText>) -> Result<String, MemdirError> {
+pub(crate) fn path_or_root(path: Option<MemdirText>) -> Result<String, MemdirError> {
     path.map_or(Ok("/memories".to_owned()), |path| path.option("path"))
 }
 

@@ -19,11 +19,14 @@ mod hooks;
 mod memory;
 mod mounts;
 mod options;
+mod past;
 mod rekey;
 mod reply;
+mod stats;
 mod store;
 mod swap;
 mod time;
+mod watch;
 
 pub use border::{MemdirDuration, MemdirKey, MemdirText, MemdirTime};
 pub use built_in_store::open_store;
@@ -40,8 +43,11 @@ pub use hooks::{Command, Event, HookDecision, HookError, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
+pub use past::{PastFile, PastMatch};
 pub use rekey::{rekey, rekey_store};
 pub use reply::{Reply, ReplyImage};
+pub use stats::{HistorySize, SensitiveMatch, SizedPath, Stats, TimedPath};
 pub use store::{Edit, Entry, Store, StoreError};
+pub use watch::Watch;
 
 uniffi::setup_scaffolding!("memdir");

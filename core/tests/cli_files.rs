@@ -223,6 +223,18 @@ fn policies_hold_if_they_are_given_and_a_line_says_when_none_is() {
         refused(&["--max-file-bytes", "5"], "5 bytes at most");
         refused(&["--read-only-paths", "/memories/p"], "/memories/p");
         refused(&["--read-only"], "read-only");
+        let mut redacted = scene.command(&["put", scene.store, "/memories/r", "token"]);
+        fs::write(
+            scene.place.path().join("token"),
+            "token ghp_0123456789abcdefghijABCDEFGHIJ012345",
+        )
+        .unwrap();
+        redacted.args(["--sensitive-text", "redact"]).env_remove("MEMDIR_QUIET");
+        let (code, _, stderr) = said(&redacted.output().unwrap());
+        assert_eq!(
+            (code, stderr.as_str()),
+            (0, "memdir: sensitive text in /memories/r was redacted\n")
+        );
         let (code, _, stderr) = put(&["--max-files", "many"], b"");
         assert!(code == 2 && stderr.contains("max_files must be a whole number"), "{stderr}");
         for (command, says) in [

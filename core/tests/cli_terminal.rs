@@ -1,5 +1,11 @@
 //! The program `memdir` on a terminal: its colours, and that nothing hostile reaches it.
-#![cfg(all(target_os = "linux", feature = "cli", feature = "mcp", feature = "sqlite"))]
+#![cfg(all(
+    target_os = "linux",
+    feature = "cli",
+    feature = "mcp",
+    feature = "page",
+    feature = "sqlite"
+))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[path = "common/program.rs"]
@@ -68,7 +74,7 @@ fn hostile(place: &Path) -> [String; 3] {
 fn nothing_hostile_reaches_a_terminal_from_any_command() {
     let place = tempfile::tempdir().unwrap();
     let [first, second, redacted] = &hostile(place.path());
-    let turned = format!("{NAME}2");
+    let (turned, nowhere) = (format!("{NAME}2"), format!("sqlite:none/{HOSTILE}"));
     let editor = "sh -c 'printf \"\\033[2J\" >> \"$0\"; exit 1'";
     // Of each command some uses, also such that fail.
     let uses: &[&[&str]] = &[
@@ -116,6 +122,8 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
         &["expire", "m", "--after", "1s", "-n"],
         &["watch", "m", "/memories/../x"],
         &["completions", HOSTILE],
+        &["serve", "m", "--mount", HOSTILE],
+        &["serve", &nowhere],
         &["mcp", "m", "--http=0.0.0.0:1"],
         &["mcp", "m", "--prefix", HOSTILE],
     ];
@@ -139,8 +147,10 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
     let help = well(place.path(), &["--help"]);
     let (_, commands) = help.split_once("Commands:\n").unwrap();
     let (commands, _) = commands.split_once("\n\n").unwrap();
+    // A summary may go on in the next line.
+    let lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
     let commands: BTreeSet<&str> =
-        commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
     let tried: BTreeSet<&str> = uses.iter().map(|arguments| arguments[0]).chain(["help"]).collect();
     assert_eq!(commands, tried, "a command that nobody has tried on a terminal");
 }

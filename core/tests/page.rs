@@ -326,7 +326,7 @@ fn every_answer_forbids_the_browser_what_the_page_does_not_need() {
         for (name, value) in [
             ("x-content-type-options", "nosniff"),
             ("x-frame-options", "DENY"),
-            ("referrer-policy", "no-referrer"),
+            ("referrer-policy", "same-origin"),
             ("cache-control", "no-store"),
         ] {
             assert_eq!(answer.header(name), Some(value), "{address}");

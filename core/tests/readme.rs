@@ -20,6 +20,8 @@ fn the_examples_are_those_of_the_pages() {
     assert!(example.ends_with(block(README, "quickstart", "rust")), "{example}");
     let example = include_str!("../examples/own_code.rs");
     assert!(example.ends_with(block(OWN_CODE, "rust", "rust")), "{example}");
+    let example = include_str!("../examples/watching.rs");
+    assert!(example.ends_with(block(OWN_CODE, "rust-watch", "rust")), "{example}");
 }
 
 #[test]
@@ -33,10 +35,14 @@ fn the_examples_print_what_the_pages_say() {
     // Cargo builds examples beside the tests.
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().and_then(Path::parent).unwrap().join("examples");
-    for (name, page) in [("readme", README), ("own_code", OWN_CODE)] {
+    for (name, page, mark) in [
+        ("readme", README, "printed"),
+        ("own_code", OWN_CODE, "printed"),
+        ("watching", OWN_CODE, "watch-printed"),
+    ] {
         let example = built.join(name).with_extension(std::env::consts::EXE_EXTENSION);
         let directory = tempfile::tempdir().unwrap();
         let done = Command::new(example).current_dir(directory.path()).output().unwrap();
-        assert_eq!(String::from_utf8(done.stdout).unwrap(), block(page, "printed", "text"));
+        assert_eq!(String::from_utf8(done.stdout).unwrap(), block(page, mark, "text"));
     }
 }

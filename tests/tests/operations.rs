@@ -180,7 +180,7 @@ fn rust_has_the_operations_of_the_table() {
 #[test]
 fn go_has_the_operations_of_the_table() {
     let mut found = BTreeSet::new();
-    for file in ["memdir", "files", "history"] {
+    for file in ["memdir", "files", "history", "past", "stats", "watch"] {
         let source = read(&format!("bindings-go/{file}.go"));
         found.extend(methods(named(&source, "func (m *Memory) "), "."));
         found.extend(named(&source, "func "));

@@ -10,6 +10,7 @@ use super::stores::{self, Place};
 use super::{Failure, say};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
+use crate::policy::sensitive::SensitiveText;
 use crate::store::Store;
 
 /// If it is set, nothing is said that is neither asked for nor an error.
@@ -66,6 +67,14 @@ impl Changing {
             );
         }
         Ok(Self { memory, place })
+    }
+
+    /// Says so if sensitive text was redacted on the way into the file.
+    pub(super) fn tell_redaction(&self, path: &str, text: &str, output: &Output) {
+        let redacts = self.memory.options().sensitive_text == SensitiveText::Redact;
+        if redacts && self.memory.read(path).is_ok_and(|written| written != text) {
+            note(output, &format!("sensitive text in {path} was redacted"));
+        }
     }
 
     /// What the memory itself uses, whose history is not to be seen.

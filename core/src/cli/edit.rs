@@ -45,6 +45,7 @@ pub(super) fn run(wanted: &Edit, output: &mut Output) -> Result<Ended, Failure> 
         });
     }
     draft.remove();
+    changing.tell_redaction(path.as_str(), &text, output);
     output.file(if before.is_some() { "modified" } else { "created" }, path.as_str(), None)?;
     Ok(Ended::Well)
 }

@@ -30,6 +30,7 @@ impl Draft {
         getrandom::fill(&mut number).map_err(|error| failed(io::Error::other(error)))?;
         let unique = format!("memdir-edit-{:016x}", u64::from_ne_bytes(number));
         let directory = env::temp_dir().join(unique);
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "modes are Unix's"))]
         let mut builder = DirBuilder::new();
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);

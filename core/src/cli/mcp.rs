@@ -1,6 +1,6 @@
 //! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
 
-use super::arguments::Mcp;
+use super::server_arguments::Mcp;
 use super::{Ended, Failure, say, stores};
 use crate::mcp::{self, Failure as NotServed};
 use crate::memory::Memory;

@@ -34,7 +34,8 @@ mod log;
 mod mcp;
 mod output;
 // What is generated is that of a build with all commands.
-#[cfg(all(test, unix, feature = "mcp"))]
+#[cfg(test)]
+#[cfg(all(unix, feature = "mcp", feature = "page"))]
 mod pages;
 mod put;
 mod remove;
@@ -42,6 +43,8 @@ mod rename;
 mod restore;
 #[cfg(feature = "page")]
 mod serve;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod server_arguments;
 mod show;
 mod stats;
 mod stores;

@@ -34,6 +34,15 @@ fn the_pages_and_completions_of_the_packages_are_those_of_the_arguments() {
     assert_eq!(count, made.len() - 3, "a page of a command that is no more: run `make generate`");
 }
 
+#[test]
+fn the_help_of_each_command_has_an_example() {
+    for command in Arguments::command().get_subcommands() {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let example = format!("memdir {} ", command.get_name());
+        assert!(help.starts_with("Example") && help.contains(&example), "{}", command.get_name());
+    }
+}
+
 /// Each file by its name below `share`.
 fn made() -> BTreeMap<PathBuf, String> {
     let mut made = BTreeMap::new();

@@ -26,6 +26,7 @@ pub(super) fn run(wanted: &Put, output: &mut Output) -> Result<Ended, Failure> {
         memory.write(path, &text, before.as_deref()).map_err(failed)?;
     }
     let operation = if is_there { "modified" } else { "created" };
+    changing.tell_redaction(path, &text, output);
     output.file(operation, path, None)?;
     Ok(Ended::Well)
 }

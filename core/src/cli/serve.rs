@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::arguments::Serve;
 use super::editor::Draft;
+use super::server_arguments::Serve;
 use super::stores::{self, Place};
 use super::{Ended, Failure, history, say};
 use crate::history::hiding;

@@ -114,6 +114,8 @@ impl Watch {
     /// The files as they are now.
     fn look(&mut self) -> Result<BTreeMap<MemoryPath, Stamp>, Error> {
         let began = Instant::now();
+        // Also if it fails: who asks again and again shall not keep a broken store busy.
+        self.next = began.checked_add(self.every).unwrap_or(began);
         let found = match super::list(&*self.store, &self.path, MAX_LEVELS) {
             Ok(entries) => entries,
             // It is not there, or not any more.

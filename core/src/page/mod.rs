@@ -1,6 +1,6 @@
 //! The page that `memdir serve` shows: what an agent remembers, who changed it and when, and how it is taken back.
 //!
-//! It is a user of [`Memory`] like any other, and calls its public methods only: what the page needs, developers need,
+//! It is a user of [`Memory`](crate::Memory) like any other, and calls its public methods only: what the page needs, developers need,
 //! too. HTML is made here and not in the browser, so that it works without a script and can be tested without one; the
 //! script only adds what a page cannot do by itself, such as to follow changes.
 //!

@@ -102,6 +102,23 @@ extension Memory {
         }
     }
 
+    /// The first `limit` places where the rules for sensitive text find something. This is the blocking `findSensitive`
+    /// for asynchronous code.
+    public func findSensitive(path: String? = nil, limit: Int64 = 100) async throws -> [SensitiveMatch] {
+        try await off(Threads.views) { try $0.findSensitive(path: path, limit: limit) }
+    }
+
+    /// How much the memory holds. This is the blocking `stats` for asynchronous code.
+    public func stats() async throws -> Stats {
+        try await off(Threads.views) { try $0.stats() }
+    }
+
+    /// Begins to watch the files at `path` and below it, for changes by anybody. This is the blocking `watch` for
+    /// asynchronous code. Iterate over the result with `for try await`.
+    public func watch(path: String? = nil, every: TimeInterval? = nil) async throws -> Watch {
+        try await off(Threads.views) { try $0.watch(path: path, every: every) }
+    }
+
     /// A table of contents for a system prompt, in at most `maxChars` characters. This is the blocking `index` for
     /// asynchronous code.
     public func index(maxChars: Int64 = 2000) async throws -> String {
@@ -122,6 +139,26 @@ extension Memory {
         try await off(Threads.views) {
             try $0.history(path: path, limit: limit, before: before, actor: actor, change: change, since: since)
         }
+    }
+
+    /// The first `limit` names and lines that are in the history, and that the files do not have any more. This is the
+    /// blocking `searchHistory` for asynchronous code.
+    public func searchHistory(
+        query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
+    ) async throws -> [PastMatch] {
+        try await off(Threads.views) {
+            try $0.searchHistory(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
+        }
+    }
+
+    /// The files that there were at a time. This is the blocking `filesAt` for asynchronous code.
+    public func filesAt(at: Date) async throws -> [PastFile] {
+        try await off(Threads.views) { try $0.filesAt(at: at) }
+    }
+
+    /// What a file held at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
+    public func readAt(path: String, at: Date) async throws -> Data? {
+        try await off(Threads.views) { try $0.readAt(path: path, at: at) }
     }
 
     /// The content of a version. This is the blocking `readVersion` for asynchronous code.
@@ -288,7 +325,7 @@ private final class Turn: @unchecked Sendable {
 }
 
 /// The threads that execute commands. Dispatch has 64; views and changes get at most half each.
-private enum Threads {
+enum Threads {
     static let views = queue("memdir.views")
     static let changes = queue("memdir.changes")
 

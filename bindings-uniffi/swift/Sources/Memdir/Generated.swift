@@ -1949,6 +1949,59 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      */
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
+    /**
+     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
+     * kept is among them as it is now, if it was last written before that time.
+     *
+     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     */
+    func filesAt(at: MemdirTime) throws  -> [PastFile]
+
+    /**
+     * What a file held at a time; null if there was no file.
+     *
+     * Throws as `files_at` and `read_version`.
+     */
+    func readAt(path: MemdirText, at: MemdirTime) throws  -> Data?
+
+    /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    func searchHistory(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [PastMatch]
+
+    /**
+     * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
+     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
+     * such text does not matter here. Null as the path is `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     */
+    func findSensitive(path: MemdirText?, limit: Int64) throws  -> [SensitiveMatch]
+
+    /**
+     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    func stats() throws  -> Stats
+
+    /**
+     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
+     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     *
+     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
+     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
+     * the store open.
+     *
+     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     */
+    func watch(path: MemdirText?, every: MemdirDuration?) throws  -> Watch
+
 }
 /**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
@@ -2600,6 +2653,113 @@ open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),
         FfiConverterOptionSequenceInt64.lower(viewRange),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
+     * kept is among them as it is now, if it was last written before that time.
+     *
+     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     */
+open func filesAt(at: MemdirTime)throws  -> [PastFile]  {
+    return try  FfiConverterSequenceTypePastFile.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_files_at(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirTime_lower(at),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * What a file held at a time; null if there was no file.
+     *
+     * Throws as `files_at` and `read_version`.
+     */
+open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
+    return try  FfiConverterOptionData.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_read_at(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),
+        FfiConverterTypeMemdirTime_lower(at),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+open func searchHistory(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [PastMatch]  {
+    return try  FfiConverterSequenceTypePastMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_search_history(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterBool.lower(regex),
+        FfiConverterBool.lower(ignoreCase),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
+     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
+     * such text does not matter here. Null as the path is `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     */
+open func findSensitive(path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [SensitiveMatch]  {
+    return try  FfiConverterSequenceTypeSensitiveMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_find_sensitive(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     *
+     * Throws `Store` if the store is broken.
+     */
+open func stats()throws  -> Stats  {
+    return try  FfiConverterTypeStats_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_stats(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
+     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     *
+     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
+     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
+     * the store open.
+     *
+     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     */
+open func watch(path: MemdirText? = nil, every: MemdirDuration? = nil)throws  -> Watch  {
+    return try  FfiConverterTypeWatch_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_watch(
+            self.uniffiCloneHandle(),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterOptionTypeMemdirDuration.lower(every),uniffiCallStatus
     )
 })
 }
@@ -4122,8 +4282,189 @@ public func FfiConverterTypeSubscription_lower(_ value: Subscription) -> UInt64 
 
 
 
+
+
 /**
- * A change that a memory of this process made. After a failure of the store that may have come before or
+ * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
+ * of them.
+ */
+public protocol WatchProtocol: AnyObject, Sendable {
+
+    /**
+     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     */
+    func cancel()
+
+    /**
+     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
+     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
+     * cancelled, also meanwhile.
+     *
+     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+     * changed back between two looks is not told.
+     *
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     */
+    func changes(wait: MemdirDuration) throws  -> [Change]?
+
+    /**
+     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
+     * that waits without a thread.
+     */
+    func isDue()  -> Bool
+
+}
+/**
+ * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
+ * of them.
+ */
+open class Watch: WatchProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_watch(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_watch(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     */
+open func cancel()  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_watch_cancel(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
+     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
+     * cancelled, also meanwhile.
+     *
+     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+     * changed back between two looks is not told.
+     *
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     */
+open func changes(wait: MemdirDuration)throws  -> [Change]?  {
+    return try  FfiConverterOptionSequenceTypeChange.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_watch_changes(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirDuration_lower(wait),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
+     * that waits without a thread.
+     */
+open func isDue() -> Bool  {
+    return try!  FfiConverterBool.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_watch_is_due(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeWatch: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = Watch
+
+    public static func lift(_ handle: UInt64) throws -> Watch {
+        return Watch(unsafeFromHandle: handle)
+    }
+
+    public static func lower(_ value: Watch) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Watch {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: Watch, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeWatch_lift(_ handle: UInt64) throws -> Watch {
+    return try FfiConverterTypeWatch.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeWatch_lower(_ value: Watch) -> UInt64 {
+    return FfiConverterTypeWatch.lower(value)
+}
+
+
+
+
+/**
+ * A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
  * after the change, it is told as well: look at the path to see what is there.
  */
 public struct Change: Equatable, Hashable {
@@ -4892,6 +5233,75 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
+ * How much the history of a memory holds.
+ */
+public struct HistorySize: Equatable, Hashable {
+    /**
+     * The number of versions of all files, those of deleted files included.
+     */
+    public let versions: Int64
+    /**
+     * The bytes of its records, as `history_max_bytes` counts them.
+     */
+    public let bytes: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The number of versions of all files, those of deleted files included.
+         */versions: Int64,
+        /**
+         * The bytes of its records, as `history_max_bytes` counts them.
+         */bytes: Int64) {
+        self.versions = versions
+        self.bytes = bytes
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension HistorySize: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHistorySize: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HistorySize {
+        return
+            try HistorySize(
+                versions: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: HistorySize, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.versions, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistorySize_lift(_ buf: RustBuffer) throws -> HistorySize {
+    return try FfiConverterTypeHistorySize.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistorySize_lower(_ value: HistorySize) -> RustBuffer {
+    return FfiConverterTypeHistorySize.lower(value)
+}
+
+
+/**
  * A place where `search` found something.
  */
 public struct Match: Equatable, Hashable {
@@ -5356,6 +5766,176 @@ public func FfiConverterTypeMemoryOptions_lower(_ value: MemoryOptions) -> RustB
 
 
 /**
+ * A file as it was at a time.
+ */
+public struct PastFile: Equatable, Hashable {
+    /**
+     * Where it was.
+     */
+    public let path: String
+    /**
+     * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+     */
+    public let size: Int64?
+    /**
+     * When it was last changed before that time, if that is known.
+     */
+    public let modified: Date?
+    /**
+     * The id of its version; null for a file that was not changed since the history is kept.
+     */
+    public let version: String?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * Where it was.
+         */path: String,
+        /**
+         * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+         */size: Int64?,
+        /**
+         * When it was last changed before that time, if that is known.
+         */modified: Date?,
+        /**
+         * The id of its version; null for a file that was not changed since the history is kept.
+         */version: String?) {
+        self.path = path
+        self.size = size
+        self.modified = modified
+        self.version = version
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension PastFile: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypePastFile: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> PastFile {
+        return
+            try PastFile(
+                path: FfiConverterString.read(from: &buf),
+                size: FfiConverterOptionInt64.read(from: &buf),
+                modified: FfiConverterOptionTimestamp.read(from: &buf),
+                version: FfiConverterOptionString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: PastFile, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionInt64.write(value.size, into: &buf)
+        FfiConverterOptionTimestamp.write(value.modified, into: &buf)
+        FfiConverterOptionString.write(value.version, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypePastFile_lift(_ buf: RustBuffer) throws -> PastFile {
+    return try FfiConverterTypePastFile.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypePastFile_lower(_ value: PastFile) -> RustBuffer {
+    return FfiConverterTypePastFile.lower(value)
+}
+
+
+/**
+ * A place where `search_history` found something that is not there any more.
+ */
+public struct PastMatch: Equatable, Hashable {
+    /**
+     * The newest version that has it.
+     */
+    public let version: Version
+    /**
+     * The number of the line in that version, counted from 1; null if the name was found.
+     */
+    public let line: Int64?
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    public let text: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The newest version that has it.
+         */version: Version,
+        /**
+         * The number of the line in that version, counted from 1; null if the name was found.
+         */line: Int64?,
+        /**
+         * The line, or the name. A long line is cut around the match, with `…` where something is left
+         * out.
+         */text: String) {
+        self.version = version
+        self.line = line
+        self.text = text
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension PastMatch: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypePastMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> PastMatch {
+        return
+            try PastMatch(
+                version: FfiConverterTypeVersion.read(from: &buf),
+                line: FfiConverterOptionInt64.read(from: &buf),
+                text: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: PastMatch, into buf: inout [UInt8]) {
+        FfiConverterTypeVersion.write(value.version, into: &buf)
+        FfiConverterOptionInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.text, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypePastMatch_lift(_ buf: RustBuffer) throws -> PastMatch {
+    return try FfiConverterTypePastMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypePastMatch_lower(_ value: PastMatch) -> RustBuffer {
+    return FfiConverterTypePastMatch.lower(value)
+}
+
+
+/**
  * A problem in a store.
  */
 public struct Problem: Equatable, Hashable {
@@ -5753,6 +6333,354 @@ public func FfiConverterTypeRestoredFile_lift(_ buf: RustBuffer) throws -> Resto
 #endif
 public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuffer {
     return FfiConverterTypeRestoredFile.lower(value)
+}
+
+
+/**
+ * A place where `find_sensitive` found something. It does not have the text itself.
+ */
+public struct SensitiveMatch: Equatable, Hashable {
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    public let path: String
+    /**
+     * The number of the line, counted from 1; null if it is in the name.
+     */
+    public let line: Int64?
+    /**
+     * The id of the rule.
+     */
+    public let rule: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file, or of the directory whose name it is.
+         */path: String,
+        /**
+         * The number of the line, counted from 1; null if it is in the name.
+         */line: Int64?,
+        /**
+         * The id of the rule.
+         */rule: String) {
+        self.path = path
+        self.line = line
+        self.rule = rule
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SensitiveMatch: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSensitiveMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SensitiveMatch {
+        return
+            try SensitiveMatch(
+                path: FfiConverterString.read(from: &buf),
+                line: FfiConverterOptionInt64.read(from: &buf),
+                rule: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SensitiveMatch, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.rule, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSensitiveMatch_lift(_ buf: RustBuffer) throws -> SensitiveMatch {
+    return try FfiConverterTypeSensitiveMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSensitiveMatch_lower(_ value: SensitiveMatch) -> RustBuffer {
+    return FfiConverterTypeSensitiveMatch.lower(value)
+}
+
+
+/**
+ * A file and its size.
+ */
+public struct SizedPath: Equatable, Hashable {
+    /**
+     * The path of the file.
+     */
+    public let path: String
+    /**
+     * Its size in bytes.
+     */
+    public let bytes: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file.
+         */path: String,
+        /**
+         * Its size in bytes.
+         */bytes: Int64) {
+        self.path = path
+        self.bytes = bytes
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension SizedPath: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeSizedPath: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SizedPath {
+        return
+            try SizedPath(
+                path: FfiConverterString.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: SizedPath, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSizedPath_lift(_ buf: RustBuffer) throws -> SizedPath {
+    return try FfiConverterTypeSizedPath.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeSizedPath_lower(_ value: SizedPath) -> RustBuffer {
+    return FfiConverterTypeSizedPath.lower(value)
+}
+
+
+/**
+ * How much a memory holds. Hidden files count, as they do for the limits; the files of the history do not.
+ */
+public struct Stats: Equatable, Hashable {
+    /**
+     * The number of files.
+     */
+    public let files: Int64
+    /**
+     * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+     */
+    public let directories: Int64
+    /**
+     * The bytes of all files together.
+     */
+    public let bytes: Int64
+    /**
+     * The largest file; null if there are no files.
+     */
+    public let largest: SizedPath?
+    /**
+     * The file whose last change is the longest ago; null if the store does not keep times.
+     */
+    public let oldest: TimedPath?
+    /**
+     * The file that was changed last.
+     */
+    public let newest: TimedPath?
+    /**
+     * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
+     * accesses, or is read-only. Without `record_access`, only changes count as uses.
+     */
+    public let leastRecentlyUsed: TimedPath?
+    /**
+     * How much the history holds; null if the memory has none.
+     */
+    public let history: HistorySize?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The number of files.
+         */files: Int64,
+        /**
+         * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+         */directories: Int64,
+        /**
+         * The bytes of all files together.
+         */bytes: Int64,
+        /**
+         * The largest file; null if there are no files.
+         */largest: SizedPath?,
+        /**
+         * The file whose last change is the longest ago; null if the store does not keep times.
+         */oldest: TimedPath?,
+        /**
+         * The file that was changed last.
+         */newest: TimedPath?,
+        /**
+         * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
+         * accesses, or is read-only. Without `record_access`, only changes count as uses.
+         */leastRecentlyUsed: TimedPath?,
+        /**
+         * How much the history holds; null if the memory has none.
+         */history: HistorySize?) {
+        self.files = files
+        self.directories = directories
+        self.bytes = bytes
+        self.largest = largest
+        self.oldest = oldest
+        self.newest = newest
+        self.leastRecentlyUsed = leastRecentlyUsed
+        self.history = history
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Stats: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeStats: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Stats {
+        return
+            try Stats(
+                files: FfiConverterInt64.read(from: &buf),
+                directories: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                largest: FfiConverterOptionTypeSizedPath.read(from: &buf),
+                oldest: FfiConverterOptionTypeTimedPath.read(from: &buf),
+                newest: FfiConverterOptionTypeTimedPath.read(from: &buf),
+                leastRecentlyUsed: FfiConverterOptionTypeTimedPath.read(from: &buf),
+                history: FfiConverterOptionTypeHistorySize.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Stats, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.directories, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterOptionTypeSizedPath.write(value.largest, into: &buf)
+        FfiConverterOptionTypeTimedPath.write(value.oldest, into: &buf)
+        FfiConverterOptionTypeTimedPath.write(value.newest, into: &buf)
+        FfiConverterOptionTypeTimedPath.write(value.leastRecentlyUsed, into: &buf)
+        FfiConverterOptionTypeHistorySize.write(value.history, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStats_lift(_ buf: RustBuffer) throws -> Stats {
+    return try FfiConverterTypeStats.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeStats_lower(_ value: Stats) -> RustBuffer {
+    return FfiConverterTypeStats.lower(value)
+}
+
+
+/**
+ * A file and a time of it.
+ */
+public struct TimedPath: Equatable, Hashable {
+    /**
+     * The path of the file.
+     */
+    public let path: String
+    /**
+     * The time.
+     */
+    public let time: Date
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file.
+         */path: String,
+        /**
+         * The time.
+         */time: Date) {
+        self.path = path
+        self.time = time
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension TimedPath: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeTimedPath: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> TimedPath {
+        return
+            try TimedPath(
+                path: FfiConverterString.read(from: &buf),
+                time: FfiConverterTimestamp.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: TimedPath, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterTimestamp.write(value.time, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeTimedPath_lift(_ buf: RustBuffer) throws -> TimedPath {
+    return try FfiConverterTypeTimedPath.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeTimedPath_lower(_ value: TimedPath) -> RustBuffer {
+    return FfiConverterTypeTimedPath.lower(value)
 }
 
 
@@ -7926,6 +8854,30 @@ fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeHistorySize: FfiConverterRustBuffer {
+    typealias SwiftType = HistorySize?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeHistorySize.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeHistorySize.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeReply: FfiConverterRustBuffer {
     typealias SwiftType = Reply?
 
@@ -7966,6 +8918,54 @@ fileprivate struct FfiConverterOptionTypeReplyImage: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeReplyImage.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeSizedPath: FfiConverterRustBuffer {
+    typealias SwiftType = SizedPath?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeSizedPath.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeSizedPath.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeTimedPath: FfiConverterRustBuffer {
+    typealias SwiftType = TimedPath?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeTimedPath.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeTimedPath.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -8110,6 +9110,30 @@ fileprivate struct FfiConverterOptionSequenceInt64: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterSequenceInt64.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionSequenceTypeChange: FfiConverterRustBuffer {
+    typealias SwiftType = [Change]?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterSequenceTypeChange.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterSequenceTypeChange.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -8337,6 +9361,31 @@ fileprivate struct FfiConverterSequenceTypeMount: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeChange: FfiConverterRustBuffer {
+    typealias SwiftType = [Change]
+
+    public static func write(_ value: [Change], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeChange.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Change] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Change]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeChange.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
     typealias SwiftType = [Entry]
 
@@ -8412,6 +9461,56 @@ fileprivate struct FfiConverterSequenceTypeMatch: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypePastFile: FfiConverterRustBuffer {
+    typealias SwiftType = [PastFile]
+
+    public static func write(_ value: [PastFile], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypePastFile.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [PastFile] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [PastFile]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypePastFile.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypePastMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [PastMatch]
+
+    public static func write(_ value: [PastMatch], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypePastMatch.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [PastMatch] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [PastMatch]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypePastMatch.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeProblem: FfiConverterRustBuffer {
     typealias SwiftType = [Problem]
 
@@ -8454,6 +9553,31 @@ fileprivate struct FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer 
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeRestoredFile.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeSensitiveMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [SensitiveMatch]
+
+    public static func write(_ value: [SensitiveMatch], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeSensitiveMatch.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [SensitiveMatch] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [SensitiveMatch]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeSensitiveMatch.read(from: &buf))
         }
         return seq
     }
@@ -9022,6 +10146,24 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 44316) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_search_history() != 36738) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 54151) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_stats() != 3506) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_watch() != 15053) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_edit_apply() != 3342) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -9056,6 +10198,15 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_delete_unused() != 30486) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 23184) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_watch_changes() != 26468) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 40137) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {

@@ -81,7 +81,7 @@ extension Memory {
     public func expire(
         olderThan: TimeInterval, dryRun: Bool = false, isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool
     ) throws -> [Expired] {
-        try expire(olderThan: olderThan, dryRun: dryRun, watch: Watch(isRunning))
+        try expire(olderThan: olderThan, dryRun: dryRun, watch: WatchExpiry(isRunning))
     }
 }
 
@@ -113,7 +113,7 @@ private final class WatchCopy: CopyWatch {
 }
 
 /// An `ExpiryWatch` that calls a closure.
-private final class Watch: ExpiryWatch {
+private final class WatchExpiry: ExpiryWatch {
     private let isRunning: @Sendable (ExpiryProgress) throws -> Bool
 
     init(_ isRunning: @escaping @Sendable (ExpiryProgress) throws -> Bool) { self.isRunning = isRunning }

@@ -759,6 +759,36 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_str_replace(uint64_t ptr, RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_memory_view(uint64_t ptr, RustBuffer path, RustBuffer view_range, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FILES_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FILES_AT
+RustBuffer uniffi_memdir_ffi_fn_method_memory_files_at(uint64_t ptr, double at, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
+RustBuffer uniffi_memdir_ffi_fn_method_memory_read_at(uint64_t ptr, RustBuffer path, double at, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_HISTORY
+RustBuffer uniffi_memdir_ffi_fn_method_memory_search_history(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FIND_SENSITIVE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FIND_SENSITIVE
+RustBuffer uniffi_memdir_ffi_fn_method_memory_find_sensitive(uint64_t ptr, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_STATS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_STATS
+RustBuffer uniffi_memdir_ffi_fn_method_memory_stats(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_WATCH
+uint64_t uniffi_memdir_ffi_fn_method_memory_watch(uint64_t ptr, RustBuffer path, RustBuffer every, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MOUNT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MOUNT
 uint64_t uniffi_memdir_ffi_fn_clone_mount(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -867,6 +897,31 @@ void uniffi_memdir_ffi_fn_method_store_record_access(uint64_t ptr, RustBuffer pa
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_STORE_DELETE_UNUSED
 int8_t uniffi_memdir_ffi_fn_method_store_delete_unused(uint64_t ptr, RustBuffer path, RustBuffer since, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_WATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_WATCH
+uint64_t uniffi_memdir_ffi_fn_clone_watch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_WATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_WATCH
+void uniffi_memdir_ffi_fn_free_watch(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_CANCEL
+void uniffi_memdir_ffi_fn_method_watch_cancel(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_CHANGES
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_CHANGES
+RustBuffer uniffi_memdir_ffi_fn_method_watch_changes(uint64_t ptr, double wait, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_IS_DUE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_WATCH_IS_DUE
+int8_t uniffi_memdir_ffi_fn_method_watch_is_due(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMDIRERROR_REPLY
@@ -1483,6 +1538,42 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_view(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FILES_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FILES_AT
+uint16_t uniffi_memdir_ffi_checksum_method_memory_files_at(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
+uint16_t uniffi_memdir_ffi_checksum_method_memory_read_at(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_HISTORY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_search_history(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FIND_SENSITIVE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FIND_SENSITIVE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_find_sensitive(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_STATS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_STATS
+uint16_t uniffi_memdir_ffi_checksum_method_memory_stats(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WATCH
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_WATCH
+uint16_t uniffi_memdir_ffi_checksum_method_memory_watch(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EDIT_APPLY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_EDIT_APPLY
 uint16_t uniffi_memdir_ffi_checksum_method_edit_apply(void
@@ -1552,6 +1643,24 @@ uint16_t uniffi_memdir_ffi_checksum_method_store_record_access(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_STORE_DELETE_UNUSED
 uint16_t uniffi_memdir_ffi_checksum_method_store_delete_unused(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_CANCEL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_CANCEL
+uint16_t uniffi_memdir_ffi_checksum_method_watch_cancel(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_CHANGES
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_CHANGES
+uint16_t uniffi_memdir_ffi_checksum_method_watch_changes(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_IS_DUE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_WATCH_IS_DUE
+uint16_t uniffi_memdir_ffi_checksum_method_watch_is_due(void
 
 );
 #endif

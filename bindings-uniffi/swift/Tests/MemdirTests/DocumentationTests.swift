@@ -26,6 +26,11 @@ final class DocumentationTests: XCTestCase {
         }
     }
 
+    func testTheExampleOfAWatchPrintsWhatThePageSays() async throws {
+        try await watch()
+        XCTAssertEqual(printed, try block("watch-printed", of: "docs/your-own-code.md") + "\n")
+    }
+
     func testTheExampleOfTheHistoryPrintsWhatThePageSays() async throws {
         try await history()
         XCTAssertEqual(printed, try block("history-printed") + "\n")
@@ -46,7 +51,7 @@ final class DocumentationTests: XCTestCase {
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         for (name, page) in [
             ("quickstart", "docs/swift.md"), ("swift", "docs/policies.md"), ("swift-expiry", "docs/policies.md"),
-            ("swift-own-code", "docs/your-own-code.md"), ("history", "docs/swift.md"),
+            ("swift-own-code", "docs/your-own-code.md"), ("swift-watch", "docs/your-own-code.md"), ("history", "docs/swift.md"),
         ] {
             let code = try between("        // \(name)\n", "\n        // end", in: source)
                 .components(separatedBy: "\n").map { $0.replacingOccurrences(of: "        ", with: "") }
@@ -95,6 +100,27 @@ final class DocumentationTests: XCTestCase {
             print("\(match.path):\(match.line ?? 0) \(match.text)")
         }
         print(try await memory.index(maxChars: 1000), terminator: "")
+        // end
+    }
+
+    private func watch() async throws {
+        // swift-watch
+        let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+        try await memory.write(path: "/memories/plan.md", text: "- water\n- tea\n")
+
+        let watch = try await memory.watch()
+        // Whoever changes it: this program, another one, an editor.
+        try await memory.write(path: "/memories/plan.md", text: "- water\n")
+        for try await change in watch {
+            print(change.path, "is", change.kind)
+            break
+        }
+
+        for match in try await memory.searchHistory(query: "tea") {
+            print("\(match.version.path):\(match.line ?? 0) was: \(match.text)")
+        }
+        let stats = try await memory.stats()
+        print("\(stats.files) file, \(stats.bytes) bytes")
         // end
     }
 

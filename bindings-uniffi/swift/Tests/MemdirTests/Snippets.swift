@@ -91,6 +91,12 @@ for await change in memory.changes {
 }
 
 private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+for try await change in try await memory.watch() {
+    print(change.kind, change.path)
+}
+}
+
+private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
 let session = try memory.actingAs(actor: "session 1")
 try await session.write(path: "/memories/tea.md", text: "- green\n")
@@ -108,7 +114,7 @@ let undone = try await memory.undo(change: newest.change)
 print(undone.files.map { "\($0.operation) \($0.path)" })
 }
 
-private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_6(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
 let key = try storedKey(in: keychain)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }
@@ -128,4 +134,23 @@ for match in try await memory.search(query: "black") {
     print("\(match.path):\(match.line ?? 0) \(match.text)")
 }
 print(try await memory.index(maxChars: 1000), terminator: "")
+}
+
+private func docs_your_own_code_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+try await memory.write(path: "/memories/plan.md", text: "- water\n- tea\n")
+
+let watch = try await memory.watch()
+// Whoever changes it: this program, another one, an editor.
+try await memory.write(path: "/memories/plan.md", text: "- water\n")
+for try await change in watch {
+    print(change.path, "is", change.kind)
+    break
+}
+
+for match in try await memory.searchHistory(query: "tea") {
+    print("\(match.version.path):\(match.line ?? 0) was: \(match.text)")
+}
+let stats = try await memory.stats()
+print("\(stats.files) file, \(stats.bytes) bytes")
 }

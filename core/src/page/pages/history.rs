@@ -16,8 +16,9 @@ use crate::text::human_size;
 /// How many versions a page has.
 const PAGE: usize = 50;
 
-/// How many versions are looked at for deleted files.
+/// How many versions are looked at for deleted files, and of how many it is asked whether they are there again.
 const LOOKED_AT: usize = 2_000;
+const ASKED: usize = 50;
 
 pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> Answer {
     let path = params.path_or_root()?;
@@ -97,20 +98,20 @@ pub(super) fn deleted(room: &Room, limit: usize) -> Result<Vec<Version>, Refusal
     let memory = room.memory();
     let query = HistoryQuery { limit: Some(LOOKED_AT), ..HistoryQuery::default() };
     let mut seen = HashSet::new();
-    let mut gone = Vec::new();
+    let (mut gone, mut asked) = (Vec::new(), 0);
     for version in memory.history(&query)? {
-        if gone.len() >= limit {
+        if gone.len() >= limit || asked >= ASKED {
             break;
         }
         let is_deletion = matches!(
             version.operation,
             Operation::Deleted | Operation::Expired | Operation::Cleared
         ) || (version.operation == Operation::External && version.size.is_none());
-        if seen.insert(version.path.clone())
-            && is_deletion
-            && !memory.exists(version.path.as_str())?
-        {
-            gone.push(version);
+        if seen.insert(version.path.clone()) && is_deletion {
+            asked += 1;
+            if !memory.exists(version.path.as_str())? {
+                gone.push(version);
+            }
         }
     }
     Ok(gone)

@@ -35,6 +35,7 @@ import dev.memdir.Store;
 import dev.memdir.StoreException;
 import dev.memdir.Subscription;
 import dev.memdir.Version;
+import dev.memdir.Watch;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -97,6 +98,9 @@ class JavaTest {
             assertEquals(List.of(new Match(path, 2L, "black tea")), memory.search("black"));
             assertEquals(1, memory.search("BLACK", false, true).size());
             assertEquals(0, memory.search("black", false, false, "/memories", 0).size());
+            assertEquals(List.of(), memory.findSensitive());
+            assertEquals(List.of(), memory.findSensitive("/memories"));
+            assertEquals(path, memory.stats().getLargest().getPath());
             assertEquals(path + "\t20B\tgreen tea\n", memory.index());
             assertEquals(memory.index(), memory.index(1000));
             assertEquals(3, memory.bootstrap("Tea.", List.of("a list")).size());
@@ -105,6 +109,18 @@ class JavaTest {
             assertEquals(6, memory.toolDefinitions().size());
             assertEquals(6, memory.toolDefinitions(Dialect.GEMINI, "memory_").size());
             assertEquals(6, memory.toolDefinitions(Dialect.OPEN_AI_CHAT).size());
+        }
+    }
+
+    @Test
+    void changesByAnybodyAreTold() throws MemdirException {
+        try (Memory memory = new Memory("memory:"); Watch watch = memory.watch(); Watch other = memory.watch("/memories/b")) {
+            memory.write("/memories/a", "one");
+            Change written = new Change(ChangeKind.WRITTEN, "/memories/a");
+            assertEquals(List.of(written), watch.changes(Duration.ofSeconds(60)));
+            assertEquals(List.of(), other.changes(Duration.ZERO));
+            watch.cancel();
+            assertNull(watch.changes(Duration.ZERO));
         }
     }
 
@@ -128,6 +144,8 @@ class JavaTest {
             session.create(path, "green\n");
             session.strReplace(path, "green", "black");
             List<Version> versions = memory.history();
+            assertEquals(List.of(), memory.searchHistory("nothing like it"));
+            assertEquals(List.of(), memory.searchHistory("NOTHING LIKE IT", false, true));
             assertEquals(versions, memory.history(path));
             Version newest = versions.get(0);
             Version oldest = versions.get(1);

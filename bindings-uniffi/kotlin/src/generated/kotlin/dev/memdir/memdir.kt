@@ -998,6 +998,18 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_view(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_files_at(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_read_at(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_search_history(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_find_sensitive(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_stats(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_watch(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_edit_apply(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_read(
@@ -1021,6 +1033,12 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_store_record_access(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_store_delete_unused(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_watch_cancel(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_watch_changes(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_watch_is_due(
     ): Int
     external fun uniffi_memdir_ffi_checksum_constructor_cancellation_new(
     ): Int
@@ -1185,6 +1203,18 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_view(`ptr`: Long,`path`: RustBuffer.ByValue,`viewRange`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_files_at(`ptr`: Long,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_read_at(`ptr`: Long,`path`: RustBuffer.ByValue,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_search_history(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_find_sensitive(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_stats(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_watch(`ptr`: Long,`path`: RustBuffer.ByValue,`every`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
     external fun uniffi_memdir_ffi_fn_clone_mount(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_mount(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1228,6 +1258,16 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_store_record_access(`ptr`: Long,`path`: RustBuffer.ByValue,`time`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_store_delete_unused(`ptr`: Long,`path`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_clone_watch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_watch(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_watch_cancel(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_watch_changes(`ptr`: Long,`wait`: Double,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_watch_is_due(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
     external fun uniffi_memdir_ffi_fn_method_memdirerror_reply(`ptr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1518,6 +1558,24 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 44316) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search_history() and 0xFFFF) != 36738) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 54151) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 3506) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 15053) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 3342) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1552,6 +1610,15 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_delete_unused() and 0xFFFF) != 30486) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 23184) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 26468) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 40137) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
@@ -3984,6 +4051,65 @@ public interface MemoryInterface {
     @Throws(MemdirException::class)
     fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
+    /**
+     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
+     * kept is among them as it is now, if it was last written before that time.
+     *
+     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `filesAt`(`at`: java.time.Instant): List<PastFile>
+
+    /**
+     * What a file held at a time; null if there was no file.
+     *
+     * Throws as `files_at` and `read_version`.
+     */
+    @Throws(MemdirException::class)
+    fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray?
+
+    /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `searchHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<PastMatch>
+
+    /**
+     * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
+     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
+     * such text does not matter here. Null as the path is `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `findSensitive`(`path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<SensitiveMatch>
+
+    /**
+     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `stats`(): Stats
+
+    /**
+     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
+     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     *
+     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
+     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
+     * the store open.
+     *
+     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `watch`(`path`: kotlin.String? = null, `every`: java.time.Duration? = null): Watch
+
     companion object
 }
 
@@ -4828,6 +4954,143 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
 
+    /**
+     * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
+     * kept is among them as it is now, if it was last written before that time.
+     *
+     * Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `filesAt`(`at`: java.time.Instant): List<PastFile> {
+            return FfiConverterSequenceTypePastFile.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_files_at(
+        it,
+
+        FfiConverterTypeMemdirTime.lower(`at`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * What a file held at a time; null if there was no file.
+     *
+     * Throws as `files_at` and `read_version`.
+     */
+    @Throws(MemdirException::class)override fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray? {
+            return FfiConverterOptionalByteArray.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_read_at(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),
+        FfiConverterTypeMemdirTime.lower(`at`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `searchHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<PastMatch> {
+            return FfiConverterSequenceTypePastMatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search_history(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterBoolean.lower(`regex`),
+        FfiConverterBoolean.lower(`ignoreCase`),
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
+     * lines: the built-in ones, and those of `sensitive_rules`. The text itself is not returned. Whether commands may write
+     * such text does not matter here. Null as the path is `/memories`.
+     *
+     * Throws `Refused` if nothing is there, `Config` for a wrong limit, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `findSensitive`(`path`: kotlin.String?, `limit`: kotlin.Long): List<SensitiveMatch> {
+            return FfiConverterSequenceTypeSensitiveMatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_find_sensitive(
+        it,
+
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * How much the memory holds: files, bytes, the largest file, the oldest one.
+     *
+     * Throws `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `stats`(): Stats {
+            return FfiConverterTypeStats.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_stats(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other ones, and by what
+     * writes to the store directly. Null as the path is `/memories`. Nothing needs to be there yet.
+     *
+     * What this process changes is seen at once. For the rest it looks at the store `every` so often, in any case less often
+     * if a look takes long; null is twice a second, and once a second if the store is on another machine. The watch keeps
+     * the store open.
+     *
+     * Throws `Refused` for a text that is no path, `Config` for a wrong duration, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `watch`(`path`: kotlin.String?, `every`: java.time.Duration?): Watch {
+            return FfiConverterTypeWatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_watch(
+        it,
+
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterOptionalTypeMemdirDuration.lower(`every`),_status)
+}
+    }
+    )
+    }
+
+
+
 
 
 
@@ -4887,6 +5150,31 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun search(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<Match> =
         search(query, regex, ignoreCase, null, 100L)
+
+    /** As the other `findSensitive`: the first 100 places in the whole memory. */
+    @Throws(MemdirException::class)
+    fun findSensitive(): List<SensitiveMatch> = findSensitive(null, 100L)
+
+    /** As the other `findSensitive`: the first 100 places. */
+    @Throws(MemdirException::class)
+    fun findSensitive(path: kotlin.String?): List<SensitiveMatch> = findSensitive(path, 100L)
+
+    /** As the other `watch`: everything. */
+    @Throws(MemdirException::class)
+    fun watch(): Watch = watch(null, null)
+
+    /** As the other `watch`: this file or directory. */
+    @Throws(MemdirException::class)
+    fun watch(path: kotlin.String?): Watch = watch(path, null)
+
+    /** As the other `searchHistory`: the first 100 matches of this very text. */
+    @Throws(MemdirException::class)
+    fun searchHistory(query: kotlin.String): List<PastMatch> = searchHistory(query, false, false, null, 100L)
+
+    /** As the other `searchHistory`: the first 100 matches. */
+    @Throws(MemdirException::class)
+    fun searchHistory(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<PastMatch> =
+        searchHistory(query, regex, ignoreCase, null, 100L)
 
     /** As the other `history`: everything. */
     @Throws(MemdirException::class)
@@ -7106,9 +7394,337 @@ internal object FfiConverterTypeSubscription: FfiConverter<Subscription, Long> {
 }
 
 
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
 
 /**
- * A change that a memory of this process made. After a failure of the store that may have come before or
+ * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
+ * of them.
+ */
+public interface WatchInterface {
+
+    /**
+     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     */
+    fun `cancel`()
+
+    /**
+     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
+     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
+     * cancelled, also meanwhile.
+     *
+     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+     * changed back between two looks is not told.
+     *
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     */
+    fun `changes`(`wait`: java.time.Duration): List<Change>?
+
+    /**
+     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
+     * that waits without a thread.
+     */
+    fun `isDue`(): kotlin.Boolean
+
+    companion object
+}
+
+/**
+ * Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
+ * of them.
+ */
+open class Watch: AutoCloseable, WatchInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_watch(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_watch(handle, status)
+        }
+    }
+
+
+    /**
+     * Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.
+     */override fun `cancel`()
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_watch_cancel(
+        it,
+        _status)
+}
+    }
+
+
+
+
+    /**
+     * What was changed since the last call, or since the watch began, in the order of the paths: files that were written or
+     * deleted. If that is nothing, it waits for a change, at most for `wait`; with 0 it looks once. Null if the watch is
+     * cancelled, also meanwhile.
+     *
+     * A rename is told as a file that is deleted and one that is written; a directory as its files. What is changed and
+     * changed back between two looks is not told.
+     *
+     * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
+     */
+    @Throws(MemdirException::class)override fun `changes`(`wait`: java.time.Duration): List<Change>? {
+            return FfiConverterOptionalSequenceTypeChange.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_watch_changes(
+        it,
+
+        FfiConverterTypeMemdirDuration.lower(`wait`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
+     * that waits without a thread.
+     */override fun `isDue`(): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_watch_is_due(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeWatch: FfiConverter<Watch, Long> {
+    override fun lower(value: Watch): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): Watch {
+        return Watch(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): Watch {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: Watch) = 8UL
+
+    override fun write(value: Watch, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+
+/**
+ * A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
  * after the change, it is told as well: look at the path to see what is there.
  */
 data class Change @JvmOverloads constructor (
@@ -7656,6 +8272,53 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
+ * How much the history of a memory holds.
+ */
+data class HistorySize (
+    /**
+     * The number of versions of all files, those of deleted files included.
+     */
+    val `versions`: kotlin.Long
+    ,
+    /**
+     * The bytes of its records, as `history_max_bytes` counts them.
+     */
+    val `bytes`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeHistorySize: FfiConverterRustBuffer<HistorySize> {
+    override fun read(buf: ByteBuffer): HistorySize {
+        return HistorySize(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: HistorySize) = (
+            FfiConverterLong.allocationSize(value.`versions`) +
+            FfiConverterLong.allocationSize(value.`bytes`)
+    )
+
+    override fun write(value: HistorySize, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`versions`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+    }
+}
+
+
+
+/**
  * A place where `search` found something.
  */
 data class Match (
@@ -7994,6 +8657,125 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
 
 
 /**
+ * A file as it was at a time.
+ */
+data class PastFile (
+    /**
+     * Where it was.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+     */
+    val `size`: kotlin.Long?
+    ,
+    /**
+     * When it was last changed before that time, if that is known.
+     */
+    val `modified`: java.time.Instant?
+    ,
+    /**
+     * The id of its version; null for a file that was not changed since the history is kept.
+     */
+    val `version`: kotlin.String?
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypePastFile: FfiConverterRustBuffer<PastFile> {
+    override fun read(buf: ByteBuffer): PastFile {
+        return PastFile(
+            FfiConverterString.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+            FfiConverterOptionalString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: PastFile) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalLong.allocationSize(value.`size`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`modified`) +
+            FfiConverterOptionalString.allocationSize(value.`version`)
+    )
+
+    override fun write(value: PastFile, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalLong.write(value.`size`, buf)
+            FfiConverterOptionalTimestamp.write(value.`modified`, buf)
+            FfiConverterOptionalString.write(value.`version`, buf)
+    }
+}
+
+
+
+/**
+ * A place where `search_history` found something that is not there any more.
+ */
+data class PastMatch (
+    /**
+     * The newest version that has it.
+     */
+    val `version`: Version
+    ,
+    /**
+     * The number of the line in that version, counted from 1; null if the name was found.
+     */
+    val `line`: kotlin.Long?
+    ,
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    val `text`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypePastMatch: FfiConverterRustBuffer<PastMatch> {
+    override fun read(buf: ByteBuffer): PastMatch {
+        return PastMatch(
+            FfiConverterTypeVersion.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: PastMatch) = (
+            FfiConverterTypeVersion.allocationSize(value.`version`) +
+            FfiConverterOptionalLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`text`)
+    )
+
+    override fun write(value: PastMatch, buf: ByteBuffer) {
+            FfiConverterTypeVersion.write(value.`version`, buf)
+            FfiConverterOptionalLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`text`, buf)
+    }
+}
+
+
+
+/**
  * A problem in a store.
  */
 data class Problem (
@@ -8266,6 +9048,251 @@ internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFil
             FfiConverterTypeHistoryOperation.write(value.`operation`, buf)
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalString.write(value.`oldPath`, buf)
+    }
+}
+
+
+
+/**
+ * A place where `find_sensitive` found something. It does not have the text itself.
+ */
+data class SensitiveMatch (
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The number of the line, counted from 1; null if it is in the name.
+     */
+    val `line`: kotlin.Long?
+    ,
+    /**
+     * The id of the rule.
+     */
+    val `rule`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSensitiveMatch: FfiConverterRustBuffer<SensitiveMatch> {
+    override fun read(buf: ByteBuffer): SensitiveMatch {
+        return SensitiveMatch(
+            FfiConverterString.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SensitiveMatch) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`rule`)
+    )
+
+    override fun write(value: SensitiveMatch, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`rule`, buf)
+    }
+}
+
+
+
+/**
+ * A file and its size.
+ */
+data class SizedPath (
+    /**
+     * The path of the file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * Its size in bytes.
+     */
+    val `bytes`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeSizedPath: FfiConverterRustBuffer<SizedPath> {
+    override fun read(buf: ByteBuffer): SizedPath {
+        return SizedPath(
+            FfiConverterString.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: SizedPath) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterLong.allocationSize(value.`bytes`)
+    )
+
+    override fun write(value: SizedPath, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+    }
+}
+
+
+
+/**
+ * How much a memory holds. Hidden files count, as they do for the limits; the files of the history do not.
+ */
+data class Stats (
+    /**
+     * The number of files.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * The number of directories below `/memories`. A hidden one counts if there is a file in it.
+     */
+    val `directories`: kotlin.Long
+    ,
+    /**
+     * The bytes of all files together.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * The largest file; null if there are no files.
+     */
+    val `largest`: SizedPath?
+    ,
+    /**
+     * The file whose last change is the longest ago; null if the store does not keep times.
+     */
+    val `oldest`: TimedPath?
+    ,
+    /**
+     * The file that was changed last.
+     */
+    val `newest`: TimedPath?
+    ,
+    /**
+     * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
+     * accesses, or is read-only. Without `record_access`, only changes count as uses.
+     */
+    val `leastRecentlyUsed`: TimedPath?
+    ,
+    /**
+     * How much the history holds; null if the memory has none.
+     */
+    val `history`: HistorySize?
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeStats: FfiConverterRustBuffer<Stats> {
+    override fun read(buf: ByteBuffer): Stats {
+        return Stats(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterOptionalTypeSizedPath.read(buf),
+            FfiConverterOptionalTypeTimedPath.read(buf),
+            FfiConverterOptionalTypeTimedPath.read(buf),
+            FfiConverterOptionalTypeTimedPath.read(buf),
+            FfiConverterOptionalTypeHistorySize.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Stats) = (
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`directories`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterOptionalTypeSizedPath.allocationSize(value.`largest`) +
+            FfiConverterOptionalTypeTimedPath.allocationSize(value.`oldest`) +
+            FfiConverterOptionalTypeTimedPath.allocationSize(value.`newest`) +
+            FfiConverterOptionalTypeTimedPath.allocationSize(value.`leastRecentlyUsed`) +
+            FfiConverterOptionalTypeHistorySize.allocationSize(value.`history`)
+    )
+
+    override fun write(value: Stats, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`directories`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterOptionalTypeSizedPath.write(value.`largest`, buf)
+            FfiConverterOptionalTypeTimedPath.write(value.`oldest`, buf)
+            FfiConverterOptionalTypeTimedPath.write(value.`newest`, buf)
+            FfiConverterOptionalTypeTimedPath.write(value.`leastRecentlyUsed`, buf)
+            FfiConverterOptionalTypeHistorySize.write(value.`history`, buf)
+    }
+}
+
+
+
+/**
+ * A file and a time of it.
+ */
+data class TimedPath (
+    /**
+     * The path of the file.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The time.
+     */
+    val `time`: java.time.Instant
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeTimedPath: FfiConverterRustBuffer<TimedPath> {
+    override fun read(buf: ByteBuffer): TimedPath {
+        return TimedPath(
+            FfiConverterString.read(buf),
+            FfiConverterTimestamp.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: TimedPath) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterTimestamp.allocationSize(value.`time`)
+    )
+
+    override fun write(value: TimedPath, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterTimestamp.write(value.`time`, buf)
     }
 }
 
@@ -10276,6 +11303,38 @@ internal object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memo
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeHistorySize: FfiConverterRustBuffer<HistorySize?> {
+    override fun read(buf: ByteBuffer): HistorySize? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeHistorySize.read(buf)
+    }
+
+    override fun allocationSize(value: HistorySize?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeHistorySize.allocationSize(value)
+        }
+    }
+
+    override fun write(value: HistorySize?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeHistorySize.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterOptionalTypeReply: FfiConverterRustBuffer<Reply?> {
     override fun read(buf: ByteBuffer): Reply? {
         if (buf.get().toInt() == 0) {
@@ -10330,6 +11389,70 @@ internal object FfiConverterOptionalTypeReplyImage: FfiConverterRustBuffer<Reply
         } else {
             buf.put(1)
             FfiConverterTypeReplyImage.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeSizedPath: FfiConverterRustBuffer<SizedPath?> {
+    override fun read(buf: ByteBuffer): SizedPath? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeSizedPath.read(buf)
+    }
+
+    override fun allocationSize(value: SizedPath?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeSizedPath.allocationSize(value)
+        }
+    }
+
+    override fun write(value: SizedPath?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeSizedPath.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeTimedPath: FfiConverterRustBuffer<TimedPath?> {
+    override fun read(buf: ByteBuffer): TimedPath? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeTimedPath.read(buf)
+    }
+
+    override fun allocationSize(value: TimedPath?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeTimedPath.allocationSize(value)
+        }
+    }
+
+    override fun write(value: TimedPath?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeTimedPath.write(value, buf)
         }
     }
 }
@@ -10522,6 +11645,38 @@ internal object FfiConverterOptionalSequenceLong: FfiConverterRustBuffer<List<ko
         } else {
             buf.put(1)
             FfiConverterSequenceLong.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalSequenceTypeChange: FfiConverterRustBuffer<List<Change>?> {
+    override fun read(buf: ByteBuffer): List<Change>? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterSequenceTypeChange.read(buf)
+    }
+
+    override fun allocationSize(value: List<Change>?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterSequenceTypeChange.allocationSize(value)
+        }
+    }
+
+    override fun write(value: List<Change>?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterSequenceTypeChange.write(value, buf)
         }
     }
 }
@@ -10808,6 +11963,34 @@ internal object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount
 /**
  * @suppress
  */
+internal object FfiConverterSequenceTypeChange: FfiConverterRustBuffer<List<Change>> {
+    override fun read(buf: ByteBuffer): List<Change> {
+        val len = buf.getInt()
+        return List<Change>(len) {
+            FfiConverterTypeChange.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Change>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeChange.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Change>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeChange.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceTypeEntry: FfiConverterRustBuffer<List<Entry>> {
     override fun read(buf: ByteBuffer): List<Entry> {
         val len = buf.getInt()
@@ -10892,6 +12075,62 @@ internal object FfiConverterSequenceTypeMatch: FfiConverterRustBuffer<List<Match
 /**
  * @suppress
  */
+internal object FfiConverterSequenceTypePastFile: FfiConverterRustBuffer<List<PastFile>> {
+    override fun read(buf: ByteBuffer): List<PastFile> {
+        val len = buf.getInt()
+        return List<PastFile>(len) {
+            FfiConverterTypePastFile.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<PastFile>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypePastFile.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<PastFile>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypePastFile.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypePastMatch: FfiConverterRustBuffer<List<PastMatch>> {
+    override fun read(buf: ByteBuffer): List<PastMatch> {
+        val len = buf.getInt()
+        return List<PastMatch>(len) {
+            FfiConverterTypePastMatch.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<PastMatch>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypePastMatch.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<PastMatch>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypePastMatch.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterSequenceTypeProblem: FfiConverterRustBuffer<List<Problem>> {
     override fun read(buf: ByteBuffer): List<Problem> {
         val len = buf.getInt()
@@ -10938,6 +12177,34 @@ internal object FfiConverterSequenceTypeRestoredFile: FfiConverterRustBuffer<Lis
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeRestoredFile.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeSensitiveMatch: FfiConverterRustBuffer<List<SensitiveMatch>> {
+    override fun read(buf: ByteBuffer): List<SensitiveMatch> {
+        val len = buf.getInt()
+        return List<SensitiveMatch>(len) {
+            FfiConverterTypeSensitiveMatch.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<SensitiveMatch>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeSensitiveMatch.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<SensitiveMatch>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeSensitiveMatch.write(it, buf)
         }
     }
 }

@@ -12,6 +12,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
@@ -104,6 +105,26 @@ private constructor(
         limit: Long = 100,
     ): List<Match> = off(viewDispatcher) { it.search(query, regex, ignoreCase, path, limit) }
 
+    /** As [Memory.findSensitive]. */
+    public suspend fun findSensitive(path: String? = null, limit: Long = 100): List<SensitiveMatch> =
+        off(viewDispatcher) { it.findSensitive(path, limit) }
+
+    /** As [Memory.stats]. */
+    public suspend fun stats(): Stats = off(viewDispatcher) { it.stats() }
+
+    /**
+     * The changes that anybody makes at [path] and below it, from the moment of collecting: as [Memory.watch]. While it
+     * waits it holds no thread. Collecting ends with its coroutine.
+     */
+    public fun watch(path: String? = null, every: Duration? = null): Flow<Change> = flow {
+        off(viewDispatcher) { it.watch(path, every) }.use { watch ->
+            while (true) {
+                if (watch.isDue()) off(viewDispatcher) { watch.changes(Duration.ZERO) }?.forEach { emit(it) }
+                else delay(PAUSE)
+            }
+        }
+    }
+
     /** As [Memory.index]. */
     public suspend fun index(maxChars: Long = 2000): String = off(viewDispatcher) { it.index(maxChars) }
 
@@ -120,6 +141,21 @@ private constructor(
         change: String? = null,
         since: Instant? = null,
     ): List<Version> = off(viewDispatcher) { it.history(path, limit, before, actor, change, since) }
+
+    /** As [Memory.searchHistory]. */
+    public suspend fun searchHistory(
+        query: String,
+        regex: Boolean = false,
+        ignoreCase: Boolean = false,
+        path: String? = null,
+        limit: Long = 100,
+    ): List<PastMatch> = off(viewDispatcher) { it.searchHistory(query, regex, ignoreCase, path, limit) }
+
+    /** As [Memory.filesAt]. */
+    public suspend fun filesAt(at: Instant): List<PastFile> = off(viewDispatcher) { it.filesAt(at) }
+
+    /** As [Memory.readAt]. */
+    public suspend fun readAt(path: String, at: Instant): ByteArray? = off(viewDispatcher) { it.readAt(path, at) }
 
     /** As [Memory.readVersion]. */
     public suspend fun readVersion(id: String): ByteArray = off(viewDispatcher) { it.readVersion(id) }
@@ -196,6 +232,9 @@ private constructor(
     private companion object {
         // Each dispatcher has its own threads, which are started when they are needed.
         const val MOST = 64
+
+        // In milliseconds: how soon after a change of this process a watch looks.
+        const val PAUSE = 50L
         val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
     }

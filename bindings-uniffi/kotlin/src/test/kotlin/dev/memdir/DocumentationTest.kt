@@ -53,6 +53,8 @@ class DocumentationTest {
         assertEquals(block("kotlin", page), code("own-code"))
         Path.of("memory").deleteRecursively()
         assertEquals(block("printed", page), printed(::ownCode).trim())
+        assertEquals(block("kotlin-watch", page), code("watch"))
+        assertEquals(block("watch-printed", page), printed(::watch).trim())
     }
 
     private fun printed(work: () -> Unit): String {
@@ -195,6 +197,26 @@ private fun ownCode() {
         for (entry in memory.list(depth = null)) println("${entry.path} ${entry.size}")
         for (match in memory.search("black")) println("${match.path}:${match.line} ${match.text}")
         print(memory.index(maxChars = 1000))
+    }
+    // end
+}
+
+private fun watch() {
+    // watch
+    Memory("memory:", MemoryOptions(history = true)).use { memory ->
+        memory.write("/memories/plan.md", "- water\n- tea\n")
+
+        memory.watch().use { watch ->
+            // Whoever changes it: this program, another one, an editor.
+            memory.write("/memories/plan.md", "- water\n")
+            for (change in watch.changes(Duration.ofSeconds(10)).orEmpty()) {
+                println("${change.path} is ${change.kind.name.lowercase()}")
+            }
+        }
+
+        for (match in memory.searchHistory("tea")) println("${match.version.path}:${match.line} was: ${match.text}")
+        val stats = memory.stats()
+        println("${stats.files} file, ${stats.bytes} bytes")
     }
     // end
 }

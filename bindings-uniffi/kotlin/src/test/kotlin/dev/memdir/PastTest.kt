@@ -1,0 +1,112 @@
+package dev.memdir
+
+import java.time.Instant
+import kotlinx.coroutines.runBlocking
+import org.junit.jupiter.api.Assertions.assertArrayEquals
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+
+/** What was there before: the history is searched, and shows the files of a time. */
+class PastTest {
+    private val path = "/memories/tea.md"
+
+    private fun now(): Instant {
+        Thread.sleep(2)
+        return Instant.now().also { Thread.sleep(2) }
+    }
+
+    @Test
+    fun `the history is searched for what is there no more`() =
+        Memory("memory:", MemoryOptions(history = true)).use { memory ->
+            memory.write(path, "green tea\nblack tea\nwater\n")
+            memory.strReplace(path, "green tea\n", "")
+            memory.write("/memories/gone/pot.md", "a Teapot\n")
+            memory.delete("/memories/gone")
+            val found = memory.searchHistory("tea", ignoreCase = true)
+            val shown = found.map { listOf(it.version.path, it.version.operation, it.line, it.text) }
+            val created = HistoryOperation.CREATED
+            val expected =
+                listOf(listOf("/memories/gone/pot.md", created, 1L, "a Teapot"), listOf(path, created, 1L, "green tea"))
+            assertEquals(expected, shown)
+            assertEquals(memory.history(path).last(), found[1].version)
+            assertEquals(found.take(1), memory.searchHistory("tea", ignoreCase = true, limit = 1))
+            assertEquals(found.drop(1), memory.searchHistory("^g", regex = true))
+            assertEquals(found.drop(1), memory.searchHistory("tea", path = path))
+            assertThrows<MemdirException.Config> { memory.searchHistory("(", regex = true) }
+            val wrong = assertThrows<MemdirException.History> { memory.searchHistory("tea", path = "elsewhere") }
+            assertEquals(HistoryErrorKind.PATH, wrong.kind)
+            Memory("memory:").use { off ->
+                val error = assertThrows<MemdirException.History> { off.searchHistory("tea") }
+                assertEquals(HistoryErrorKind.OFF, error.kind)
+            }
+        }
+
+    @Test
+    fun `the files of a time are shown, and what one held`() =
+        Memory("memory:", MemoryOptions(history = true)).use { memory ->
+            memory.write(path, "green\n")
+            val before = now()
+            memory.write(path, "black tea\n")
+            memory.delete(path)
+            val file = memory.filesAt(before).single()
+            assertEquals(listOf(path, 6L, memory.history().last().id), listOf(file.path, file.size, file.version))
+            assertTrue(file.modified!! <= before)
+            assertEquals(listOf<PastFile>(), memory.filesAt(now()))
+            assertArrayEquals("green\n".toByteArray(), memory.readAt(path, before))
+            assertNull(memory.readAt(path, now()))
+            assertThrows<MemdirException.History> { memory.readAt("elsewhere", before) }
+            Memory("memory:").use { off -> assertThrows<MemdirException.History> { off.filesAt(before) } }
+            Unit
+        }
+
+    @Test
+    fun `sensitive text is found and not shown, and files are counted`() {
+        val rules = mapOf("project" to "Bluebird-[0-9]+")
+        Memory("memory:", MemoryOptions(history = true, sensitiveRules = rules)).use { memory ->
+            memory.write("/memories/a.md", "one\nBluebird-7\n")
+            memory.write("/memories/Bluebird-8/b.md", "nothing\n")
+            val found = memory.findSensitive()
+            val expected =
+                listOf(
+                    SensitiveMatch("/memories/Bluebird-8", null, "project"),
+                    SensitiveMatch("/memories/a.md", 2, "project"),
+                )
+            assertEquals(expected, found)
+            assertEquals(found.drop(1), memory.findSensitive("/memories/a.md"))
+            assertEquals(found.take(1), memory.findSensitive(limit = 1))
+            assertThrows<MemdirException.Refused> { memory.findSensitive("/memories/none") }
+            assertThrows<MemdirException.Config> { memory.findSensitive(limit = -1) }
+
+            val stats = memory.stats()
+            assertEquals(listOf(2L, 1L, 23L), listOf(stats.files, stats.directories, stats.bytes))
+            assertEquals(SizedPath("/memories/a.md", 15), stats.largest)
+            assertEquals("/memories/a.md", stats.oldest?.path)
+            assertTrue(stats.oldest!!.time <= stats.newest!!.time)
+            assertEquals(stats.oldest, stats.leastRecentlyUsed)
+            assertEquals(2L, stats.history?.versions)
+        }
+        Memory("memory:").use { memory ->
+            val stats = memory.stats()
+            assertEquals(Stats(0, 0, 0, null, null, null, null, null), stats)
+        }
+    }
+
+    @Test
+    fun `every method has a variant that suspends`() = runBlocking {
+        Memory("memory:", MemoryOptions(history = true)).use { blocking ->
+            val memory = blocking.suspending
+            memory.write(path, "green\n")
+            val before = now()
+            memory.write(path, "black\n")
+            assertEquals(listOf("green"), memory.searchHistory("green").map { it.text })
+            assertEquals(listOf(path), memory.filesAt(before).map { it.path })
+            assertArrayEquals("green\n".toByteArray(), memory.readAt(path, before))
+            assertEquals(listOf<SensitiveMatch>(), memory.findSensitive())
+            assertEquals(1L, memory.stats().files)
+        }
+        Unit
+    }
+}

@@ -1,0 +1,126 @@
+package dev.memdir
+
+import java.nio.file.Path
+import java.time.Duration
+import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
+import kotlin.io.path.createDirectory
+import kotlin.io.path.deleteExisting
+import kotlin.io.path.writeText
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.take
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.assertThrows
+import org.junit.jupiter.api.io.TempDir
+
+/** What is changed is told, whoever changes it, and whoever waits can stop. */
+class WatchTest {
+    private val soon: Duration = Duration.ofSeconds(60)
+    private val often: Duration = Duration.ofMillis(20)
+
+    @Test
+    fun `what this process changes is told at once`() =
+        Memory("memory:").use { memory ->
+            memory.watch("/memories/team", Duration.ofHours(1)).use { watch ->
+                assertEquals(listOf<Change>(), watch.changes(Duration.ZERO))
+                memory.write("/memories/a.md", "one\n")
+                memory.write("/memories/team/a.md", "one\n")
+                assertTrue(watch.isDue())
+                assertEquals(listOf(Change(ChangeKind.WRITTEN, "/memories/team/a.md")), watch.changes(soon))
+                memory.rename("/memories/team", "/memories/group")
+                assertEquals(listOf(Change(ChangeKind.DELETED, "/memories/team/a.md")), watch.changes(soon))
+                assertFalse(watch.isDue())
+            }
+        }
+
+    @Test
+    fun `a plain write into the directory is told`(@TempDir place: Path) =
+        Memory("dir:$place").use { memory ->
+            memory.watch(every = often).use { watch ->
+                val directory = place.resolve("more").createDirectory()
+                directory.resolve("plain.md").writeText("one\n")
+                assertEquals(listOf(Change(ChangeKind.WRITTEN, "/memories/more/plain.md")), watch.changes(soon))
+                directory.resolve("plain.md").deleteExisting()
+                assertEquals(listOf(Change(ChangeKind.DELETED, "/memories/more/plain.md")), watch.changes(soon))
+            }
+        }
+
+    @Test
+    fun `a thread that waits is told that the watch is cancelled`() =
+        Memory("memory:").use { memory ->
+            memory.watch(every = Duration.ofHours(1)).use { watch ->
+                val threads = Executors.newSingleThreadExecutor()
+                val waiting = threads.submit<List<Change>?> { watch.changes(soon) }
+                Thread.sleep(50)
+                watch.cancel()
+                assertNull(waiting.get(60, TimeUnit.SECONDS))
+                threads.shutdown()
+                watch.cancel()
+                assertNull(watch.changes(soon))
+            }
+        }
+
+    @Test
+    fun `a wrong argument is named, and a cancellation ends the waiting`() =
+        Memory("memory:").use { memory ->
+            val wrong =
+                mapOf<String, () -> Any?>(
+                    "path" to { memory.watch("/memories/\ud800") },
+                    "every" to { memory.watch(every = Duration.ofSeconds(-1)) },
+                    "wait" to { memory.watch().use { it.changes(Duration.ofSeconds(-1)) } },
+                )
+            for ((option, call) in wrong) assertEquals(option, assertThrows<MemdirException.Config> { call() }.option)
+            assertThrows<MemdirException.Refused> { memory.watch("elsewhere") }
+            Cancellation().use { cancellation ->
+                memory.cancelledBy(cancellation).use { cancellable ->
+                    cancellable.watch().use { watch ->
+                        cancellation.cancel()
+                        assertThrows<MemdirException.Store> { watch.changes(soon) }
+                    }
+                }
+            }
+            Unit
+        }
+
+    @Test
+    fun `a flow has the changes of anybody, and ends with its coroutine`(@TempDir place: Path) = runBlocking {
+        Memory("dir:$place").use { memory ->
+            val flow = memory.suspending.watch(every = often)
+            val first = async(start = CoroutineStart.UNDISPATCHED) { withTimeout(60_000) { flow.take(2).toList() } }
+            delay(300)
+            place.resolve("plain.md").writeText("one\n")
+            memory.suspending.write("/memories/zebra.md", "two\n")
+            val expected = setOf("/memories/plain.md", "/memories/zebra.md")
+            assertEquals(expected, first.await().map { it.path }.toSet())
+            val endless = launch { flow.collect {} }
+            delay(100)
+            withTimeout(60_000) { endless.cancelAndJoin() }
+            assertThrows<MemdirException.Refused> { memory.suspending.watch("elsewhere").first() }
+        }
+        Unit
+    }
+
+    @Test
+    fun `many who wait hold no thread`() = runBlocking {
+        Memory("memory:").use { memory ->
+            val waiting = List(200) { async { withTimeout(60_000) { memory.suspending.watch().first() } } }
+            delay(500)
+            assertEquals(listOf<Entry>(), memory.suspending.list())
+            memory.suspending.write("/memories/a.md", "one\n")
+            assertEquals(setOf(Change(ChangeKind.WRITTEN, "/memories/a.md")), waiting.awaitAll().toSet())
+        }
+    }
+}

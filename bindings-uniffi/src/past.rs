@@ -1,0 +1,105 @@
+//! What the history of a memory knows of times before: the types of the methods, and the methods.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
+
+use std::time::SystemTime;
+
+use memdir::Query;
+
+use crate::border::{MemdirText, MemdirTime};
+use crate::error::MemdirError;
+use crate::expiry::number;
+use crate::files::{count, path_or_root};
+use crate::history::Version;
+use crate::memory::Memory;
+
+/// A place where `search_history` found something that is not there any more.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct PastMatch {
+    /// The newest version that has it.
+    pub version: Version,
+    /// The number of the line in that version, counted from 1; null if the name was found.
+    pub line: Option<i64>,
+    /// The line, or the name. A long line is cut around the match, with `…` where something is left
+    /// out.
+    pub text: String,
+}
+
+/// A file as it was at a time.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct PastFile {
+    /// Where it was.
+    pub path: String,
+    /// Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+    pub size: Option<i64>,
+    /// When it was last changed before that time, if that is known.
+    pub modified: Option<SystemTime>,
+    /// The id of its version; null for a file that was not changed since the history is kept.
+    pub version: Option<String>,
+}
+
+#[uniffi::export]
+impl Memory {
+    /// The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+    /// each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+    /// query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+    ///
+    /// Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+    /// `Store` if the store is broken.
+    #[uniffi::method(default(regex = false, ignore_case = false, path = None, limit = 100))]
+    pub fn search_history(
+        &self,
+        query: MemdirText,
+        regex: bool,
+        ignore_case: bool,
+        path: Option<MemdirText>,
+        limit: i64,
+    ) -> Result<Vec<PastMatch>, MemdirError> {
+        let query = query.option("query")?;
+        let path = path_or_root(path)?;
+        let limit = count("limit", limit)?;
+        let query = Query::of(&query, regex, ignore_case)?;
+        let search = || self.core.search_history(&query, &path, limit);
+        let found = self.cancellation.within(search)?;
+        Ok(found.into_iter().map(PastMatch::from).collect())
+    }
+
+    /// The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
+    /// kept is among them as it is now, if it was last written before that time.
+    ///
+    /// Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
+    pub fn files_at(&self, at: MemdirTime) -> Result<Vec<PastFile>, MemdirError> {
+        let at = at.argument("at")?;
+        let files = self.cancellation.within(|| self.core.files_at(at))?;
+        Ok(files.into_iter().map(PastFile::from).collect())
+    }
+
+    /// What a file held at a time; null if there was no file.
+    ///
+    /// Throws as `files_at` and `read_version`.
+    pub fn read_at(
+        &self,
+        path: MemdirText,
+        at: MemdirTime,
+    ) -> Result<Option<Vec<u8>>, MemdirError> {
+        let (path, at) = (path.option("path")?, at.argument("at")?);
+        Ok(self.cancellation.within(|| self.core.read_at(&path, at))?)
+    }
+}
+
+impl From<memdir::PastMatch> for PastMatch {
+    fn from(found: memdir::PastMatch) -> Self {
+        let line = found.line.map(number);
+        Self { version: found.version.into(), line, text: found.text }
+    }
+}
+
+impl From<memdir::history::PastFile> for PastFile {
+    fn from(file: memdir::history::PastFile) -> Self {
+        Self {
+            path: file.path.to_string(),
+            size: file.size.map(number),
+            modified: file.modified,
+            version: file.version.as_ref().map(ToString::to_string),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// A `Watch` for asynchronous code: a sequence of changes, which holds no thread while it waits.
+
+import Foundation
+
+extension Watch: AsyncSequence {
+    public typealias Element = Change
+
+    /// Waits for changes. It ends when the watch is cancelled, or the task. Each change is told to one iterator.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let watch: Watch
+        /// What was found, and is not yet told.
+        private var found: ArraySlice<Change> = []
+
+        init(_ watch: Watch) { self.watch = watch }
+
+        /// The next change; nil if the watch or the task is cancelled. Throws as `Watch.changes`.
+        public mutating func next() async throws -> Change? {
+            while found.isEmpty {
+                if Task.isCancelled { return nil }
+                if watch.isDue() {
+                    guard let changes = try await watch.looked() else { return nil }
+                    found = changes[...]
+                } else {
+                    // It ends early if the task is cancelled.
+                    try? await Task.sleep(nanoseconds: pause)
+                }
+            }
+            return found.removeFirst()
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Looks once, on a thread that may block.
+    fileprivate func looked() async throws -> [Change]? {
+        try await withCheckedThrowingContinuation { continuation in
+            Threads.views.addOperation {
+                continuation.resume(with: Result { try self.changes(wait: 0) })
+            }
+        }
+    }
+}
+
+/// How soon after a change of this process a watch looks, in nanoseconds.
+private let pause: UInt64 = 50_000_000

@@ -1,0 +1,91 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// What was there before, and what a memory holds: the history is searched, and shows the files of a time.
+final class PastTests: XCTestCase {
+    private let path = "/memories/tea.md"
+
+    private func now() -> Date {
+        Thread.sleep(forTimeInterval: 0.002)
+        defer { Thread.sleep(forTimeInterval: 0.002) }
+        return Date()
+    }
+
+    func testTheHistoryIsSearchedForWhatIsThereNoMore() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true))
+        try memory.write(path: path, text: "green tea\nblack tea\nwater\n")
+        _ = try memory.strReplace(path: path, oldStr: "green tea\n", newStr: "")
+        try memory.write(path: "/memories/gone/pot.md", text: "a Teapot\n")
+        _ = try memory.delete(path: "/memories/gone")
+        let found = try memory.searchHistory(query: "tea", ignoreCase: true)
+        XCTAssertEqual(found.map(\.version.path), ["/memories/gone/pot.md", path])
+        XCTAssertEqual(found.map(\.line), [1, 1])
+        XCTAssertEqual(found.map(\.text), ["a Teapot", "green tea"])
+        XCTAssertEqual(found[1].version, try memory.history(path: path).last)
+        XCTAssertEqual(try memory.searchHistory(query: "tea", ignoreCase: true, limit: 1), [found[0]])
+        XCTAssertEqual(try memory.searchHistory(query: "^g", regex: true), [found[1]])
+        XCTAssertEqual(try memory.searchHistory(query: "tea", path: path), [found[1]])
+        XCTAssertThrowsError(try memory.searchHistory(query: "(", regex: true)) { error in
+            guard case MemdirError.config = error else { return XCTFail("\(error)") }
+        }
+        XCTAssertThrowsError(try Memory(store: "memory:").searchHistory(query: "tea")) { error in
+            guard case MemdirError.history(_, .off, _) = error else { return XCTFail("\(error)") }
+        }
+    }
+
+    func testTheFilesOfATimeAreShownAndWhatOneHeld() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true))
+        try memory.write(path: path, text: "green\n")
+        let before = now()
+        try memory.write(path: path, text: "black tea\n")
+        _ = try memory.delete(path: path)
+        let files = try memory.filesAt(at: before)
+        XCTAssertEqual(files.map(\.path), [path])
+        XCTAssertEqual(files[0].size, 6)
+        XCTAssertEqual(files[0].version, try memory.history().last?.id)
+        XCTAssertLessThanOrEqual(try XCTUnwrap(files[0].modified), before)
+        XCTAssertEqual(try memory.filesAt(at: now()), [])
+        XCTAssertEqual(try memory.readAt(path: path, at: before), Data("green\n".utf8))
+        XCTAssertNil(try memory.readAt(path: path, at: now()))
+        XCTAssertThrowsError(try memory.readAt(path: "elsewhere", at: before))
+        XCTAssertThrowsError(try memory.filesAt(at: .distantFuture.addingTimeInterval(.infinity)))
+    }
+
+    func testSensitiveTextIsFoundAndFilesAreCounted() throws {
+        let options = MemoryOptions(sensitiveRules: ["project": "Bluebird-[0-9]+"], history: true)
+        let memory = try Memory(store: "memory:", options: options)
+        try memory.write(path: "/memories/a.md", text: "one\nBluebird-7\n")
+        try memory.write(path: "/memories/Bluebird-8/b.md", text: "nothing\n")
+        let found = try memory.findSensitive()
+        XCTAssertEqual(found, [
+            SensitiveMatch(path: "/memories/Bluebird-8", line: nil, rule: "project"),
+            SensitiveMatch(path: "/memories/a.md", line: 2, rule: "project"),
+        ])
+        XCTAssertEqual(try memory.findSensitive(path: "/memories/a.md", limit: 5), [found[1]])
+        XCTAssertThrowsError(try memory.findSensitive(limit: -1))
+        let stats = try memory.stats()
+        XCTAssertEqual([stats.files, stats.directories, stats.bytes], [2, 1, 23])
+        XCTAssertEqual(stats.largest, SizedPath(path: "/memories/a.md", bytes: 15))
+        XCTAssertEqual(stats.oldest?.path, "/memories/a.md")
+        XCTAssertEqual(stats.oldest, stats.leastRecentlyUsed)
+        XCTAssertEqual(stats.history?.versions, 2)
+    }
+
+    func testEveryMethodHasAnAsynchronousVariant() async throws {
+        let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
+        try await memory.write(path: path, text: "green\n")
+        let before = now()
+        try await memory.write(path: path, text: "black\n")
+        let found = try await memory.searchHistory(query: "green")
+        XCTAssertEqual(found.map(\.text), ["green"])
+        let files = try await memory.filesAt(at: before)
+        XCTAssertEqual(files.map(\.path), [path])
+        let content = try await memory.readAt(path: path, at: before)
+        XCTAssertEqual(content, Data("green\n".utf8))
+        let sensitive = try await memory.findSensitive()
+        XCTAssertEqual(sensitive, [])
+        let stats = try await memory.stats()
+        XCTAssertEqual(stats.files, 1)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Memdir
+import XCTest
+
+/// What is changed is told, whoever changes it, and whoever waits can stop.
+final class WatchTests: XCTestCase {
+    private let soon: TimeInterval = 60
+
+    // A test that is asynchronous would call the asynchronous variants.
+    func testWhatThisProcessChangesIsToldAtOnce() throws {
+        let memory = try Memory(store: "memory:")
+        let watch = try memory.watch(path: "/memories/team", every: 3600)
+        XCTAssertEqual(try watch.changes(wait: 0), [])
+        try memory.write(path: "/memories/a.md", text: "one\n")
+        try memory.write(path: "/memories/team/a.md", text: "one\n")
+        XCTAssertTrue(watch.isDue())
+        XCTAssertEqual(try watch.changes(wait: soon), [Change(kind: .written, path: "/memories/team/a.md")])
+        _ = try memory.rename(oldPath: "/memories/team", newPath: "/memories/group")
+        XCTAssertEqual(try watch.changes(wait: soon), [Change(kind: .deleted, path: "/memories/team/a.md")])
+        XCTAssertFalse(watch.isDue())
+    }
+
+    func testAPlainWriteIntoTheDirectoryIsTold() throws {
+        let place = try temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        let memory = try Memory(store: "dir:\(place.path)")
+        let watch = try memory.watch(every: 0.02)
+        let file = place.appendingPathComponent("plain.md")
+        try Data("one\n".utf8).write(to: file, options: .atomic)
+        XCTAssertEqual(try watch.changes(wait: soon), [Change(kind: .written, path: "/memories/plain.md")])
+        try FileManager.default.removeItem(at: file)
+        XCTAssertEqual(try watch.changes(wait: soon), [Change(kind: .deleted, path: "/memories/plain.md")])
+    }
+
+    func testAThreadThatWaitsIsToldThatTheWatchIsCancelled() throws {
+        let watch = try Memory(store: "memory:").watch(every: 3600)
+        DispatchQueue.global().asyncAfter(deadline: .now() + 0.05) { watch.cancel() }
+        XCTAssertNil(try watch.changes(wait: soon))
+        watch.cancel()
+        XCTAssertNil(try watch.changes(wait: soon))
+    }
+
+    func testAWrongArgumentIsNamed() throws {
+        let memory = try Memory(store: "memory:")
+        XCTAssertThrowsError(try memory.watch(path: "elsewhere")) { error in
+            guard case MemdirError.refused = error else { return XCTFail("\(error)") }
+        }
+        XCTAssertThrowsError(try memory.watch(every: -1)) { error in
+            guard case MemdirError.config(_, "every") = error else { return XCTFail("\(error)") }
+        }
+        let watch = try memory.watch()
+        XCTAssertThrowsError(try watch.changes(wait: .nan)) { error in
+            guard case MemdirError.config(_, "wait") = error else { return XCTFail("\(error)") }
+        }
+        let cancellation = Cancellation()
+        let cancelled = try memory.cancelledBy(cancellation: cancellation).watch()
+        cancellation.cancel()
+        XCTAssertThrowsError(try cancelled.changes(wait: soon)) { error in
+            guard case MemdirError.store = error else { return XCTFail("\(error)") }
+        }
+    }
+
+    func testASequenceHasTheChangesOfAnybody() async throws {
+        let place = try temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        let memory = try await Memory.open(store: "dir:\(place.path)")
+        let watch = try await memory.watch(every: 0.02)
+        try Data("one\n".utf8).write(to: place.appendingPathComponent("plain.md"), options: .atomic)
+        try await memory.write(path: "/memories/zebra.md", text: "two\n")
+        var told: Set<String> = []
+        for try await change in watch {
+            XCTAssertEqual(change.kind, .written)
+            told.insert(change.path)
+            if told.count == 2 { break }
+        }
+        XCTAssertEqual(told, ["/memories/plain.md", "/memories/zebra.md"])
+    }
+
+    func testASequenceEndsWhenTheWatchOrTheTaskIsCancelled() async throws {
+        let memory = try await Memory.open(store: "memory:")
+        let watch = try await memory.watch()
+        let count: @Sendable () async throws -> Int = {
+            var found = 0
+            for try await _ in watch { found += 1 }
+            return found
+        }
+        let (one, other) = (Task { try await count() }, Task { try await count() })
+        try await Task.sleep(nanoseconds: 100_000_000)
+        one.cancel()
+        let none = try await one.value
+        XCTAssertEqual(none, 0)
+        try await memory.write(path: "/memories/a.md", text: "one\n")
+        try await Task.sleep(nanoseconds: 500_000_000)
+        watch.cancel()
+        let found = try await other.value
+        XCTAssertEqual(found, 1)
+    }
+
+    func testManyWhoWaitHoldNoThread() async throws {
+        let memory = try await Memory.open(store: "memory:")
+        try await withThrowingTaskGroup(of: Change?.self) { group in
+            for _ in 0 ..< 200 {
+                let watch = try await memory.watch()
+                group.addTask {
+                    for try await change in watch { return change }
+                    return nil
+                }
+            }
+            try await Task.sleep(nanoseconds: 200_000_000)
+            let listed = try await memory.list()
+            XCTAssertEqual(listed, [])
+            try await memory.write(path: "/memories/a.md", text: "one\n")
+            for try await change in group {
+                XCTAssertEqual(change, Change(kind: .written, path: "/memories/a.md"))
+            }
+        }
+    }
+}
