@@ -22,7 +22,7 @@ RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude m
 # and releases are built with `--release` and without these features.
 SHARED := --features shared
 
-RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
+RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
@@ -80,6 +80,7 @@ test-in-packages:
 	@$(call ready,test-node)
 	@$(call ready,test-wasm)
 	@$(call ready,test-mcp)
+	@$(call ready,test-page)
 
 test-on-devices:
 	@$(call ready,test-kotlin)
@@ -163,6 +164,29 @@ test-mcp: ## the server for the Model Context Protocol, from npm, with its offic
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/node-packed $(CACHE)/mcp/ready)
 	@tests/step 'MCP: tests' tests/harmless node --test --test-timeout=300000 tests/mcp/*.test.mjs
+
+.PHONY: test-page
+test-page: ## the page of memdir serve, in a real browser
+	@$(call need,node,Node)
+	@$(call need,$(PYTHON),the stand-in of the API)
+	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
+	@[ -e $(CACHE)/chromium ] || exit 0
+	@tests/step 'page: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=300000 tests/page/*.test.mjs
+
+.PHONY: bench-page
+bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
+	@[ -e $(CACHE)/chromium ] || exit 0
+	@cargo build --quiet --release --package memdir --features page
+	@node tests/page/bench.mjs
+
+.PHONY: pictures
+pictures: ## the pictures of the page that the documents show
+	@$(call need,node,Node)
+	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
+	@[ -e $(CACHE)/chromium ] || exit 0
+	@node tests/page/pictures.mjs
 
 .PHONY: test-bundlers
 test-bundlers: ## the Node package in bundlers, test runners and other runtimes (long)
@@ -323,6 +347,16 @@ $(CACHE)/redis: tests/servers/redis
 		[ "$${CI:-}" != true ]
 	fi
 
+# The browser for the tests of the page.
+$(CACHE)/chromium: tests/debian
+	if tests/step 'browser' tests/debian chromium chromium; then
+		mkdir -p $(CACHE)
+		touch $@
+	else
+		echo "==> LEFT OUT: the page in a browser, because chromium is not installed" >&2
+		[ "$${CI:-}" != true ]
+	fi
+
 # The wheel is built once, and installed as a user installs it.
 $(CACHE)/wheel: $(CACHE)/python $(RUST_SOURCES) $(PYTHON_SOURCES)
 	rm -rf $(CACHE)/wheels
@@ -389,6 +423,21 @@ $(CACHE)/mcp/ready: tests/mcp/package.json tests/mcp/package-lock.json
 	mkdir -p $(CACHE)/mcp
 	cp tests/mcp/package.json tests/mcp/package-lock.json tests/mcp/.npmrc $(CACHE)/mcp
 	tests/step 'MCP: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/mcp
+	touch $@
+
+# What opens the page in a browser.
+$(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
+	mkdir -p $(CACHE)/page
+	cp tests/page/package.json tests/page/package-lock.json tests/page/.npmrc $(CACHE)/page
+	tests/step 'page: packages' npm ci --silent --ignore-scripts --prefix $(CACHE)/page
+	touch $@
+
+# The program that serves it, from its packages. It lies below the others, so it finds the SDK there.
+$(CACHE)/page/installed: $(CACHE)/page/ready $(CACHE)/node-packed
+	rm -rf $@
+	mkdir $@
+	echo '{ "name": "empty", "private": true }' > $@/package.json
+	npm install --silent --offline --no-audit --no-fund --cache $(abspath $@)/cache --prefix $@ bindings-node/npm/*.tgz
 	touch $@
 
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)

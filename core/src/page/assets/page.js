@@ -13,10 +13,6 @@ async function load(address) {
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
-function fill(place, loaded) {
-  place.replaceChildren(...document.importNode(loaded.body, true).childNodes);
-}
-
 // --- times -----------------------------------------------------------------------------------
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400, MONTH = 2592000, YEAR = 31536000;
@@ -68,15 +64,14 @@ document.addEventListener('click', (event) => {
   if (button) fold(button, button.getAttribute('aria-expanded') !== 'true');
 });
 
-function openBranches() {
-  return all('#tree .fold[aria-expanded="true"]').map((button) => button.dataset.branch);
-}
-
-async function openAgain(branches) {
+// A new tree, with those branches open that are open in the one that is shown.
+async function openAgain(tree) {
+  const folds = new Map(all('#tree .fold').map((button) => [button.dataset.branch, button]));
   // From the top: a branch may be within another one.
-  for (const branch of branches) {
-    const button = all('#tree .fold').find((button) => button.dataset.branch === branch);
-    if (button && button.getAttribute('aria-expanded') !== 'true') await fold(button, true);
+  for (const [branch, before] of folds) {
+    const button = all('.fold', tree).find((button) => button.dataset.branch === branch);
+    const isOpen = before.getAttribute('aria-expanded');
+    if (button && button.getAttribute('aria-expanded') !== isOpen) await fold(button, isOpen === 'true');
   }
 }
 
@@ -100,8 +95,16 @@ document.addEventListener(
 
 // --- following changes --------------------------------------------------------------------------
 
-// A page on which somebody writes or decides something stays as it is.
-const isStill = () => $('#main form[method="post"]') !== null;
+// A page on which somebody writes or decides something, or is told why nothing was changed, stays as it is.
+const isStill = () => $('#main form[method="post"], #main [role="alert"]') !== null;
+
+// A part as the server made it, but for how long ago something was.
+function made(part) {
+  const copy = part.cloneNode(true);
+  all('time', copy).forEach((time) => time.replaceChildren());
+  return copy.innerHTML;
+}
+let shownMain = memory ? made($('#main')) : '';
 
 let isLoading = false;
 let isStale = false;
@@ -115,7 +118,9 @@ async function refresh() {
   try {
     do {
       isStale = false;
-      await replace(await load(location.href));
+      // What stays as it is may be the answer to a form, which has no address of its own.
+      if (isStill()) await replaceTree(await load(`/${memory}/branch`));
+      else await replace(await load(location.href));
     } while (isStale);
   } catch {
     // The server is away: the connection that follows says so.
@@ -125,32 +130,80 @@ async function refresh() {
 }
 
 async function replace(loaded) {
-  const focused = document.activeElement;
-  const key = focused?.closest('#tree, #main') ? focused.getAttribute('href') ?? focused.dataset.branch : null;
-  const branches = openBranches();
-  const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
-  const tree = $('#tree', loaded);
-  if (tree) {
-    const top = $('#tree').scrollTop;
-    $('#tree').replaceChildren(...document.importNode(tree, true).childNodes);
-    await openAgain(branches);
-    $('#tree').scrollTop = top;
+  const [tree, main] = [$('#tree', loaded), $('#main', loaded)];
+  // Without a tree it says that there is no such page any more.
+  if (tree) await replaceTree(tree);
+  const focused = focus();
+  // What is the same stays, with what is selected or typed in it.
+  if (!isStill() && made(main) !== shownMain) {
+    shownMain = made(main);
+    replaceMain(document.importNode(main, true));
   }
-  const main = $('#main', loaded);
-  if (main && !isStill()) {
-    const top = $('#main').scrollTop;
-    const shown = new Map(all('#main details[data-shown]').map((details) => [details.dataset.fragment, details]));
-    $('#main').replaceChildren(...document.importNode(main, true).childNodes);
-    for (const details of all('#main details')) {
-      // What a version changed does not change: what was shown of it stays.
-      const before = shown.get(details.dataset.fragment);
-      if (before) details.replaceWith(before);
-      else if (opened.includes(details.dataset.fragment ?? details.className)) details.open = true;
-    }
-    $('#main').scrollTop = top;
-  }
-  if (key) all('#tree a, #tree button, #main a').find((one) => (one.getAttribute('href') ?? one.dataset.branch) === key)?.focus();
+  focused();
   tick();
+}
+
+async function replaceTree(tree) {
+  const made = document.importNode(tree.body ?? tree, true);
+  await openAgain(made);
+  const focused = focus();
+  const top = $('#tree').scrollTop;
+  // The branch at the root comes without its head, and without a mark at what is shown.
+  if (!$('.tree-head', made)) {
+    const here = $('#tree [aria-current]')?.getAttribute('href');
+    all('a', made).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
+    made.prepend($('#tree .tree-head'));
+  }
+  $('#tree').replaceChildren(...made.childNodes);
+  $('#tree').scrollTop = top;
+  focused();
+}
+
+function replaceMain(main) {
+  const places = ['#main', '#main .source', '#main .diff', '#main .rendered'];
+  const tops = places.map((place) => $(place)?.scrollTop);
+  const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
+  const shown = new Map(all('#main details[data-shown]').map((details) => [details.dataset.fragment, details]));
+  const typed = all('#main form input').map((input) => [input.name, input]);
+  $('#main').replaceChildren(...main.childNodes);
+  for (const details of all('#main details')) {
+    // What a version changed does not change: what was shown of it stays.
+    const before = shown.get(details.dataset.fragment);
+    if (before) details.replaceWith(before);
+    else if (opened.includes(details.dataset.fragment ?? details.className)) details.open = true;
+  }
+  for (const [name, before] of typed) {
+    const input = all('#main form input').find((input) => input.name === name);
+    if (input && input.type !== 'hidden') input.replaceWith(before);
+  }
+  places.forEach((place, number) => {
+    if (tops[number]) $(place)?.scrollTo({ top: tops[number], behavior: 'instant' });
+  });
+}
+
+// Remembers what has the focus; what is returned gives it back to what is there in its place.
+function focus() {
+  const focused = document.activeElement;
+  const part = focused?.closest('#tree, #main');
+  if (!part || part === focused) return () => undefined;
+  const key = (one) =>
+    one.getAttribute('href') ?? one.dataset.branch ?? (one.name || one.parentElement.dataset.fragment) ?? one.textContent;
+  const alike = () => all('a, button, input, summary, [tabindex]', part).filter((one) => key(one) === key(focused));
+  const number = alike().indexOf(focused);
+  return () => {
+    if (document.activeElement !== focused) (alike()[number] ?? alike()[0])?.focus({ preventScroll: true });
+  };
+}
+
+// Whether what is edited was changed before this page followed changes. The answer to a form has no address to ask.
+async function compare() {
+  const base = $('#main [data-editing] [name="base"]')?.value;
+  if (base && location.search && $('[name="base"]', await load(location.href))?.value !== base) stale();
+}
+
+function stale() {
+  const banner = $('#stale');
+  if (banner) banner.hidden = false;
 }
 
 let source = null;
@@ -163,7 +216,9 @@ function follow() {
   source.onmessage = (event) => {
     const { changes } = JSON.parse(event.data);
     const editing = $('[data-editing]')?.dataset.editing;
-    if (changes.some((change) => change.path === editing)) $('#stale').hidden = false;
+    if (changes.some((change) => change.path === editing)) stale();
+    // The first event, and the one after too many, name none.
+    if (changes.length === 0) compare().catch(() => undefined);
     refresh();
   };
 }
@@ -188,8 +243,9 @@ follow();
 
 const text = $('#text');
 let isSent = false;
-document.addEventListener('submit', () => {
-  isSent = true;
+document.addEventListener('submit', (event) => {
+  // A search leaves the page, too, and does not take the text along.
+  if (event.target === text?.form) isSent = true;
 });
 addEventListener('beforeunload', (event) => {
   if (text && !isSent && text.value !== text.defaultValue) event.preventDefault();

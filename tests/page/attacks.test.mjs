@@ -1,0 +1,183 @@
+// Texts that try to reach the person who looks at them (attacks.json): as the names and contents of files, as actors, as reasons of
+// redactions, as what is searched for, and in addresses. Nothing of them runs, is loaded, or moves the page around.
+//
+// Every text is opened in the lists, and every third one as Markdown. The rest is read by the browser and judged there, each text in
+// several of its places. With MEMDIR_ATTACKS=all every text is opened in each of them, which takes many minutes.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { agent, temporary, testPage } from './support.mjs';
+
+const { texts, repeated } = JSON.parse(
+  readFileSync(new URL('attacks.json', import.meta.url), 'utf8'),
+);
+const ATTACKS = [...texts, ...repeated.map(([text, times]) => text.repeat(times))];
+const IS_WHOLE = process.env.MEMDIR_ATTACKS === 'all';
+/** Each of them, or one of so many. */
+const some = (list, of, first = 0) =>
+  IS_WHOLE ? list : list.filter((_, number) => number % of === first % of);
+
+/** Whether a call is refused; what an attack cannot become is of no further interest. */
+const isTaken = async (call) => {
+  try {
+    await call();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const [store, second] = [temporary(), temporary()];
+const taken = { names: 0, actors: 0, reasons: 0 };
+/** A directory for each forty of them: a tree that is long takes long. */
+const group = (number) => Math.floor(number / 40);
+const content = (number, extension) => `/memories/c${group(number)}/${number}.${extension}`;
+const named = (number) => `/memories/n${group(number)}/${ATTACKS[number]}`;
+
+async function written() {
+  const memory = agent(store);
+  for (const [number, text] of ATTACKS.entries()) {
+    mkdirSync(join(store, 'memories', `c${group(number)}`), { recursive: true });
+    for (const extension of ['md', 'txt'])
+      writeFileSync(join(store, content(number, extension)), text);
+    // A few are no names, and a few no actors.
+    taken.names += await isTaken(() => memory.create({ path: named(number), file_text: text }));
+    const path = `/memories/a${group(number)}/${number}`;
+    taken.actors += await isTaken(() => agent(store, text).create({ path, file_text: '' }));
+  }
+  const [other, redacted] = [agent(second), '/memories/r.md'];
+  await other.create({ path: redacted, file_text: '' });
+  for (const number of some(ATTACKS, 6).keys()) await other.write(redacted, `${number}`);
+  const versions = await other.history(redacted, { limit: 10_000 });
+  for (const [number, text] of some(ATTACKS, 6).entries()) {
+    taken.reasons += await isTaken(() => other.redact(versions[number + 1].id, text));
+  }
+  return [store, second];
+}
+
+/** Where the parts of the frame are; nothing of a page that only says why it is refused, without a frame. */
+const frame = (page) =>
+  page.evaluate(() => {
+    if (document.body.matches('.alone')) return [];
+    const boxes = ['header.top', '.places', '.search', '#tree', '#main'].map((part) => {
+      const { x, y, width, height } = document.querySelector(part).getBoundingClientRect();
+      return [part, ...[x, y, width, height].map(Math.round)].join(' ');
+    });
+    const { scrollWidth, scrollHeight } = document.documentElement;
+    return [...boxes, `${scrollWidth} ${scrollHeight}`];
+  });
+
+testPage('no text of an attack does anything but to be read', written, async (view) => {
+  const { page, findings, refusals, server } = view;
+  assert.ok(ATTACKS.length >= 200);
+  assert.ok(taken.names > 200 && taken.actors > 200 && taken.reasons > 50, JSON.stringify(taken));
+  const wanted = await frame(page);
+
+  /** Opens a page of an attack; what is wrong is noted with its address. */
+  async function open(address) {
+    const before = findings.length;
+    await page.goto(server.origin + address, { waitUntil: 'domcontentloaded' });
+    const moved = (await frame(page)).filter((box, part) => box !== wanted[part]);
+    if (moved.length > 0) findings.push(`the page is not where it was: ${moved}`);
+    for (let at = before; at < findings.length; at += 1)
+      findings[at] += `\n  at ${address.slice(0, 300)}`;
+  }
+  const query = (place, parameters) => `/1/${place}?${new URLSearchParams(parameters)}`;
+
+  // In lists: the tree, a directory, timelines.
+  const groups = Array.from({ length: group(ATTACKS.length - 1) + 1 }, (_, number) => number);
+  const lists = groups.flatMap((number) => [`/memories/n${number}`, `/memories/a${number}`]);
+  for (const path of lists) {
+    await open(query('file', { path }));
+    await open(query('history', { path }));
+  }
+  {
+    let next = '/2/history';
+    while (next) {
+      await open(next);
+      next = await page.evaluate(() =>
+        document.querySelector('a[rel="next"]')?.getAttribute('href'),
+      );
+    }
+  }
+
+  // As Markdown.
+  const numbers = [...ATTACKS.keys()];
+  for (const number of some(numbers, 3)) await open(query('file', { path: content(number, 'md') }));
+
+  // Everything else: what is in a frame, and what is refused in a few words.
+  const others = (number, text) => [
+    query('file', { path: content(number, 'md') }),
+    query('file', { path: content(number, 'txt') }),
+    query('file', { path: named(number) }),
+    query('search', { q: text, path: `/memories/n${group(number)}` }),
+    query('search', { q: text, path: `/memories/n${group(number)}`, regex: '1' }),
+    query('history', { actor: text }),
+    query('history', { since: text, before: text }),
+    query('version', { id: text, diff: text }),
+    query('file', { path: text, view: text, from: text, done: text, id: text }),
+    query('new', { path: named(number) }),
+    query('delete', { path: named(number) }),
+    query('rename', { path: named(number) }),
+    query('edit', { path: content(number, 'txt') }),
+  ];
+  const isShort = (address) => address.length < 8_000;
+  const all = ATTACKS.flatMap((text, number) => some(others(number, text), 3, number)).filter(
+    isShort,
+  );
+  await open('/1/');
+  const read = (addresses) =>
+    Promise.all(
+      addresses.map(async (address) => {
+        const response = await fetch(address);
+        window.checkParsed(new DOMParser().parseFromString(await response.text(), 'text/html'));
+        return response.status;
+      }),
+    );
+  for (let at = 0; at < all.length; at += 60) {
+    const statuses = await page.evaluate(read, all.slice(at, at + 60));
+    statuses.forEach((status, number) => {
+      if (![200, 400, 404].includes(status)) findings.push(`${status} for ${all[at + number]}`);
+    });
+  }
+  for (const address of some(all, 31)) {
+    await open(address);
+  }
+
+  // Narrow, nothing is wider than the window.
+  await page.setViewportSize({ width: 360, height: 640 });
+  const contents = some(numbers, 12).map((number) => content(number, 'md'));
+  for (const path of [...lists, ...contents]) {
+    for (const place of path.endsWith('.md') ? ['file'] : ['file', 'history']) {
+      await page.goto(server.origin + query(place, { path }), { waitUntil: 'domcontentloaded' });
+      const isWider = () => document.documentElement.scrollWidth > innerWidth;
+      if (await page.evaluate(isWider)) findings.push(`wider than the window: ${place} ${path}`);
+    }
+  }
+  refusals.splice(0);
+});
+
+testPage('an attack that came through would be seen', [temporary()], async (view) => {
+  await view.page.evaluate(() => {
+    const html =
+      '<img src="http://127.0.0.1:1/" onerror="alert(1)"><a href="javascript:alert(1)">x</a>';
+    document.body.insertAdjacentHTML(
+      'beforeend',
+      `${html}<iframe></iframe><meta http-equiv="refresh">`,
+    );
+    alert('x');
+  });
+  const seen = ['alert(x)', 'img-src', 'onerror=', 'an address: javascript:', '<iframe', '<meta'];
+  for (const what of seen) {
+    for (let tries = 0; tries < 50 && !view.findings.join().includes(what); tries += 1) {
+      await view.page.waitForTimeout(50);
+    }
+    assert.ok(
+      view.findings.join('\n').includes(what),
+      `${what} is not in ${view.findings.join('\n')}`,
+    );
+  }
+  view.findings.splice(0);
+});

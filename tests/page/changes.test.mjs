@@ -1,0 +1,291 @@
+// What a person changes on the page, beside an agent that changes the same files: nothing is lost, and all of it can be taken
+// back.
+
+import assert from 'node:assert/strict';
+
+import { agent, cli, temporary, testPage } from './support.mjs';
+
+const FILE = '/memories/plan.md';
+
+/** A memory with one file, whose editor is open in the page with something typed in it. */
+async function editing(view, memory, text = 'mine\n') {
+  await memory.create({ path: FILE, file_text: 'first\n' });
+  await view.go('file', { path: FILE });
+  await view.live();
+  await view.follow('Edit');
+  await view.live();
+  await view.page.locator('#text').fill(text);
+  return view.page.locator('#stale');
+}
+
+function testEditing(name, body, options) {
+  const store = temporary();
+  testPage(name, [store, '--as', 'Ann'], (view) => body(view, agent(store), store), options);
+}
+
+testEditing(
+  'an edit is saved, shown with who made it, and taken back',
+  async (view, memory, store) => {
+    await editing(view, memory, 'second\nthird\n');
+    await view.accessible();
+    await view.press('Save');
+    await view.shows('Saved.');
+    assert.equal(await memory.read(FILE), 'second\nthird\n');
+    await view.accessible();
+
+    await view.follow('Timeline');
+    const [change] = await view.page.locator('#main .change').all();
+    assert.match(await change.innerText(), /^Ann\b[^]*modified[^]*plan\.md/);
+    await change.getByText('What changed').click();
+    const diff = change.locator('.diff');
+    await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
+    await diff.locator('tr.added', { hasText: 'third' }).waitFor();
+    await view.accessible();
+    await change.getByRole('link', { name: 'Version' }).click();
+    await view.follow('Side by side');
+    await view.page.waitForURL(/diff=side/);
+    const [left, right] = await view.page
+      .locator('#main .diff')
+      .first()
+      .locator('tr')
+      .first()
+      .locator('td.text')
+      .all();
+    assert.deepEqual([await left.innerText(), await right.innerText()], ['first', 'second']);
+    await view.accessible();
+    await view.follow('Inline');
+    await view.page.waitForURL(/diff=inline/);
+
+    await view.follow('Undo this change');
+    await view.shows('This will be done');
+    await view.accessible();
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read(FILE), 'first\n');
+    // The undo can be undone, from where it is said.
+    await view.follow('Undo');
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read(FILE), 'second\nthird\n');
+    assert.match(await cli('log', store), /Ann/);
+  },
+);
+
+testEditing(
+  'what the agent writes meanwhile is seen, and is not overwritten by saving',
+  async (view, memory) => {
+    const stale = await editing(view, memory);
+    assert.ok(await stale.isHidden());
+    await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
+    await stale.waitFor();
+    await view.accessible();
+    // The text that is being written stays.
+    assert.equal(await view.page.locator('#text').inputValue(), 'mine\n');
+    await view.press('Save');
+    await view.shows('Not saved: the file was changed while you edited it.');
+    assert.equal(await memory.read(FILE), 'theirs\n');
+    assert.match(await view.page.locator('.sides .source').innerText(), /theirs/);
+    assert.equal(await view.page.locator('#text').inputValue(), 'mine\n');
+    await view.accessible();
+
+    // A change that comes now, while the two are compared, is not overwritten either.
+    await view.live();
+    await memory.str_replace({ path: FILE, old_str: 'theirs', new_str: 'theirs again' });
+    await view.press('Save this over it');
+    await view.shows('theirs again');
+    assert.equal(await memory.read(FILE), 'theirs again\n');
+    await view.page.locator('#text').fill('both\n');
+    await view.press('Save this over it');
+    await view.shows('Saved.');
+    assert.equal(await memory.read(FILE), 'both\n');
+  },
+  { refused: ['409 /1/edit', '409 /1/edit'] },
+);
+
+testEditing(
+  'a text that came second is kept beside the other',
+  async (view, memory) => {
+    const stale = await editing(view, memory);
+    await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
+    await stale.waitFor();
+    await view.press('Save');
+    await view.press('Save it as /memories/plan.mine.md');
+    await view.shows('Created.');
+    assert.equal(await memory.read(FILE), 'theirs\n');
+    assert.equal(await memory.read('/memories/plan.mine.md'), 'mine\n');
+  },
+  { refused: ['409 /1/edit'] },
+);
+
+testEditing(
+  'what is there is kept, if a person says so',
+  async (view, memory) => {
+    const stale = await editing(view, memory);
+    await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
+    await stale.waitFor();
+    await view.press('Save');
+    // The browser asks before a changed text is left; this one was sent.
+    await view.follow('Keep what is there');
+    await view.page.waitForURL(/\/1\/file/);
+    await view.shows('theirs');
+    assert.equal(await memory.exists('/memories/plan.mine.md'), false);
+  },
+  { refused: ['409 /1/edit'] },
+);
+
+testEditing(
+  'a file that is deleted meanwhile is made again, if a person says so',
+  async (view, memory) => {
+    const stale = await editing(view, memory);
+    await memory.delete({ path: FILE });
+    await stale.waitFor();
+    await view.press('Save');
+    await view.shows('the file was deleted or moved while you edited it');
+    assert.equal(await memory.exists(FILE), false);
+    await view.accessible();
+    await view.press('Make the file again');
+    await view.shows('Created.');
+    assert.equal(await memory.read(FILE), 'mine\n');
+  },
+  { refused: ['409 /1/edit'] },
+);
+
+testEditing('line endings, and a first empty line, are as they were', async (view, memory) => {
+  await memory.create({ path: '/memories/dos.txt', file_text: '\r\none\r\n' });
+  await view.go('edit', { path: '/memories/dos.txt' });
+  await view.page.locator('#text').press('Control+End');
+  await view.page.keyboard.type('two\n');
+  await view.press('Save');
+  await view.shows('Saved.');
+  assert.equal(await memory.read('/memories/dos.txt'), '\r\none\r\ntwo\r\n');
+});
+
+testEditing(
+  'a file is created, renamed, deleted and restored by a person',
+  async (view, memory) => {
+    const { page } = view;
+    await memory.actingAs('Ann').create({ path: FILE, file_text: '' });
+    await view.go('file');
+    await view.follow('New file');
+    await view.accessible();
+    await page.getByLabel('Path', { exact: true }).fill('/memories/team/tea & cake.md');
+    await page.locator('#text').fill('# Cake\n');
+    await view.press('Create');
+    await view.shows('Created.');
+    await view.follow('Rename');
+    await view.accessible();
+    await page.getByLabel('New path').fill('/memories/team/cake.md');
+    await view.press('Rename');
+    await view.shows('Renamed.');
+    assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
+    await view.follow('Delete');
+    await view.shows('This deletes 1 file:');
+    await view.accessible();
+    await view.press('Delete');
+    await view.shows('Deleted.');
+    assert.equal(await memory.exists('/memories/team/cake.md'), false);
+
+    await view.go('');
+    await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
+    await view.shows('which is made again where it was');
+    await view.accessible();
+    await view.press('Restore');
+    await view.shows('Restored.');
+    assert.equal(await memory.read('/memories/team/cake.md'), '# Cake\n');
+    assert.ok((await memory.history()).every(({ actor }) => actor === 'Ann'));
+  },
+);
+
+testEditing(
+  'a path that cannot be is refused, and nothing that was typed is lost',
+  async (view, memory) => {
+    const { page } = view;
+    for (const [path, why] of [
+      ['/memories/../x', /Not created/],
+      ['x.md', /Not created/],
+      ['/memories/taken.md', /already exists/],
+    ]) {
+      await memory.write('/memories/taken.md', 'taken');
+      await view.go('new');
+      await page.getByLabel('Path', { exact: true }).fill(path);
+      await page.locator('#text').fill('\nkept\n');
+      await view.press('Create');
+      await page.locator('[role="alert"]', { hasText: why }).waitFor();
+      assert.equal(await page.getByLabel('Path', { exact: true }).inputValue(), path);
+      assert.equal(await page.locator('#text').inputValue(), '\nkept\n');
+    }
+    await view.accessible();
+  },
+  { refused: ['409 /1/new', '409 /1/new', '409 /1/new'] },
+);
+
+testEditing(
+  'all that an actor did since a time is taken back, and no more',
+  async (view, memory) => {
+    const { page } = view;
+    await memory.create({ path: '/memories/before.md', file_text: 'before' });
+    const since = new Date().toISOString();
+    await memory.write('/memories/before.md', 'after');
+    await memory.create({ path: '/memories/new.md', file_text: 'new' });
+    await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
+    await view.go('history');
+    await page.getByLabel('Who').fill('session 1');
+    await page.getByLabel('Since').fill(since);
+    await view.press('Show');
+    await page.waitForURL(/since=/);
+    assert.equal(await page.locator('#main .version').count(), 2);
+    await view.press('Take back all since then…');
+    await view.shows('All that session 1 changed since');
+    await view.accessible();
+    await view.press('Take back');
+    await view.shows('Taken back.');
+    assert.equal(await memory.read('/memories/before.md'), 'before');
+    assert.equal(await memory.exists('/memories/new.md'), false);
+    assert.equal(await memory.read('/memories/other.md'), 'other');
+  },
+);
+
+testEditing(
+  'a change on which a later one stands is not taken back, and it is said why for as long as somebody reads',
+  async (view, memory) => {
+    await memory.create({ path: FILE, file_text: 'one\n' });
+    await memory.str_replace({ path: FILE, old_str: 'one', new_str: 'two' });
+    const changes = await memory.history(FILE);
+    await view.go('undo', { id: changes.at(-1).change });
+    await view.shows('Nothing was changed');
+    await view.accessible();
+    await view.live();
+    await memory.create({ path: '/memories/else.md', file_text: '' });
+    await view.page.locator('#tree', { hasText: 'else.md' }).waitFor();
+    await view.shows('Nothing was changed');
+    await view.page.locator('#main').getByRole('link', { name: 'plan.md' }).waitFor();
+  },
+  { refused: ['409 /1/undo'] },
+);
+
+testEditing('a redacted version is nowhere any more', async (view, memory, store) => {
+  const { page } = view;
+  const SECRET = 'kettle-hunter2-lid';
+  await memory.create({ path: FILE, file_text: `the password is ${SECRET}\n` });
+  await memory.str_replace({ path: FILE, old_str: SECRET, new_str: 'elsewhere' });
+  assert.ok((await cli('log', '-p', store)).includes(SECRET));
+  await view.go('history', { path: FILE });
+  await page.locator('#main').getByRole('link', { name: 'Redact' }).last().click();
+  await view.shows('This cannot be taken back');
+  await view.accessible();
+  await page.getByLabel('Reason').fill('held a password');
+  await view.press('Redact');
+  await view.shows('The content was redacted: held a password');
+  await view.accessible();
+  assert.ok(!(await cli('log', '-p', store)).includes(SECRET));
+  for (const { id } of await memory.history()) {
+    for (const place of ['version', 'diff', 'restore']) {
+      const answer = (at) => fetch(at).then((response) => response.text());
+      assert.ok(!(await page.evaluate(answer, `/1/${place}?id=${id}`)).includes(SECRET), place);
+    }
+  }
+  await view.go('search', { q: SECRET, past: '1' });
+  await view.shows('Nothing was found.');
+  await view.go('history');
+  await view.shows('redacted: held a password');
+});

@@ -1,0 +1,272 @@
+// What the tests of the page need: the program from its npm packages, a browser, and somebody who watches what the page does
+// in it.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+
+import { PROGRAM, TOOLS, memdir } from './installed.mjs';
+
+export * from './installed.mjs';
+
+const requireTool = createRequire(join(TOOLS, 'package.json'));
+const { chromium } = requireTool('playwright-core');
+const AXE = readFileSync(requireTool.resolve('axe-core/axe.min.js'), 'utf8');
+
+export const { Memory } = memdir;
+
+/** An empty directory, which goes with the process. */
+export function temporary() {
+  const directory = mkdtempSync(join(tmpdir(), 'memdir-page-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  return directory;
+}
+
+/** A memory that an agent changes, in this process; the page is another one. */
+export const agent = (store, actor = 'session 1') => new Memory(store, { history: true, actor });
+
+/** What a program prints. One that fails fails the test. */
+export function run(command, args, options = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let [output, errors] = ['', ''];
+    child.stdout.on('data', (data) => (output += data));
+    child.stderr.on('data', (data) => (errors += data));
+    child.on('error', reject);
+    child.on('close', (status) => {
+      assert.equal(status, 0, `${command} ${args.join(' ')}\n${output}${errors}`);
+      resolve(output);
+    });
+  });
+}
+
+/** What `memdir` prints. */
+export const cli = (...args) => run(PROGRAM[0], [PROGRAM[1], ...args]);
+
+/** `memdir serve`, until `end` is called. */
+export async function serve(args, program = PROGRAM) {
+  const [command, ...before] = program;
+  const server = spawn(command, [...before, 'serve', ...args, '--port', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise((resolve) => server.on('close', resolve));
+  const end = async () => {
+    server.kill();
+    await ended;
+  };
+  let said = '';
+  for await (const line of createInterface({ input: server.stderr })) {
+    said += `${line}\n`;
+    const address = /^memdir: open (http:\S+)/.exec(line)?.[1];
+    if (address) {
+      server.stderr.resume();
+      return { address, origin: new URL(address).origin, end, pid: server.pid };
+    }
+  }
+  throw new Error(`memdir serve has ended:\n${said}`);
+}
+
+let started;
+/** The browser of this file. */
+export function browser(...args) {
+  started ??= chromium.launch({
+    executablePath: process.env.PATH.split(delimiter)
+      .map((directory) => join(directory, 'chromium'))
+      .find((path) => existsSync(path)),
+    // Chromium's sandbox needs a user that is not root. Tests run as root in containers and under tests/harmless; there the
+    // file system is read-only, and the only pages that are opened are our own.
+    chromiumSandbox: process.getuid?.() !== 0,
+    // It keeps fonts' caches and reports of crashes in the home directory.
+    env: { ...process.env, HOME: tmpdir() },
+    args,
+  });
+  return started;
+}
+export const closeBrowser = async () => (await started)?.close();
+
+/** Notes whatever a hostile text could bring about in a page. It runs before the page's own script. */
+function watchPage() {
+  const found = (what) => console.error(`watched: ${what}`);
+  for (const name of ['alert', 'confirm', 'prompt', 'print']) {
+    window[name] = (text) => found(`${name}(${text})`);
+  }
+  window.open = (address) => found(`open(${address})`);
+  addEventListener('securitypolicyviolation', (event) =>
+    found(`against the policy: ${event.effectiveDirective} ${event.blockedURI}`),
+  );
+  const check = (element) => {
+    const isEntrance = location.pathname.startsWith('/open/');
+    if (element.matches('meta[http-equiv]') && !isEntrance)
+      found(`an element: ${element.outerHTML}`);
+    if (
+      /^(iframe|object|embed|base|frame|applet|portal|link|style|script)$/i.test(element.tagName)
+    ) {
+      // The two that the page has.
+      const ours = ['/assets/page.js', '/assets/page.css', '/assets/icon.svg'];
+      if (!ours.includes(element.getAttribute('src') ?? element.getAttribute('href'))) {
+        found(`an element: ${element.outerHTML}`);
+      }
+    }
+    for (const { name, value } of element.attributes ?? []) {
+      if (/^on|^style$|^srcdoc$/i.test(name)) found(`an attribute: ${name}="${value}"`);
+      if (/^(href|src|action|formaction)$/i.test(name)) {
+        const { protocol } = new URL(value, location.href);
+        if (!['http:', 'https:', 'mailto:'].includes(protocol)) found(`an address: ${value}`);
+      }
+    }
+  };
+  // For what a test has parsed without showing it.
+  window.checkParsed = (parsed) => parsed.querySelectorAll('*').forEach(check);
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === 'attributes') check(change.target);
+      for (const node of change.addedNodes) {
+        if (node.nodeType !== Node.ELEMENT_NODE) continue;
+        check(node);
+        for (const inner of node.querySelectorAll('*')) check(inner);
+      }
+    }
+  }).observe(document, { subtree: true, childList: true, attributes: true });
+}
+
+/** A page that somebody looks at, and what was noticed in it. */
+export class View {
+  constructor(page, context, server) {
+    this.page = page;
+    this.context = context;
+    this.server = server;
+    /** What should not have happened. */
+    this.findings = [];
+    /** Answers other than 200 to what the test asked for. */
+    this.refusals = [];
+  }
+
+  static async open(args, options = {}) {
+    const server = await serve(args, options.program);
+    const context = await (
+      await browser()
+    ).newContext({
+      viewport: { width: 1280, height: 800 },
+      locale: 'en-GB',
+      timezoneId: 'UTC',
+      ...options.context,
+    });
+    context.setDefaultTimeout(10_000);
+    await context.addInitScript(watchPage);
+    const view = new View(await context.newPage(), context, server);
+    view.#watch();
+    await view.page.goto(server.address);
+    await view.page.waitForURL(`${server.origin}/1/`);
+    return view;
+  }
+
+  #watch() {
+    const { context, findings, refusals, server } = this;
+    context.on('console', (message) => {
+      const { url } = message.location();
+      // The browser itself says so of a page that is refused; the test says which ones it expects.
+      const refused = /^Failed to load resource: .* status of (\d+)/.exec(message.text());
+      if (refused && url.startsWith(server.origin)) {
+        refusals.push(`${refused[1]} ${new URL(url).pathname}`);
+      } else {
+        findings.push(`console ${message.type()}: ${message.text()} ${url}`);
+      }
+    });
+    context.on('weberror', (error) => findings.push(`error: ${error.error().stack}`));
+    context.on('dialog', (dialog) => {
+      findings.push(`dialog: ${dialog.type()} ${dialog.message()}`);
+      dialog.dismiss();
+    });
+    context.on('request', (request) => {
+      if (!request.url().startsWith(`${server.origin}/`))
+        findings.push(`request: ${request.url()}`);
+    });
+    context.on('page', () => findings.push('another page was opened'));
+  }
+
+  /** Opens a page of the first memory, or of another one. */
+  async go(place, parameters = {}) {
+    const path = place.startsWith('/') ? place : `/1/${place}`;
+    const query = new URLSearchParams(parameters).toString();
+    await this.page.goto(this.server.origin + path + (query && `?${query}`));
+  }
+
+  /** The page shows this text in what is its own, and not only in the frame around it. */
+  async shows(text) {
+    await this.page.locator('#main', { hasText: text }).first().waitFor();
+  }
+
+  async press(name) {
+    await this.page.locator('#main').getByRole('button', { name, exact: true }).click();
+  }
+
+  async follow(name) {
+    await this.page.locator('#main').getByRole('link', { name, exact: true }).first().click();
+  }
+
+  /** Waits until the page follows changes. */
+  async live() {
+    await this.page.locator('#live.on').waitFor();
+  }
+
+  /** Everybody can use the page that is open, in both colours: nothing that axe calls serious or critical. */
+  async accessible() {
+    for (const colorScheme of ['light', 'dark']) {
+      await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      // By the debugger's protocol, which the page's policy does not concern.
+      await this.page.evaluate(AXE);
+      const { violations } = await this.page.evaluate(() =>
+        globalThis.axe.run(document, { resultTypes: ['violations'] }),
+      );
+      for (const { id, impact, help, nodes } of violations) {
+        if (!['serious', 'critical'].includes(impact)) continue;
+        const where = nodes
+          .slice(0, 3)
+          .map(({ html, failureSummary }) => `${html}\n${failureSummary}`);
+        this.findings.push(
+          `axe, ${colorScheme}, ${this.page.url()}: ${id}, ${help}\n${where.join('\n')}`,
+        );
+      }
+    }
+  }
+
+  async close() {
+    await this.context.close();
+    await this.server.end();
+  }
+}
+
+let isEnding = false;
+/**
+ * A test of the page that `memdir serve ...args` shows. It fails as well if the page did what no page of ours does: see
+ * `findings`. `refused` are the pages that the test was refused, in their order.
+ */
+export function testPage(name, args, body, { refused = [], ...options } = {}) {
+  isEnding ||= (after(closeBrowser), true);
+  test(name, async (t) => {
+    const view = await View.open(typeof args === 'function' ? await args() : args, options);
+    try {
+      await body(view, t);
+      assert.deepEqual(view.findings, []);
+      assert.deepEqual(view.refusals, refused);
+    } catch (error) {
+      t.diagnostic(`at ${view.page.url()}: ${[...view.findings, ...view.refusals].join('; ')}`);
+      t.diagnostic(
+        (
+          await view.page
+            .locator('body')
+            .innerText()
+            .catch(() => '')
+        ).slice(0, 3000),
+      );
+      throw error;
+    } finally {
+      await view.close();
+    }
+  });
+}
