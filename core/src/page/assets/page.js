@@ -144,23 +144,24 @@ async function replace(loaded) {
 }
 
 async function replaceTree(tree) {
-  const made = document.importNode(tree.body ?? tree, true);
-  await openAgain(made);
+  const fresh = document.importNode(tree.body ?? tree, true);
+  await openAgain(fresh);
   const focused = focus();
   const top = $('#tree').scrollTop;
   // The branch at the root comes without its head, and without a mark at what is shown.
-  if (!$('.tree-head', made)) {
+  if (!$('.tree-head', fresh)) {
     const here = $('#tree [aria-current]')?.getAttribute('href');
-    all('a', made).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
-    made.prepend($('#tree .tree-head'));
+    all('a', fresh).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
+    fresh.prepend($('#tree .tree-head'));
   }
-  $('#tree').replaceChildren(...made.childNodes);
+  $('#tree').replaceChildren(...fresh.childNodes);
   $('#tree').scrollTop = top;
   focused();
 }
 
 function replaceMain(main) {
-  const places = ['#main', '#main .source', '#main .diff', '#main .rendered'];
+  // Narrow, the columns are what scrolls.
+  const places = ['.columns', '#main', '#main .source', '#main .diff', '#main .rendered'];
   const tops = places.map((place) => $(place)?.scrollTop);
   const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
   const shown = new Map(all('#main details[data-shown]').map((details) => [details.dataset.fragment, details]));
