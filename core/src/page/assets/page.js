@@ -196,7 +196,7 @@ function focus() {
   };
 }
 
-// Whether what is edited was changed before this page followed changes. The answer to a form has no address to ask.
+// Whether what is edited was changed meanwhile. The answer to a form has no address to ask.
 async function compare() {
   const base = $('#main [data-editing] [name="base"]')?.value;
   if (base && location.search && $('[name="base"]', await load(location.href))?.value !== base) stale();
@@ -217,9 +217,10 @@ function follow() {
   source.onmessage = (event) => {
     const { changes } = JSON.parse(event.data);
     const editing = $('[data-editing]')?.dataset.editing;
-    if (changes.some((change) => change.path === editing)) stale();
-    // The first event, and the one after too many, name none.
-    if (changes.length === 0) compare().catch(() => undefined);
+    const own = changes.filter((change) => change.path === editing);
+    // What it is told of may have happened before the file was opened. The first event, and the one after too many, name nothing.
+    if (own.some((change) => change.kind === 'deleted')) stale();
+    else if (own.length > 0 || changes.length === 0) compare().catch(() => undefined);
     refresh();
   };
 }
