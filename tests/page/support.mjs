@@ -20,10 +20,14 @@ const AXE = readFileSync(requireTool.resolve('axe-core/axe.min.js'), 'utf8');
 
 export const { Memory } = memdir;
 
+const made = [];
+process.on('exit', () => {
+  for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+});
 /** An empty directory, which goes with the process. */
 export function temporary() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-page-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  made.push(directory);
   return directory;
 }
 

@@ -144,23 +144,24 @@ async function replace(loaded) {
 }
 
 async function replaceTree(tree) {
-  const made = document.importNode(tree.body ?? tree, true);
-  await openAgain(made);
+  const fresh = document.importNode(tree.body ?? tree, true);
+  await openAgain(fresh);
   const focused = focus();
   const top = $('#tree').scrollTop;
   // The branch at the root comes without its head, and without a mark at what is shown.
-  if (!$('.tree-head', made)) {
+  if (!$('.tree-head', fresh)) {
     const here = $('#tree [aria-current]')?.getAttribute('href');
-    all('a', made).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
-    made.prepend($('#tree .tree-head'));
+    all('a', fresh).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
+    fresh.prepend($('#tree .tree-head'));
   }
-  $('#tree').replaceChildren(...made.childNodes);
+  $('#tree').replaceChildren(...fresh.childNodes);
   $('#tree').scrollTop = top;
   focused();
 }
 
 function replaceMain(main) {
-  const places = ['#main', '#main .source', '#main .diff', '#main .rendered'];
+  // Narrow, the columns are what scrolls.
+  const places = ['.columns', '#main', '#main .source', '#main .diff', '#main .rendered'];
   const tops = places.map((place) => $(place)?.scrollTop);
   const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
   const shown = new Map(all('#main details[data-shown]').map((details) => [details.dataset.fragment, details]));
@@ -195,7 +196,7 @@ function focus() {
   };
 }
 
-// Whether what is edited was changed before this page followed changes. The answer to a form has no address to ask.
+// Whether what is edited was changed meanwhile. The answer to a form has no address to ask.
 async function compare() {
   const base = $('#main [data-editing] [name="base"]')?.value;
   if (base && location.search && $('[name="base"]', await load(location.href))?.value !== base) stale();
@@ -216,9 +217,10 @@ function follow() {
   source.onmessage = (event) => {
     const { changes } = JSON.parse(event.data);
     const editing = $('[data-editing]')?.dataset.editing;
-    if (changes.some((change) => change.path === editing)) stale();
-    // The first event, and the one after too many, name none.
-    if (changes.length === 0) compare().catch(() => undefined);
+    const own = changes.filter((change) => change.path === editing);
+    // What it is told of may have happened before the file was opened. The first event, and the one after too many, name nothing.
+    if (own.some((change) => change.kind === 'deleted')) stale();
+    else if (own.length > 0 || changes.length === 0) compare().catch(() => undefined);
     refresh();
   };
 }
