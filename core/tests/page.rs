@@ -378,6 +378,12 @@ fn a_person_changes_files_and_each_change_can_be_taken_back() {
     let redacted = page.post("/1/redact", &[("id", &first.id.to_string()), ("reason", "<i>x</i>")]);
     assert_eq!(redacted.status, 303, "{}", redacted.text());
     assert_eq!(memory.read_version(first.id).unwrap_err().kind(), "redacted");
+    let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
+    assert_eq!(newest.operation.as_str(), "redacted");
+    let timeline = page.get("/1/history").text();
+    for id in [newest.id, first.id] {
+        assert!(!timeline.contains(&format!("restore?id={id}")), "{timeline}");
+    }
     let shown = page.get(&format!("/1/version?id={}", first.id)).text();
     assert!(shown.contains("&lt;i&gt;x&lt;/i&gt;") && !shown.contains("<i>"), "{shown}");
 }

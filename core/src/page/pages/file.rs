@@ -19,8 +19,8 @@ const MAX_SHOWN: u64 = 8 << 20;
 /// The largest one that is rendered.
 const MAX_RENDERED: usize = 512 << 10;
 
-/// How many entries of a directory a page has.
-const PAGE_ENTRIES: usize = 500;
+/// How many entries of a directory a page has: a browser paints more of them noticeably later.
+const PAGE_ENTRIES: usize = 200;
 
 /// How many versions stand below a directory.
 const LATEST: usize = 12;

@@ -138,10 +138,15 @@ pub(super) fn changes(room: &Room, versions: &[Version]) -> Markup {
     }
 }
 
+/// Whether the version left something that is not there now, so that it can be brought back.
+pub(super) fn has_past(version: &Version) -> bool {
+    version.redacted.is_none() && !version.is_current && version.operation != Operation::Redacted
+}
+
 fn row(room: &Room, version: &Version) -> Markup {
     let id = version.id.to_string();
     let to = |page: &str| link(room.number, page, &[("id", &id)]);
-    let can_change = !room.shown.is_read_only && version.redacted.is_none() && !version.is_current;
+    let can_change = !room.shown.is_read_only && has_past(version);
     html! {
         div.version data-item {
             div.row {

@@ -13,7 +13,7 @@ use crate::store::{Entry, EntryKind};
 use crate::text::human_size;
 
 /// How many entries of a directory are listed here; the page of the directory has them all.
-const LISTED: usize = 300;
+const LISTED: usize = 200;
 
 /// What was written so lately has a mark.
 const LATELY: Duration = Duration::from_secs(10 * 60);

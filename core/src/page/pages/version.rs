@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::history::has_past;
 use super::{framed, history};
 use crate::history::{HistoryError, HistoryId, HistoryQuery, Version};
 use crate::page::answer::{Answer, Done, Refusal};
@@ -42,7 +43,7 @@ pub(in crate::page) fn version(site: &Site, room: &Room, params: &Params) -> Ans
 fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusal> {
     let id = version.id.to_string();
     let to = |page: &str| link(room.number, page, &[("id", &id)]);
-    let can_change = !room.shown.is_read_only && version.redacted.is_none() && !version.is_current;
+    let can_change = !room.shown.is_read_only && has_past(version);
     Ok(html! {
         header.page-head {
             h1 { (operation(version.operation)) " " (path_link(room.number, &version.path, true)) }
