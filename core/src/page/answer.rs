@@ -12,7 +12,8 @@ pub(super) type Answer = Result<Done, Refusal>;
 
 pub(super) enum Done {
     Page(Markup),
-    /// A page that says that nothing was changed, and why.
+    /// The form again, with what is wrong or has changed meanwhile. Nothing was changed. It is what was asked for as far as
+    /// the browser is concerned, which would otherwise write an error of its own into its console.
     Unchanged(Markup),
     /// Something was changed: the browser asks for this address next.
     See(String),
@@ -71,8 +72,9 @@ impl IntoResponse for Done {
             ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], bytes).into_response()
         };
         match self {
-            Self::Page(page) => page.into_string().into_html(StatusCode::OK),
-            Self::Unchanged(page) => page.into_string().into_html(StatusCode::CONFLICT),
+            Self::Page(page) | Self::Unchanged(page) => {
+                page.into_string().into_html(StatusCode::OK)
+            }
             Self::See(address) => match HeaderValue::try_from(address) {
                 Ok(address) => {
                     (StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response()
