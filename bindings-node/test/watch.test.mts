@@ -54,16 +54,23 @@ test('a loop that waits ends when the watch is closed or the signal is aborted',
   const memory = new Memory('memory:');
   const stop = new AbortController();
   const watches = [memory.watch(), memory.watch({ signal: stop.signal })];
+  for (const watch of watches) {
+    // It begins with this.
+    assert.deepEqual(await watch.changes(0), []);
+  }
+  const all: Change[][] = [];
   const loops = watches.map(async (watch) => {
     const found: Change[] = [];
+    all.push(found);
     for await (const change of watch) {
       found.push(change);
     }
     return told(found);
   });
-  await pause(100);
   await memory.write('/memories/a.md', 'one\n');
-  await pause(300);
+  while (all.some((found) => found.length === 0)) {
+    await pause(10);
+  }
   watches[0]!.close();
   stop.abort();
   const expected = ['written /memories/a.md'];
@@ -102,7 +109,8 @@ test('a watch that is left does not keep the process alive', async () => {
   const script = `
     import { Memory } from 'memdir';
     const memory = new Memory('memory:');
-    const [left, aborted, unused] = [memory.watch(), memory.watch({ signal: AbortSignal.timeout(300) }), memory.watch()];
+    const [left, aborted, unused] = [memory.watch(), memory.watch({ signal: AbortSignal.timeout(3000) }), memory.watch()];
+    for (const watch of [left, aborted, unused]) await watch.changes(0);
     const waiting = aborted.next();
     await memory.write('/memories/a.md', 'one');
     for await (const { path } of left) { console.log(path); break; }
@@ -118,6 +126,7 @@ test('a watch that is left does not keep the process alive', async () => {
 test('many who wait hold no thread', async () => {
   const memory = new Memory('memory:');
   const watches = Array.from({ length: 200 }, () => memory.watch());
+  await Promise.all(watches.map((watch) => watch.changes(0)));
   const waiting = watches.map((watch) => watch.next());
   await pause(200);
   assert.deepEqual(await memory.list(), []);

@@ -188,6 +188,9 @@ def test_who_awaits_changes_can_be_cancelled_and_holds_no_thread(backend: str) -
         async with AsyncMemory("memory:") as memory:
             before = threading.active_count()
             watches = [memory.watch() for _ in range(200)]
+            for watch in watches:
+                # It begins with this.
+                assert await watch.changes(0) == []
             async with anyio.create_task_group() as tasks:
                 for watch in watches:
                     tasks.start_soon(watch.changes, SECONDS)
@@ -211,13 +214,17 @@ def test_closing_ends_an_iteration_that_waits(backend: str) -> None:
         found: list[Change] = []
 
         async def iterate() -> None:
-            found.extend([change async for change in watch])
+            async for change in watch:
+                found.append(change)  # noqa: PERF401
 
+        # It begins with this.
+        assert await watch.changes(0) == []
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(iterate)
-            await anyio.sleep(0.2)
             await memory.write("/memories/a.md", "one\n")
-            await anyio.sleep(0.3)
+            with anyio.fail_after(SECONDS):
+                while not found:
+                    await anyio.sleep(0.01)
             await watch.aclose()
         assert told(found) == [("written", "/memories/a.md")]
         await memory.aclose()

@@ -79,9 +79,13 @@ final class WatchTests: XCTestCase {
     func testASequenceEndsWhenTheWatchOrTheTaskIsCancelled() async throws {
         let memory = try await Memory.open(store: "memory:")
         let watch = try await memory.watch()
+        let told = Told()
         let count: @Sendable () async throws -> Int = {
             var found = 0
-            for try await _ in watch { found += 1 }
+            for try await _ in watch {
+                found += 1
+                await told.one()
+            }
             return found
         }
         let (one, other) = (Task { try await count() }, Task { try await count() })
@@ -90,7 +94,7 @@ final class WatchTests: XCTestCase {
         let none = try await one.value
         XCTAssertEqual(none, 0)
         try await memory.write(path: "/memories/a.md", text: "one\n")
-        try await Task.sleep(nanoseconds: 500_000_000)
+        while await told.count == 0 { try await Task.sleep(nanoseconds: 10_000_000) }
         watch.cancel()
         let found = try await other.value
         XCTAssertEqual(found, 1)
@@ -115,4 +119,11 @@ final class WatchTests: XCTestCase {
             }
         }
     }
+}
+
+/// How many changes were told.
+private actor Told {
+    private(set) var count = 0
+
+    func one() { count += 1 }
 }

@@ -7,14 +7,11 @@ import java.util.concurrent.TimeUnit
 import kotlin.io.path.createDirectory
 import kotlin.io.path.deleteExisting
 import kotlin.io.path.writeText
-import kotlinx.coroutines.CoroutineStart
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.first
-import kotlinx.coroutines.flow.take
-import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
@@ -99,12 +96,19 @@ class WatchTest {
     fun `a flow has the changes of anybody, and ends with its coroutine`(@TempDir place: Path) = runBlocking {
         Memory("dir:$place").use { memory ->
             val flow = memory.suspending.watch(every = often)
-            val first = async(start = CoroutineStart.UNDISPATCHED) { withTimeout(60_000) { flow.take(2).toList() } }
-            delay(300)
-            place.resolve("plain.md").writeText("one\n")
-            memory.suspending.write("/memories/zebra.md", "two\n")
             val expected = setOf("/memories/plain.md", "/memories/zebra.md")
-            assertEquals(expected, first.await().map { it.path }.toSet())
+            val seen = mutableSetOf<String>()
+            // A flow begins when it is collected, and nobody is told when that is.
+            val writing = launch {
+                for (number in generateSequence(0) { it + 1 }) {
+                    place.resolve("plain.md").writeText("$number\n")
+                    memory.suspending.write("/memories/zebra.md", "$number\n")
+                    delay(50)
+                }
+            }
+            withTimeout(60_000) { flow.first { seen.add(it.path) && seen.containsAll(expected) } }
+            writing.cancelAndJoin()
+            assertEquals(expected, seen)
             val endless = launch { flow.collect {} }
             delay(100)
             withTimeout(60_000) { endless.cancelAndJoin() }
@@ -119,8 +123,14 @@ class WatchTest {
             val waiting = List(200) { async { withTimeout(60_000) { memory.suspending.watch().first() } } }
             delay(500)
             assertEquals(listOf<Entry>(), memory.suspending.list())
-            memory.suspending.write("/memories/a.md", "one\n")
+            val writing = launch {
+                for (number in generateSequence(0) { it + 1 }) {
+                    memory.suspending.write("/memories/a.md", "$number\n")
+                    delay(50)
+                }
+            }
             assertEquals(setOf(Change(ChangeKind.WRITTEN, "/memories/a.md")), waiting.awaitAll().toSet())
+            writing.cancelAndJoin()
         }
     }
 }
