@@ -215,7 +215,7 @@ def test_closing_ends_an_iteration_that_waits(backend: str) -> None:
 
         async def iterate() -> None:
             async for change in watch:
-                found.append(change)  # noqa: PERF401
+                found.append(change)
 
         # It begins with this.
         assert await watch.changes(0) == []
