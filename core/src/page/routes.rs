@@ -58,7 +58,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// With one memory, that memory; with several, their overview leads on.
+/// To the first memory; the head of its pages leads to the others.
 async fn first() -> Redirect {
     Redirect::to("/1/")
 }
@@ -123,10 +123,8 @@ async fn answer(site: Arc<Site>, memory: String, params: Params, page: Page) -> 
     let made = tokio::task::spawn_blocking(move || {
         let room = site.room(&memory);
         let room = room.ok_or_else(|| Refusal::not_found("There is no such memory here."))?;
-        page(&site, room, &params).map_err(|refusal| Refusal {
-            sentence: (room.shown.without_secrets)(&refusal.sentence),
-            ..refusal
-        })
+        page(&site, room, &params)
+            .map_err(|refusal| Refusal { sentence: room.said(&refusal.sentence), ..refusal })
     });
     match made.await {
         Ok(Ok(done)) => done.into_response(),

@@ -1,5 +1,6 @@
 //! [`Site`]: the memories that one page shows, and who looks at them.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,6 +45,11 @@ pub(super) struct Room {
 impl Room {
     pub(super) fn memory(&self) -> &Memory {
         if self.has_history() { &self.shown.recorded } else { &self.shown.plain }
+    }
+
+    /// What an error says, without an address that holds a secret. No store should put one there, but one might.
+    pub(super) fn said(&self, error: &dyn fmt::Display) -> String {
+        (self.shown.without_secrets)(&error.to_string())
     }
 
     /// Whether a history is kept of the memory, by whomever.

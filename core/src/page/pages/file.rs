@@ -90,7 +90,7 @@ fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refus
     let bytes = match room.memory().store().read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.is_failure() => return Err(crate::Error::Store(error).into()),
-        Err(error) => return Ok(html! { p.note { (error.to_string()) } }),
+        Err(error) => return Ok(html! { p.note { (room.said(&error)) } }),
     };
     if Image::in_bytes(&bytes).is_some() {
         let source = link(room.number, "image", &[("path", path.as_str())]);

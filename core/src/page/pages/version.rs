@@ -100,7 +100,7 @@ pub(super) fn layouts(room: &Room, page: &str, id: &str, layout: Layout, title: 
 pub(super) fn changed(room: &Room, id: HistoryId, layout: Layout) -> Markup {
     match room.memory().diff(id, None) {
         Ok(made) => html::diff(&made, layout),
-        Err(error) => html! { p.note { (error.to_string()) } },
+        Err(error) => html! { p.note { (room.said(&error)) } },
     }
 }
 
