@@ -389,6 +389,29 @@ fn a_person_changes_files_and_each_change_can_be_taken_back() {
 }
 
 #[test]
+fn what_a_page_offers_to_undo_is_its_own_change() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    memory.create("/memories/a.md", "one\n").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let editor = page.get("/1/edit?path=/memories/a.md").text();
+    let base = between(&editor, "name=\"base\" value=\"", "\"").to_owned();
+    let save = |text| {
+        let fields = [("path", "/memories/a.md"), ("base", base.as_str()), ("text", text)];
+        let saved = page.post("/1/edit", &fields);
+        assert_eq!(saved.status, 303, "{}", saved.text());
+        page.get(saved.header("location").unwrap()).text()
+    };
+    let nothing = save("one\r\n");
+    assert!(nothing.contains("There was nothing to do."), "{nothing}");
+    assert!(!nothing.contains("/1/undo?"), "{nothing}");
+    let saved = save("two\r\n");
+    let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
+    assert_eq!(newest.actor.as_deref(), Some("Ann"));
+    assert!(saved.contains(&format!("/1/undo?id={}", newest.change)), "{saved}");
+}
+
+#[test]
 fn what_changed_meanwhile_is_not_overwritten_and_both_are_shown() {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path());

@@ -85,6 +85,7 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
         name: place.shown().to_owned(),
         plain,
         recorded,
+        actor: wanted.by.name.clone(),
         keeps_history,
         is_read_only,
         without_secrets: Box::new(move |sentence| {

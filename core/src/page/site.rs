@@ -16,6 +16,8 @@ pub(crate) struct Shown {
     /// The memory without a history, and with one.
     pub(crate) plain: Memory,
     pub(crate) recorded: Memory,
+    /// Who changes something on the page, for the history.
+    pub(crate) actor: String,
     /// Whether a history is kept from now on, if none was kept before.
     pub(crate) keeps_history: bool,
     pub(crate) is_read_only: bool,

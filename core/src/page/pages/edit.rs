@@ -55,7 +55,8 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> Answer
         Ending::CrLf => mine.replace('\n', "\r\n"),
     };
     if text == theirs {
-        return Ok(done(room, "file", &path, "nothing"));
+        let unchanged = [("path", path.as_str()), ("done", "nothing")];
+        return Ok(Done::See(link(room.number, "file", &unchanged)));
     }
     match memory.write(path.as_str(), &text, Some(&theirs)) {
         Ok(()) => Ok(done(room, "file", &path, "saved")),

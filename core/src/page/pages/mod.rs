@@ -70,11 +70,13 @@ fn banner(room: &Room, params: &Params) -> Markup {
         Some("nothing") => "There was nothing to do.",
         _ => return html! {},
     };
-    let change = given(&params.id).and_then(|id| id.parse::<HistoryId>().ok());
+    // A redaction cannot be taken back, nor what was not done: the id is then that of the version that is shown.
+    let can_undo = !matches!(given(&params.done), Some("redacted" | "nothing"));
+    let change = given(&params.id).and_then(|id| id.parse::<HistoryId>().ok()).filter(|_| can_undo);
     html! {
         p.banner role="status" {
             (said) " "
-            @if let (Some(change), true) = (change, given(&params.done) != Some("redacted")) {
+            @if let Some(change) = change {
                 a href=(link(room.number, "undo", &[("id", &change.to_string())])) { "Undo" }
             }
         }
@@ -91,7 +93,7 @@ fn changeable(room: &Room) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The page of a path after something was done there.
+/// The page of a path after something was done there, with a way to take it back.
 fn done(room: &Room, page: &str, path: &MemoryPath, word: &str) -> Done {
     let change = latest_change(room, path).map(|change| change.to_string());
     let mut parameters = vec![("path", path.as_str()), ("done", word)];
@@ -101,10 +103,11 @@ fn done(room: &Room, page: &str, path: &MemoryPath, word: &str) -> Done {
     Done::See(link(room.number, page, &parameters))
 }
 
-/// The latest change of a path, which is the one that was just made, as far as the history knows.
+/// The latest change of a path on this page, which is the one that was just made, whatever the agent has done since.
 fn latest_change(room: &Room, path: &MemoryPath) -> Option<HistoryId> {
     let query = HistoryQuery {
         path: Some(path.as_str().to_owned()),
+        actor: Some(room.shown.actor.clone()),
         limit: Some(1),
         ..HistoryQuery::default()
     };
