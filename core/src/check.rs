@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use crate::path::MemoryPath;
 use crate::store::{
-    EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
+    EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError, sort_by_path,
 };
 
 /// What a [`check`] has read and found.
@@ -66,7 +66,7 @@ impl Walk<'_> {
             listed => listed?,
         };
         self.checked.directories += 1;
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        sort_by_path(&mut entries);
         for entry in entries {
             match entry.kind {
                 _ if path.is_root() && entry.path.name().is_some_and(was_moving) => {

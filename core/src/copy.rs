@@ -17,6 +17,7 @@ use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
 use crate::store::{
     Entry, EntryKind, NEW_DIRECTORY, Problem, ProblemKind, Store, StoreError, micros, overlap,
+    sort_by_path,
 };
 
 /// Copies everything from one store into another: contents, times, hidden files, empty
@@ -318,7 +319,7 @@ impl Comparison<'_, '_> {
         if entries.is_empty() && !there {
             self.plan.directories.push(path.clone());
         }
-        entries.sort_by(|a, b| a.path.cmp(&b.path));
+        sort_by_path(&mut entries);
         let found = if there { self.destination(path)? } else { HashMap::new() };
         let (folding, mut taken) = (self.folding(), HashSet::new());
         for entry in entries {

@@ -88,6 +88,7 @@ mod per_process;
 mod policies;
 mod process;
 mod repair;
+mod sort;
 #[doc(hidden)]
 pub mod thread_pool;
 mod trace;

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::reply;
+use crate::sort::sort_by;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::human_size;
 
@@ -29,7 +30,8 @@ pub(crate) fn index(
     let mut files = super::list(store, &MemoryPath::root(), MAX_LEVELS)?;
     files.retain(Entry::is_file);
     // The list is in the order of the paths, and the sort is stable.
-    files.sort_by_key(|file| (!policies.expiry.never_expires(&file.path), Reverse(file.modified)));
+    let rank = |file: &Entry| (!policies.expiry.never_expires(&file.path), Reverse(file.modified));
+    sort_by(&mut files, |a, b| rank(a).cmp(&rank(b)));
 
     let mut lines: Vec<String> = Vec::new();
     let mut chars = 0;

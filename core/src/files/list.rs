@@ -3,7 +3,7 @@
 use super::read::refusal;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::store::{Entry, Node, Store, StoreError};
+use crate::store::{Entry, Node, Store, StoreError, sort_by_path};
 
 /// The entries below a directory, in the order of their paths; of a file, the file itself.
 pub(crate) fn list(
@@ -22,7 +22,7 @@ pub(crate) fn list(
         Err(error) => Err(error),
     };
     let mut entries = listed.map_err(|error| refusal(path, error))?;
-    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    sort_by_path(&mut entries);
     Ok(entries)
 }
 

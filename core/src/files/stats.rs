@@ -8,7 +8,8 @@ use crate::cancel;
 use crate::error::Error;
 use crate::history::{HistorySize, Recorder};
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::store::{Entry, EntryKind, Node, Store};
+use crate::sort::sort_by;
+use crate::store::{Entry, EntryKind, Node, Store, sort_by_path};
 
 /// How many files are asked at once when they were used last.
 const AT_A_TIME: usize = 1_000;
@@ -48,7 +49,7 @@ pub struct Stats {
 pub(crate) fn stats(store: &dyn Store, history: Option<&Recorder>) -> Result<Stats, Error> {
     let mut files = Vec::new();
     store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
-    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    sort_by_path(&mut files);
     let directories = directories(store, &files)?;
     let sized = |file: &Entry| match file.kind {
         EntryKind::File(size) => Some((file.path.clone(), size)),
@@ -103,7 +104,7 @@ fn least_recently_used(
     }
     let until = SystemTime::now() + A_DAY;
     files.retain(|file| file.modified.is_some());
-    files.sort_by_key(|file| file.modified);
+    sort_by(&mut files, |a, b| a.modified.cmp(&b.modified));
     let mut found: Option<(MemoryPath, SystemTime)> = None;
     let mut files = files.into_iter().peekable();
     while let Some(next) = files.peek() {

@@ -3,7 +3,7 @@
 //! Nothing tells a store what other processes do, and each system has its own way to be told of files, with limits of its
 //! own. So it looks again, and compares. A change that this process makes is looked for at once.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -12,6 +12,7 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind, Subscription};
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::sort::sort_by;
 use crate::store::{EntryKind, Location, Store};
 
 /// How long it waits between two looks, at a store on this machine and at one elsewhere.
@@ -29,7 +30,7 @@ pub struct Watch {
     store: Arc<dyn Store>,
     path: MemoryPath,
     every: Duration,
-    known: BTreeMap<MemoryPath, Stamp>,
+    known: HashMap<MemoryPath, Stamp>,
     next: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
@@ -70,7 +71,7 @@ impl Watch {
         let wakes = Arc::clone(&woken);
         let observed = changes::observe(&store, move |_| wakes.wake());
         let next = Instant::now();
-        let known = BTreeMap::new();
+        let known = HashMap::new();
         let mut watch = Self { store, path, every, known, next, woken, _observed: observed };
         watch.known = watch.look()?;
         Ok(watch)
@@ -112,7 +113,7 @@ impl Watch {
     }
 
     /// The files as they are now.
-    fn look(&mut self) -> Result<BTreeMap<MemoryPath, Stamp>, Error> {
+    fn look(&mut self) -> Result<HashMap<MemoryPath, Stamp>, Error> {
         let began = Instant::now();
         // Also if it fails: who asks again and again shall not keep a broken store busy.
         self.next = began.checked_add(self.every).unwrap_or(began);
@@ -140,7 +141,7 @@ impl Watch {
         let written = found.iter().filter(|(path, stamp)| self.known.get(*path) != Some(stamp));
         let written = written.map(|(path, _)| change(ChangeKind::Written, path));
         let mut changes: Vec<_> = gone.chain(written).collect();
-        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        sort_by(&mut changes, |a, b| a.path.cmp(&b.path));
         self.known = found;
         Ok(changes)
     }

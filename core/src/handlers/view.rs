@@ -13,7 +13,7 @@ use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::policy::stale_guard::Watch;
 use crate::reply::{self, Content};
-use crate::store::{Entry, EntryKind, Node, Store, StoreError};
+use crate::store::{Entry, EntryKind, Node, Store, StoreError, sort_by_path};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
 
 /// How many levels a listing shows (documentation of the tool, "view").
@@ -110,7 +110,7 @@ fn listing(
 ) -> String {
     let notice = notice.unwrap_or_default();
     let limit = options.max_view_chars.map(|limit| limit.saturating_sub(notice.chars().count()));
-    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    sort_by_path(&mut entries);
     let mut out = reply::directory_header(path);
     push_entry(&mut out, &Entry::directory(path.clone()));
     let mut chars = out.chars().count();

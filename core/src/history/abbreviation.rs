@@ -3,7 +3,7 @@
 //! Ids of one day begin alike, and those of first versions end alike. So a beginning or an end is enough if there is one
 //! version, or one change, that it fits.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use super::id::HistoryId;
 use super::reading::Reading;
@@ -48,7 +48,7 @@ impl Reading<'_> {
             .filter(is_of_change)
             .filter(|moment| fits(moment.header.change))
             .collect();
-        let changes: BTreeSet<HistoryId> =
+        let changes: HashSet<HistoryId> =
             of_changes.iter().map(|moment| moment.header.change).collect();
         let ids = |moments: &[&Moment]| moments.iter().map(|moment| moment.id).collect::<Vec<_>>();
         let is_outside =

@@ -9,6 +9,7 @@ use super::id::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use crate::path::MemoryPath;
+use crate::sort::sort_by;
 use crate::store::{OnExisting, Store, StoreError};
 
 /// The reserved name.
@@ -79,7 +80,7 @@ impl Journal for KeptFiles {
         let name = |path: &MemoryPath| path.name().and_then(|name| name.parse::<HistoryId>().ok());
         let mut there: Vec<_> =
             listed.iter().filter_map(|entry| Some((name(&entry.path)?, &entry.path))).collect();
-        there.sort_unstable();
+        sort_by(&mut there, Ord::cmp);
         // Records that others withdrew, or removed for their age.
         let gone =
             |stored: &Stored| there.binary_search_by_key(&stored.header.id, |(id, _)| *id).is_err();
@@ -107,7 +108,7 @@ impl Journal for KeptFiles {
                 _ => loaded.damaged.push(format!("the record {id}")),
             }
         }
-        loaded.records.sort_by_key(|stored| stored.header.id);
+        sort_by(&mut loaded.records, |a, b| a.header.id.cmp(&b.header.id));
         Ok(())
     }
 

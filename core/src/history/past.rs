@@ -11,6 +11,7 @@ use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::State;
 use crate::path::MemoryPath;
+use crate::sort::sort_by;
 use crate::store::{Layer, Node};
 
 /// A file as it was at a time.
@@ -63,7 +64,7 @@ impl Recorder {
                 files.push(PastFile { path, size, modified: entry.modified, version: None });
             }
         })?;
-        files.sort_by(|a, b| a.path.cmp(&b.path));
+        sort_by(&mut files, |a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 

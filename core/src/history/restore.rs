@@ -3,7 +3,7 @@
 //! Each says for some files what they should be. From that comes a list of [`Step`]s, which is checked as a whole
 //! before the first is made. Each step is recorded like any other change, so it can be taken back as well.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
 use super::context::Context;
@@ -17,6 +17,7 @@ use super::steps::{Restored, Step, without_detours};
 use super::timeline::State;
 use super::version::Operation;
 use crate::path::MemoryPath;
+use crate::sort::sort_by;
 
 /// What a file should be.
 #[derive(Debug, Clone)]
@@ -112,7 +113,7 @@ impl Recorder {
         let snapshot = self.snapshot()?;
         let numbers = snapshot.numbers_of(id)?;
         let moments = &snapshot.timeline.moments;
-        let changes: BTreeSet<HistoryId> =
+        let changes: HashSet<HistoryId> =
             numbers.iter().map(|number| moments[*number].header.change).collect();
         let is_meant = |number: usize| changes.contains(&moments[number].header.change);
         self.take_back(context, &snapshot, is_meant, how)
@@ -202,7 +203,7 @@ impl Recorder {
             }
         }
         // A place is free if nothing is there, or what is there goes away.
-        let leaves: BTreeSet<&MemoryPath> = steps
+        let leaves: HashSet<&MemoryPath> = steps
             .iter()
             .filter_map(|step| match step {
                 Step::Delete { path, .. } => Some(path),
@@ -229,7 +230,7 @@ impl Recorder {
             steps.push(Step::Delete { path, found });
         }
         let mut steps = without_detours(steps);
-        steps.sort_by_key(Step::rank);
+        sort_by(&mut steps, |a, b| a.rank().cmp(&b.rank()));
         Ok(steps)
     }
 }

@@ -1,7 +1,5 @@
 //! [`Secret`]: what only the person who started the program knows, and the browser that was told.
 
-use data_encoding::HEXLOWER;
-
 /// 128 random bits, as a text for an address.
 pub(super) struct Secret(String);
 
@@ -9,7 +7,7 @@ impl Secret {
     pub(super) fn new() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        Ok(Self(HEXLOWER.encode(&bytes)))
+        Ok(Self(base16ct::lower::encode_string(&bytes)))
     }
 
     pub(super) fn as_str(&self) -> &str {

@@ -88,6 +88,7 @@ pub(crate) use location::overlap;
 #[doc(hidden)]
 pub use mounts::open_place;
 pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub(crate) use node::sort_by_path;
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
 pub use objects::ObjectStorage;

@@ -70,6 +70,11 @@ impl Entry {
     }
 }
 
+/// Puts a listing into the order in which it is shown.
+pub(crate) fn sort_by_path(entries: &mut [Entry]) {
+    entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+}
+
 /// The result of [`Store::open`](crate::Store::open).
 #[non_exhaustive]
 pub enum Node<'s> {

@@ -1,7 +1,6 @@
 //! A person edits a file beside the agent. What the agent does meanwhile is never overwritten unseen: then both sides are
 //! shown, and neither is lost.
 
-use data_encoding::HEXLOWER;
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
@@ -72,7 +71,7 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> Answer
 
 /// What tells one text from another.
 fn fingerprint(text: &str) -> String {
-    HEXLOWER.encode(&Sha256::digest(text))
+    base16ct::lower::encode_string(&Sha256::digest(text))
 }
 
 /// The text of a form, whose lines end as in most files.

@@ -10,6 +10,7 @@ use super::write_patterns::WritePatterns;
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath};
 use crate::reply::{self, Used, Uses};
+use crate::sort::sort_by;
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
@@ -223,7 +224,7 @@ impl<'p> Reservation<'p> {
             .flat_map(|measured| &measured.files)
             .filter(|(path, _)| self.patterns.allow(path))
             .collect();
-        files.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        sort_by(&mut files, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         files.truncate(NAMED);
         reply::memory_full(path, over, &files)
     }

@@ -7,6 +7,7 @@ use regex_lite::{Captures, Regex, RegexBuilder};
 use super::rule::floor;
 use super::steps;
 use crate::error::{ConfigError, Error};
+use crate::sort::sort_by;
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
@@ -87,7 +88,7 @@ impl SensitiveRule {
     {
         let made = rules.into_iter().map(|(id, pattern)| Self::new(id.as_ref(), pattern.as_ref()));
         let mut made: Vec<Self> = made.collect::<Result<_, _>>()?;
-        made.sort_by(|a, b| a.id.cmp(&b.id));
+        sort_by(&mut made, |a, b| a.id.cmp(&b.id));
         Ok(made)
     }
 

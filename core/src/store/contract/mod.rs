@@ -17,7 +17,7 @@ mod access;
 mod listings;
 mod races;
 
-use super::{Entry, EntryKind, Node, Splice, Store, StoreError};
+use super::{Entry, EntryKind, Node, Splice, Store, StoreError, sort_by_path};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting::{Error, Overwrite};
 
@@ -200,7 +200,7 @@ fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
         entry.modified = None;
         entry.accessed = None;
     }
-    entries.sort_by(|a, b| a.path.cmp(&b.path));
+    sort_by_path(&mut entries);
     entries
 }
 

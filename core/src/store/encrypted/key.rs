@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
-use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use base64ct::{Base64, Encoding};
 use serde::{Deserialize, Deserializer, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
@@ -89,10 +89,10 @@ impl FromStr for EncryptionKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let (digits, encoding, what) = if let Some(digits) = text.strip_prefix("hex:") {
-            (digits, &HEXLOWER_PERMISSIVE, "64 hexadecimal digits")
+        let (digits, bytes, what) = if let Some(digits) = text.strip_prefix("hex:") {
+            (digits, base16ct::mixed::decode_vec(digits).ok(), "64 hexadecimal digits")
         } else if let Some(digits) = text.strip_prefix("base64:") {
-            (digits, &BASE64, "44 characters of Base64")
+            (digits, Base64::decode_vec(digits).ok(), "44 characters of Base64")
         } else {
             return Self::passphrase(text);
         };
@@ -100,7 +100,7 @@ impl FromStr for EncryptionKey {
             let prefix = &text[..text.len() - digits.len()];
             wrong_key(format!("must have {what} after \"{prefix}\""))
         };
-        let bytes = Zeroizing::new(encoding.decode(digits.as_bytes()).map_err(|_| wrong())?);
+        let bytes = Zeroizing::new(bytes.ok_or_else(wrong)?);
         Self::from_slice(&bytes).map_err(|_| wrong())
     }
 }
@@ -234,7 +234,7 @@ mod tests {
         for text in [
             format!("hex:{}", "ab".repeat(32)),
             format!("hex:{}", "AB".repeat(32)),
-            format!("base64:{}", BASE64.encode(&[0xab; 32])),
+            format!("base64:{}", Base64::encode_string(&[0xab; 32])),
         ] {
             assert_eq!(text.parse::<EncryptionKey>().unwrap(), key, "{text}");
         }
@@ -279,7 +279,7 @@ mod tests {
                 Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, passphrase };
             let key = deriver.derive(&derivation).unwrap().unwrap();
             assert_eq!(
-                HEXLOWER_PERMISSIVE.encode(&*key),
+                base16ct::lower::encode_string(&*key),
                 "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
             );
         }
