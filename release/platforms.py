@@ -4,6 +4,7 @@ import json
 import os
 import platform as machine
 import shutil
+import subprocess
 import sysconfig
 from datetime import date
 from pathlib import Path
@@ -43,6 +44,19 @@ def script(path):
     """How a script for bash is started. Windows does not start one by itself."""
     # Git's bash, which runs make's recipes, comes in the PATH before the one that Windows has for its Linux.
     return [tool("bash"), path.as_posix()]
+
+
+def standard_library(target):
+    """Makes sure that the compiler has Rust's standard library for the target. It need not be rustup's."""
+    asked = ["rustc", "--print", "target-libdir", "--target", target]
+    directory = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    if any(Path(directory).glob("libstd-*.rlib")):
+        return
+    if not shutil.which("rustup") or subprocess.run(["rustup", "target", "add", target], check=False).returncode != 0:
+        raise SystemExit(
+            f"release: there is no standard library for {target}; "
+            "where rustup cannot fetch it, tests/platforms/std builds it from its sources"
+        )
 
 
 def this_machine():

@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import os
+import subprocess
 import zipfile
 from pathlib import Path, PureWindowsPath
 
@@ -91,3 +92,35 @@ def test_package_without_paths_of_this_machine_passes(tmp_path):
     binary = tmp_path / "memdir.node"
     binary.write_bytes(b"/memdir/core/src/lib.rs /cargo/registry")
     packages.hold_no_paths(binary)
+
+
+@pytest.fixture
+def compiler(tmp_path, monkeypatch):
+    """A compiler whose standard libraries would be in an empty directory. What else is started is noted, and fails."""
+    orders = []
+
+    def run(order, **_):
+        if order[0] == "rustc":
+            return subprocess.CompletedProcess(order, 0, f"{tmp_path}\n")
+        orders.append(order)
+        return subprocess.CompletedProcess(order, 1)
+
+    monkeypatch.setattr(platforms.subprocess, "run", run)
+    return orders
+
+
+def test_standard_library_that_the_compiler_has_is_not_asked_of_rustup(compiler, tmp_path):
+    add(tmp_path / "libstd-1234.rlib")
+    platforms.standard_library("aarch64-unknown-linux-musl")
+    assert compiler == []
+
+
+def test_standard_library_that_is_missing_is_asked_of_rustup_and_otherwise_built(compiler, release, monkeypatch):
+    with pytest.raises(SystemExit, match=r"no standard library for s390x.*tests/platforms/std builds it"):
+        platforms.standard_library("s390x")
+    assert compiler == []
+    add(release / "bin/rustup")
+    monkeypatch.setenv("PATH", str(release / "bin"))
+    with pytest.raises(SystemExit, match="tests/platforms/std"):
+        platforms.standard_library("s390x")
+    assert compiler == [["rustup", "target", "add", "s390x"]]
