@@ -12,6 +12,7 @@ import dev.memdir.checkContract
 import dev.memdir.conformance.CaseHooks
 import dev.memdir.conformance.Opened
 import dev.memdir.conformance.runCases
+import dev.memdir.examples.MemoryDao
 import dev.memdir.examples.RoomStore
 import dev.memdir.examples.Row
 import org.junit.After
@@ -59,6 +60,21 @@ class RoomTest {
             number += 1
             opened(RoomStore(inFile("case-$number.db").memories()), options, hooks)
         }
+    }
+
+    @Test
+    fun `a table of Room changes all or nothing where it breaks`() = inBackground {
+        class Breaking(dao: MemoryDao) : MemoryDao by dao {
+            override fun move(source: String, destination: String, parent: String) = throw IllegalStateException("full")
+        }
+        val dao = inMemory().memories()
+        RoomStore(dao).write("/memories/a/b", "text".toByteArray(), false)
+        Memory(RoomStore(Breaking(dao))).use { memory ->
+            val reply = memory.execute("""{"command": "rename", "old_path": "/memories/a", "new_path": "/memories/c/d"}""")
+            assertTrue("$reply", reply.isError && "full" in reply.cause!!)
+        }
+        assertEquals(listOf("/memories/a", "/memories/a/b"), dao.tree("/memories/a").sorted())
+        assertEquals(emptyList<String>(), dao.tree("/memories/c"))
     }
 
     @Test
