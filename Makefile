@@ -207,6 +207,11 @@ test-kotlin-frameworks: ## the Kotlin package with Spring AI and LangChain4j (lo
 	@$(call need,mvn,Kotlin)
 	@bindings-uniffi/kotlin/test --frameworks
 
+.PHONY: test-kotlin-android
+test-kotlin-android: ## the samples for Android, on a JVM with Android's framework (long)
+	@$(call need,mvn,Kotlin)
+	@bindings-uniffi/kotlin/test --android
+
 .PHONY: test-swift
 test-swift: ## the Swift package, with a real compiler
 	@bindings-uniffi/swift/test

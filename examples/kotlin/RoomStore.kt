@@ -1,14 +1,19 @@
 /**
- * A memory in a table of Room's kind: a complete store of one's own, to be used as it is or to be learnt from.
+ * A memory in a table of Room: a complete store of one's own, to be copied into an app or to be learnt from.
+ * `docs/kotlin.md` has the database around it.
  *
- * On Android a row that is read must fit into the cursor window, which has 2 MiB: open the memory with
- * `MemoryOptions(maxFileBytes = 1024 * 1024)` or less.
- *
- * What it asks of the table are the methods of a DAO, each with the query that Room makes it of. [MapDao] is the
- * smallest one, in this process, for tests.
+ * What a query of Android's returns at once must fit into the cursor window, which has 2 MiB. So a content is read in
+ * pieces, and never where only its size is asked for.
  */
 package dev.memdir.examples
 
+import androidx.room.Dao
+import androidx.room.Entity
+import androidx.room.Index
+import androidx.room.PrimaryKey
+import androidx.room.Query
+import androidx.room.Transaction
+import androidx.room.Upsert
 import dev.memdir.Edit
 import dev.memdir.Entry
 import dev.memdir.Store
@@ -16,11 +21,11 @@ import dev.memdir.StoreException
 import java.time.Instant
 import java.time.temporal.ChronoUnit.MICROS
 
-/** A file, or a directory, which has no content. In Room: `@Entity(tableName = "memories")`. */
+/** A file, or a directory, which has no content. */
+@Entity(tableName = "memories", indices = [Index("parent")])
 class Row(
-    /** In Room: `@PrimaryKey`. */
-    val path: String,
-    /** The directory that it is in. In Room: an index. */
+    @PrimaryKey val path: String,
+    /** The directory that it is in. */
     val parent: String,
     val content: ByteArray?,
     /** When a file was last written, in microseconds since 1970. */
@@ -29,120 +34,145 @@ class Row(
     val accessed: Long? = null,
 )
 
-/** What a listing needs of a [Row]. */
+/** What is known of a [Row] without its content, which may be large. A directory has no size. */
 class Listed(val path: String, val size: Long?, val modified: Long, val accessed: Long?)
 
-/** What the store asks of the table. In Room: a `@Dao`. */
+/** What the store asks of the table. */
+@Dao
 interface MemoryDao {
-    /** `@Query("SELECT * FROM memories WHERE path = :path")` */
-    fun find(path: String): Row?
+    @Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE path = :path")
+    fun find(path: String): Listed?
 
-    /** `@Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE parent = :directory")` */
+    @Query("SELECT path, length(content) AS size, modified, accessed FROM memories WHERE parent = :directory")
     fun list(directory: String): List<Listed>
 
-    /** `@Query("SELECT * FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")` */
-    fun tree(path: String): List<Row>
+    /** The [length] bytes of a content from [start] on (the first is 1), or less at its end. */
+    @Query("SELECT substr(content, :start, :length) FROM memories WHERE path = :path")
+    fun piece(path: String, start: Long, length: Long): ByteArray
 
-    /** `@Upsert` */
+    @Upsert
     fun put(rows: List<Row>)
 
-    /** `@Delete` */
-    fun remove(rows: List<Row>)
+    @Query("UPDATE memories SET modified = :modified, accessed = :accessed WHERE path = :path")
+    fun setTimes(path: String, modified: Long, accessed: Long?)
 
-    /** Does all of [work] alone, or nothing if it throws: `RoomDatabase.runInTransaction`. */
-    fun <T> transaction(work: () -> T): T
+    /** What is there, and the paths of all that is below. */
+    @Query("SELECT path FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")
+    fun tree(path: String): List<String>
+
+    @Query("DELETE FROM memories WHERE path = :path OR substr(path, 1, length(:path) + 1) = :path || '/'")
+    fun remove(path: String)
+
+    /** Moves what is there, and all that is below. */
+    @Query(
+        """
+        UPDATE memories
+        SET parent = CASE path WHEN :source THEN :parent ELSE :destination || substr(parent, length(:source) + 1) END,
+            path = :destination || substr(path, length(:source) + 1)
+        WHERE path = :source OR substr(path, 1, length(:source) + 1) = :source || '/'
+        """
+    )
+    fun move(source: String, destination: String, parent: String)
+
+    /** Does all of [work] alone, or nothing if it throws. Room's compiler takes no method here that has a type parameter. */
+    @Transaction fun transaction(work: () -> Unit) = work()
 }
 
 /** Keeps a memory in a table. */
 class RoomStore(private val dao: MemoryDao) : Store {
-    override fun read(path: String): ByteArray = file(path).content!!
+    override fun read(path: String): ByteArray = transaction { content(path) }
 
     override fun list(path: String): List<Entry> =
-        dao.transaction {
-            if (existing(path).content != null) throw StoreException.NotADirectory()
+        transaction {
+            if (existing(path).size != null) throw StoreException.NotADirectory()
             dao.list(path).map { row ->
                 Entry(row.path, row.size, row.size?.let { time(row.modified) }, row.accessed?.let(::time))
             }
         }
 
     override fun write(path: String, content: ByteArray, overwrite: Boolean) =
-        dao.transaction {
+        transaction {
             val found = find(path)
-            if (found != null && !(overwrite && found.content != null)) throw StoreException.AlreadyExists()
-            dao.put(missingParents(path) + Row(path, parentOf(path), content, micros(Instant.now())))
+            if (found != null && !(overwrite && found.size != null)) throw StoreException.AlreadyExists()
+            dao.put(missingParents(path) + written(path, content))
         }
 
     override fun update(path: String, edit: Edit) =
-        dao.transaction {
-            val new = edit.apply(file(path).content!!)
-            if (new != null) dao.put(listOf(Row(path, parentOf(path), new, micros(Instant.now()))))
+        transaction {
+            val new = edit.apply(content(path))
+            if (new != null) dao.put(listOf(written(path, new)))
         }
 
     override fun setModified(path: String, time: Instant) =
-        dao.transaction {
-            val file = file(path)
-            dao.put(listOf(Row(path, parentOf(path), file.content, micros(time), file.accessed)))
-        }
+        transaction { dao.setTimes(path, micros(time), file(path).accessed) }
 
     override fun tracksAccess() = true
 
     override fun recordAccess(path: String, time: Instant) =
-        dao.transaction {
-            val file = file(path)
-            dao.put(listOf(Row(path, parentOf(path), file.content, file.modified, micros(time))))
-        }
+        transaction { dao.setTimes(path, file(path).modified, micros(time)) }
 
     override fun deleteUnused(path: String, since: Instant): Boolean =
-        dao.transaction {
+        transaction {
             val row = find(path)
-            val unused = row?.content != null && maxOf(row.modified, row.accessed ?: 0) < micros(since)
-            if (row != null && unused) dao.remove(listOf(row))
+            val unused = row?.size != null && maxOf(row.modified, row.accessed ?: 0) < micros(since)
+            if (unused) dao.remove(path)
             unused
         }
 
     override fun delete(path: String) =
-        dao.transaction {
+        transaction {
             existing(path)
-            dao.remove(dao.tree(path))
+            dao.remove(path)
         }
 
     override fun rename(source: String, destination: String) =
-        dao.transaction {
+        transaction {
             val moved = existing(source)
             if (find(destination) != null) throw StoreException.AlreadyExists()
-            if (moved.content == null && destination.startsWith("$source/")) throw StoreException.IntoItself()
+            if (moved.size == null && destination.startsWith("$source/")) throw StoreException.IntoItself()
             val made = missingParents(destination)
-            val tree = dao.tree(source)
-            val there =
-                tree.map {
-                    val path = destination + it.path.removePrefix(source)
-                    Row(path, parentOf(path), it.content, it.modified, it.accessed)
-                }
-            if (there.any { isTooLong(it.path) }) throw StoreException.NameTooLong()
-            dao.remove(tree)
-            dao.put(made + there)
+            if (dao.tree(source).any { isTooLong(destination + it.removePrefix(source)) }) throw StoreException.NameTooLong()
+            dao.put(made)
+            dao.move(source, destination, parentOf(destination))
         }
 
+    private fun <T> transaction(work: () -> T): T {
+        val results = mutableListOf<T>()
+        dao.transaction { results += work() }
+        return results.single()
+    }
+
     /** What is at a path; the root is there without having been made. */
-    private fun find(path: String): Row? = if (path == ROOT) directory(ROOT) else dao.find(path)
+    private fun find(path: String): Listed? = if (path == ROOT) Listed(ROOT, null, 0, null) else dao.find(path)
 
-    private fun existing(path: String): Row = find(path) ?: throw StoreException.NotFound()
+    private fun existing(path: String): Listed = find(path) ?: throw StoreException.NotFound()
 
-    private fun file(path: String): Row =
-        existing(path).also { if (it.content == null) throw StoreException.IsADirectory() }
+    private fun file(path: String): Listed =
+        existing(path).also { if (it.size == null) throw StoreException.IsADirectory() }
+
+    private fun content(path: String): ByteArray {
+        val content = ByteArray(file(path).size!!.toInt())
+        for (start in content.indices step PIECE) {
+            dao.piece(path, start + 1L, PIECE.toLong()).copyInto(content, start)
+        }
+        return content
+    }
 
     /** The directories that are to be made for a path. */
     private fun missingParents(path: String): List<Row> {
         val missing = generateSequence(parentOf(path), ::parentOf).takeWhile { find(it) == null }.toList()
         val above = parentOf(missing.lastOrNull() ?: path)
-        if (existing(above).content != null) throw StoreException.NotADirectory()
-        return missing.map(::directory)
+        if (existing(above).size != null) throw StoreException.NotADirectory()
+        return missing.map { Row(it, parentOf(it), null, 0) }
     }
 
     private companion object {
         const val ROOT = "/memories"
 
-        fun directory(path: String) = Row(path, parentOf(path), null, 0)
+        /** How much is read at once: half of the window. */
+        const val PIECE = 1024 * 1024
+
+        fun written(path: String, content: ByteArray) = Row(path, parentOf(path), content, micros(Instant.now()))
 
         fun parentOf(path: String) = path.substringBeforeLast('/')
 
@@ -151,37 +181,5 @@ class RoomStore(private val dao: MemoryDao) : Store {
         fun micros(time: Instant) = MICROS.between(Instant.EPOCH, time)
 
         fun time(micros: Long): Instant = Instant.EPOCH.plus(micros, MICROS)
-    }
-}
-
-/** A table in a map, gone with it. */
-class MapDao : MemoryDao {
-    private var rows = mapOf<String, Row>()
-
-    override fun find(path: String): Row? = transaction { rows[path] }
-
-    override fun list(directory: String): List<Listed> = transaction {
-        rows.values.filter { it.parent == directory }.map {
-            Listed(it.path, it.content?.size?.toLong(), it.modified, it.accessed)
-        }
-    }
-
-    override fun tree(path: String): List<Row> = transaction {
-        rows.values.filter { it.path == path || it.path.startsWith("$path/") }
-    }
-
-    override fun put(rows: List<Row>) = transaction { this.rows += rows.associateBy { it.path } }
-
-    override fun remove(rows: List<Row>) = transaction { this.rows -= rows.map { it.path }.toSet() }
-
-    @Synchronized
-    override fun <T> transaction(work: () -> T): T {
-        val before = rows
-        try {
-            return work()
-        } catch (thrown: Throwable) {
-            rows = before
-            throw thrown
-        }
     }
 }

@@ -1,6 +1,5 @@
 package dev.memdir
 
-import dev.memdir.examples.MapDao
 import dev.memdir.examples.RoomStore
 import dev.memdir.examples.keyFromFile
 import dev.memdir.examples.keyFromKeyStore

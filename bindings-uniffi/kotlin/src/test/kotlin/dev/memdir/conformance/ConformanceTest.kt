@@ -1,57 +1,43 @@
 package dev.memdir.conformance
 
 import dev.memdir.EncryptionKey
+import dev.memdir.MapDao
 import dev.memdir.MapStore
-import dev.memdir.MemdirException
 import dev.memdir.Memory
 import dev.memdir.MemoryOptions
-import dev.memdir.Store
-import dev.memdir.examples.MapDao
 import dev.memdir.examples.RoomStore
 import dev.memdir.openStore
 import java.nio.file.Files
 import java.nio.file.Path
-import java.time.Instant
-import kotlin.io.path.deleteIfExists
-import kotlin.io.path.listDirectoryEntries
-import kotlin.io.path.name
-import kotlin.io.path.writeText
-import org.junit.jupiter.api.Assertions.assertEquals
-import org.junit.jupiter.api.Assertions.assertFalse
-import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
-import org.junit.jupiter.api.assertAll
 import org.junit.jupiter.api.io.TempDir
 
 /** Every case of `tests/cases`, on each kind of store. */
 class ConformanceTest {
-    /** A fresh memory, the store beneath it, and where that is on this machine. */
-    private class Opened(val memory: Memory, val store: Store, val place: Path? = null)
-
     @Test
     fun `kotlin-memory`() =
-        run("kotlin-memory") { options, hooks ->
+        runCases("kotlin-memory") { options, hooks ->
             val store = openStore("memory:")
             Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-store`() =
-        run("kotlin-store") { options, hooks ->
+        runCases("kotlin-store") { options, hooks ->
             val store = MapStore()
             Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-room`() =
-        run("kotlin-room") { options, hooks ->
+        runCases("kotlin-room") { options, hooks ->
             val store = RoomStore(MapDao())
             Opened(Memory(store, options, hooks), store)
         }
 
     @Test
     fun `kotlin-local`(@TempDir temporary: Path) =
-        run("kotlin-local") { options, hooks ->
+        runCases("kotlin-local") { options, hooks ->
             val place = Files.createTempDirectory(temporary, "case")
             val memory = Memory(place.toString(), options, hooks)
             Opened(memory, openStore(place.toString(), options), place)
@@ -60,14 +46,14 @@ class ConformanceTest {
     /** What the model reads is the same with a history. */
     @Test
     fun `kotlin-history`(@TempDir temporary: Path) =
-        run("kotlin-history") { options, hooks ->
+        runCases("kotlin-history") { options, hooks ->
             val place = Files.createTempDirectory(temporary, "case").toString()
             Opened(Memory(place, options.copy(history = true), hooks), openStore(place, options))
         }
 
     @Test
     fun `kotlin-sqlite`(@TempDir temporary: Path) =
-        run("kotlin-sqlite") { options, hooks ->
+        runCases("kotlin-sqlite") { options, hooks ->
             val address = "sqlite:${Files.createTempDirectory(temporary, "case").resolve("agent.db")}"
             // A database keeps limits itself, and a case may give it more than they allow.
             Opened(Memory(address, options, hooks), openStore(address))
@@ -75,79 +61,10 @@ class ConformanceTest {
 
     @Test
     fun `kotlin-encrypted`(@TempDir temporary: Path) =
-        run("kotlin-encrypted") { options, hooks ->
+        runCases("kotlin-encrypted") { options, hooks ->
             val key = EncryptionKey(ByteArray(32) { it.toByte() })
             val place = Files.createTempDirectory(temporary, "case")
             val store = openStore(place, MemoryOptions(encryptionKey = key))
             Opened(Memory(store, options, hooks), store)
         }
-
-    private fun run(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
-        val counts = Files.createDirectories(root.resolve("target/conformance")).resolve(runner)
-        counts.deleteIfExists()
-        val cases = cases()
-        assertAll(cases.map { case -> { run(case, open) } })
-        val steps = cases.sumOf { it.steps.size }
-        counts.writeText("${cases.size} $steps\n")
-        println("conformance: $runner: ${cases.size} cases, $steps steps")
-    }
-
-    private fun run(case: Case, open: (MemoryOptions, CaseHooks?) -> Opened) {
-        val hooks = case.hooks?.let(::CaseHooks)
-        val opened = open(case.options, hooks)
-        val name = "${case.file}, case ${case.name}"
-        write(opened.store, case.given)
-        var before = tree(opened.store)
-        assertEquals(case.given.toSortedMap(), before.toSortedMap()) { "$name: given" }
-        case.steps.forEachIndexed { number, step ->
-            if (step !is Call) {
-                if (step is Meanwhile) write(opened.store, step.tree)
-                if (step is Upkeep) keepUp(step, opened, "$name, step ${number + 1}")
-                before = tree(opened.store)
-                return@forEachIndexed
-            }
-            val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
-            val reply = opened.memory.execute(step.input.toString())
-            assertEquals(step.content, reply.content, where)
-            assertEquals(step.isError, reply.isError, where)
-            assertEquals(step.image, reply.image?.let { it.mediaType to Content(it.bytes) }, where)
-            val told = hooks?.take().orEmpty()
-            assertEquals(listOfNotNull(step.event).size, told.size, where)
-            step.event?.let { assertTrue(same(it, told.single())) { "$where: expected $it, got $told" } }
-            assertEquals(step.event?.path("outcome")?.textValue() == "failed", reply.cause != null, where)
-            opened.place?.let { assertFalse(it.toString() in reply.content, where) }
-            val after = tree(opened.store)
-            if (!step.expires && (step.isError || step.input.path("command").textValue() == "view")) {
-                assertEquals(before.toSortedMap(), after.toSortedMap()) { "$where: it changed something" }
-            }
-            before = after
-        }
-        case.then?.let { assertEquals(it.toSortedMap(), before.toSortedMap()) { "$name: after the last step" } }
-        // Nothing beside the memories.
-        opened.place?.let { place -> assertEquals(listOf("memories"), place.listDirectoryEntries().map { it.name }, name) }
-
-        opened.memory.clear()
-        assertTrue(tree(opened.store).isEmpty()) { "$name: after clearing" }
-        opened.memory.close()
-    }
-
-    private fun keepUp(step: Upkeep, opened: Opened, where: String) {
-        when (step) {
-            is Upkeep.Age ->
-                for ((path, seconds) in step.ages) {
-                    val time = Instant.now().minusSeconds(seconds)
-                    opened.store.setModified(path, time)
-                    opened.store.recordAccess(path, time)
-                }
-            is Upkeep.Expire -> {
-                val removed =
-                    try {
-                        opened.memory.expire(step.olderThan, step.dryRun).map { it.path }
-                    } catch (refused: MemdirException.Config) {
-                        null
-                    }
-                assertEquals(step.removed, removed, where)
-            }
-        }
-    }
 }
