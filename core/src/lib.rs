@@ -77,6 +77,8 @@ mod context_management;
 mod error;
 mod files;
 mod handlers;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod http_server;
 mod image;
 #[cfg(feature = "mcp")]
 mod mcp;

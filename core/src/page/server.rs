@@ -1,16 +1,18 @@
-//! The connections: hyper on a port of this machine, through axum.
+//! The page on a port of this machine.
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::middleware;
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use super::guard::{Guard, guard};
 use super::routes;
 use super::site::Site;
+use crate::http_server;
 
 /// The most pages that are made at the same time. Others wait for their turn.
 const MAX_PAGES: usize = 32;
@@ -38,6 +40,6 @@ pub(crate) fn serve(
         let state = Guard { site: Arc::clone(&site), address };
         let router = routes::router(site).layer(middleware::from_fn_with_state(state, guard));
         ready(&opened);
-        axum::serve(listener, router).await
+        match http_server::serve(listener, TowerToHyperService::new(router)).await {}
     })
 }
