@@ -126,14 +126,8 @@ fn kill(address: &str, rounds: u64) {
 fn kill_on(address: &str, rounds: u64, moves_at_once: bool) {
     let memory = open(address);
     workers::kill_at_any_moment(address, &memory, rounds, |names| {
-        // What a process sent to a server before it was killed may arrive while this reads.
-        let (log, chain) = loop {
-            let log = text(&memory, "/memories/log");
-            let chain = chains(&memory).remove("/memories/log").unwrap();
-            if text(&memory, "/memories/log") == log {
-                break (log, chain);
-            }
-        };
+        let log = text(&memory, "/memories/log");
+        let chain = chains(&memory).remove("/memories/log").unwrap();
         assert_eq!(chain.len(), log.lines().count(), "{names:?}");
         for me in names {
             let made = chain.iter().filter(|version| version.actor.as_ref() == Some(me)).count();

@@ -121,13 +121,20 @@ fn was_made(
     if step.to.agrees(found) {
         return true;
     }
-    // What was there before is still there; or what another made of it, which was written down before this one or after.
+    // What was there before is still there; or what another made of it, which was written down before this one or after:
+    // that is there now, or somebody found it.
     let before = earlier.iter().rev().find(|other| is_certain(other)).map(|other| other.to);
     let is_rival = |other: &&Step| other.from == step.from && other.from != step.to;
-    let mut rivals = earlier.iter().chain(until_next).filter(is_rival);
+    let mut rivals = steps[..number + 1 + until_next.len()]
+        .iter()
+        .enumerate()
+        .filter(|(at, rival)| *at != number && is_rival(rival));
+    let was_found = |at: usize, to: Found| {
+        to != Found::Unknown && steps[at + 1..].iter().any(|other| other.from == to)
+    };
     if step.from.agrees(found)
         || before.is_some_and(|before| before.agrees(found))
-        || rivals.any(|rival| rival.to.agrees(found))
+        || rivals.any(|(at, rival)| rival.to.agrees(found) || was_found(at, rival.to))
     {
         return false;
     }
@@ -138,6 +145,8 @@ fn was_made(
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Steps between contents that are named by letters; `.` is nothing. Those in upper case are certain.
@@ -162,6 +171,83 @@ mod tests {
                 certain[number] || was_made(&kept, number, &is_certain, &root, &mut |_| found(now))
             })
             .collect()
+    }
+
+    /// What a process does with a file, step by step.
+    #[derive(Debug, Clone, Copy)]
+    enum Doing {
+        Nothing,
+        /// It has read this content.
+        Read(usize),
+        /// It has written down the record with this number.
+        Recorded(usize),
+        /// Another was faster, and the record is to be withdrawn.
+        TooLate(usize),
+    }
+
+    /// A record of an edit: the contents that it found and left.
+    struct Edit {
+        from: usize,
+        to: usize,
+        is_certain: bool,
+        was_made: bool,
+        is_withdrawn: bool,
+    }
+
+    /// Processes that edit one file, each of which may be killed between any two steps. Nobody else writes, so the records tell
+    /// everything: all that was made, and nothing that was not.
+    fn settled_after(schedule: &[(usize, bool)]) -> (Vec<bool>, Vec<bool>) {
+        const PROCESSES: usize = 3;
+        let (mut now, mut edits) = (0, Vec::<Edit>::new());
+        let mut processes = [(Doing::Nothing, None::<usize>); PROCESSES];
+        for (process, is_killed) in schedule {
+            let (doing, unconfirmed) = &mut processes[process % PROCESSES];
+            if *is_killed {
+                (*doing, *unconfirmed) = (Doing::Nothing, None);
+                continue;
+            }
+            *doing = match *doing {
+                Doing::Nothing => Doing::Read(now),
+                Doing::Read(from) => {
+                    // A record says that the one before it was made.
+                    if let Some(before) = unconfirmed.take() {
+                        edits[before].is_certain = true;
+                    }
+                    let to = edits.len() + 1;
+                    let (is_certain, was_made, is_withdrawn) = (false, false, false);
+                    edits.push(Edit { from, to, is_certain, was_made, is_withdrawn });
+                    Doing::Recorded(to - 1)
+                }
+                Doing::Recorded(edit) if edits[edit].from == now => {
+                    now = edits[edit].to;
+                    edits[edit].was_made = true;
+                    *unconfirmed = Some(edit);
+                    Doing::Nothing
+                }
+                Doing::Recorded(edit) => Doing::TooLate(edit),
+                Doing::TooLate(edit) => {
+                    edits[edit].is_withdrawn = true;
+                    Doing::Nothing
+                }
+            };
+        }
+        edits.retain(|edit| !edit.is_withdrawn);
+        let sign = |edit: &Edit| if edit.is_certain { '>' } else { '?' };
+        let steps: Vec<String> =
+            edits.iter().map(|edit| format!("{}{}{}", edit.from, sign(edit), edit.to)).collect();
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        (made(&steps, &now.to_string()), edits.iter().map(|edit| edit.was_made).collect())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn kills_leave_no_doubt_where_nobody_else_writes(
+            schedule in prop::collection::vec((0..3_usize, prop::bool::weighted(0.15)), 0..60),
+        ) {
+            let (settled, was_made) = settled_after(&schedule);
+            prop_assert_eq!(settled, was_made);
+        }
     }
 
     #[test]
@@ -190,6 +276,10 @@ mod tests {
             (&["a?b", "b?c", "c>d"], "d", &[true, true, true]),
             (&["a?b", "b?c"], "c", &[true, true]),
             (&["a?b", "b?c"], "b", &[true, false]),
+            // One that was not made, and then several by others, none of them certain.
+            (&["a?x", "a?b", "b?c"], "c", &[false, true, true]),
+            (&["a>b", "a?x", "b?c", "c?d"], "d", &[true, false, true, true]),
+            (&[".?x", ".?a", "a?b"], "b", &[false, true, true]),
             // And back.
             (&["a>b", "b?a"], "a", &[true, true]),
             (&["a>b", "b?a"], "b", &[true, false]),
