@@ -10,7 +10,7 @@
 )]
 
 #[cfg(all(unix, feature = "postgres"))]
-#[path = "../tests/common/postgres.rs"]
+#[path = "../tests/integration/common/postgres.rs"]
 mod real;
 
 fn main() {

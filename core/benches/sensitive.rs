@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use memdir::policy::sensitive::{SensitiveText, find};
 use memdir::{Memory, MemoryOptions};
 
-#[path = "../tests/sensitive/corpus.rs"]
+#[path = "../tests/integration/sensitive/corpus.rs"]
 mod corpus;
 
 fn main() {

@@ -1,4 +1,4 @@
-//! README's example; `core/tests/readme.rs` holds that they are the same, and what it prints.
+//! README's example; `core/tests/integration/readme.rs` holds that they are the same, and what it prints.
 #![expect(clippy::print_stdout, reason = "it shows the replies")]
 
 use memdir::{Memory, MemoryOptions};

@@ -17,9 +17,9 @@ pub const COMPACTION_BETA: &str = "compact-2026-01-12";
 /// noted stays in its sight. Shortly before, Claude is warned and can save what matters. With `compact_at`, the API also
 /// summarises the conversation.
 ///
-/// The request needs the beta [`CONTEXT_MANAGEMENT_BETA`], and [`COMPACTION_BETA`] with `compact_at`. Where views are
-/// cleared, the stale guard does not know of it: call [`Memory::forget_views`](crate::Memory::forget_views) when the
-/// response says that something was cleared (`context_management.applied_edits`).
+/// The request needs the beta [`CONTEXT_MANAGEMENT_BETA`], and [`COMPACTION_BETA`] with `compact_at`. The stale guard does
+/// not know of a compaction: call [`Memory::forget_views`](crate::Memory::forget_views) when the content of a response has
+/// a block of the type `compaction`.
 ///
 /// ```
 /// use memdir::ContextManagement;

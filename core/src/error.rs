@@ -6,6 +6,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use crate::store::{Effect, StoreError};
+use crate::text::most_similar;
 
 /// Why a hook failed. For you, never for the model.
 pub type HookError = Box<dyn StdError + Send + Sync>;
@@ -114,6 +115,32 @@ impl ConfigError {
             quoted.split_last().map_or(("", &[][..]), |(last, others)| (&**last, others));
         let sentence = format!(" must be {} or {last}", others.join(", "));
         Err(Self::of_option(option).and(sentence).got(format_args!("{given:?}")).into())
+    }
+
+    /// The error for an option that does not exist. `known` are those that do, as the caller writes them: a few are
+    /// named, of many the one that is meant.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unknown_option(name: &str, known: &[&str]) -> Self {
+        const FEW: usize = 8;
+        let shown = match name.char_indices().nth(100) {
+            None => name.to_owned(),
+            Some((cut, _)) => format!("{}…", &name[..cut]),
+        };
+        let mut sentence = format!("there is no option {shown}");
+        match known {
+            [] => sentence.push_str("; there are none"),
+            [only] => sentence.push_str(&format!("; there is only {only}")),
+            [others @ .., last] if known.len() <= FEW => {
+                sentence.push_str(&format!("; there are {} and {last}", others.join(", ")));
+            }
+            _ => {
+                if let Some(meant) = most_similar(known.iter().copied(), name) {
+                    sentence.push_str(&format!("; did you mean {meant}?"));
+                }
+            }
+        }
+        Self::from(sentence).about(name)
     }
 
     /// Appends a text to the sentence.

@@ -74,6 +74,9 @@ mod cancel;
 mod changes;
 mod check;
 mod context_management;
+#[cfg(test)]
+#[path = "../tests/integration/common/effort.rs"]
+mod effort;
 mod error;
 mod files;
 mod handlers;

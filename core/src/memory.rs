@@ -359,8 +359,8 @@ impl Memory {
     pub fn clear(&self) -> Result<String, Error> {
         let (cleared, _) = self.recorded(|| self.store.clear());
         self.policies.limits.shrunk();
-        self.policies.views.forget(&MemoryPath::root());
         if cleared.is_ok() || cleared.as_ref().is_err_and(StoreError::may_have_changed) {
+            self.policies.views.removed(&MemoryPath::root());
             let root =
                 Change { kind: ChangeKind::Cleared, path: MemoryPath::root(), old_path: None };
             changes::tell(&self.store, &[root]);

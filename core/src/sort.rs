@@ -28,6 +28,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(crate::effort::cases(100))]
         #[test]
         fn it_sorts_as_the_standard_library_does(mut items: Vec<(u8, String)>) {
             let mut expected = items.clone();

@@ -113,6 +113,8 @@ pub(super) fn version(reading: &Reading<'_>, given: &str) -> Result<HistoryId, F
 pub(super) fn failure(error: &HistoryError, place: &Place) -> Failure {
     let sentence = escaped(&place.without_secrets(&error.to_string()));
     match error {
+        // A condition of the tree, such as a place that may not be written to.
+        HistoryError::Store(error) if !error.is_failure() => Failure::Refused(sentence),
         HistoryError::Store(_) | HistoryError::Partly { .. } => Failure::Store(sentence),
         _ => Failure::Refused(sentence),
     }

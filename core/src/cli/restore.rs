@@ -69,16 +69,32 @@ fn told(
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let restored = match restored {
-        Err(HistoryError::Conflict { paths }) => {
+        Err(HistoryError::Conflict { paths, in_the_way }) => {
             for path in &paths {
+                let is_in_the_way = in_the_way.contains(path);
                 if output.json {
-                    output.object(&json!({"type": "conflict", "path": path.as_str()}))?;
+                    let mut object = json!({"type": "conflict", "path": path.as_str()});
+                    if is_in_the_way {
+                        object["in_the_way"] = json!(true);
+                    }
+                    output.object(&object)?;
                 } else {
-                    say(&format!("{path}: changed since"));
+                    say(&format!(
+                        "{path}: {}",
+                        if is_in_the_way { "in the way" } else { "changed since" }
+                    ));
                 }
             }
-            let number = count(paths.len() as u64, "path was", "paths were");
-            say(&format!("nothing was changed, as {number} changed since{advice}"));
+            let changed = (paths.len() - in_the_way.len()) as u64;
+            let changed = (changed > 0)
+                .then(|| format!("{} changed since", count(changed, "path was", "paths were")));
+            let obstacles = (!in_the_way.is_empty()).then(|| {
+                format!("{} in the way", count(in_the_way.len() as u64, "path is", "paths are"))
+            });
+            // What is in the way is never replaced.
+            let advice = if in_the_way.is_empty() { advice } else { "" };
+            let reasons: Vec<String> = changed.into_iter().chain(obstacles).collect();
+            say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
             return Ok(Ended::WithProblems);
         }
         restored => restored.map_err(|error| failure(&error, place))?,

@@ -1,10 +1,15 @@
 //! `memdir serve`: a page in the browser that shows memories.
 
+use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
+
+use sha2::{Digest, Sha256};
 
 use super::editor::Draft;
 use super::server_arguments::Serve;
@@ -15,8 +20,9 @@ use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::page::{self, Shown, Site};
 
-/// The port, if no other is asked for and it is free.
-const PORT: u16 = 8767;
+/// The ports that are tried first if no other is asked for, in this order. A program that is started again has the same one
+/// as before, and browsers keep what they know about a page by its port.
+const PORTS: RangeInclusive<u16> = 8767..=8776;
 
 /// How long the file that opens the browser is there.
 const OPENING: Duration = Duration::from_secs(60);
@@ -32,7 +38,7 @@ pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
     let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let addresses = match wanted.port {
         Some(port) => vec![at(port)],
-        None => vec![at(PORT), at(0)],
+        None => PORTS.chain([0]).map(at).collect(),
     };
     let served = Site::new(memories).and_then(|site| {
         page::serve(site, &addresses, |address| {
@@ -83,6 +89,8 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     let recorded = recorded.validated().map_err(|error| place.error(&error))?;
     Ok(Shown {
         name: place.shown().to_owned(),
+        identity: identity(&place),
+        keeps_drafts: !place.is_encrypted(),
         plain,
         recorded,
         actor: wanted.by.name.clone(),
@@ -94,6 +102,16 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
                 .fold(place.without_secrets(sentence), |said, mount| mount.without_secrets(&said))
         }),
     })
+}
+
+/// What tells the memory from others. A relative path is another memory in another directory.
+fn identity(place: &Place) -> String {
+    let name = place.shown();
+    let path = name.split_once(':').map_or(name, |(_, path)| path);
+    let is_relative = place.is_local() && !Path::new(path).is_absolute();
+    let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
+    let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
+    base16ct::lower::encode_string(&digest[..8])
 }
 
 /// The stores that are mounted, each with its path.

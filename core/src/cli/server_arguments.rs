@@ -39,7 +39,7 @@ pub(super) struct Serve {
     #[arg(long)]
     pub(super) writable: bool,
 
-    /// The port; by default 8767, or another one if that is taken
+    /// The port; by default the first of 8767 to 8776 that is free, or another one if none is
     #[arg(long, value_name = "NUMBER")]
     pub(super) port: Option<u16>,
 

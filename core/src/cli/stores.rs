@@ -113,6 +113,15 @@ impl Place {
         Ok(Self { address, shown, options })
     }
 
+    /// Whether a key is given for it, without which no encrypted store is opened.
+    #[cfg(feature = "page")]
+    pub(super) fn is_encrypted(&self) -> bool {
+        #[cfg(feature = "encryption")]
+        return self.options.encryption_key.is_some();
+        #[cfg(not(feature = "encryption"))]
+        false
+    }
+
     /// Names are encrypted too, if the store is made. `key` is the variable that its key would be in.
     pub(super) fn encrypt_names(&mut self, wanted: bool, key: &str) -> Result<(), Failure> {
         #[cfg(feature = "encryption")]

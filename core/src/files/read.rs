@@ -36,3 +36,17 @@ pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
         error => reply::condition(path, error).with_effect(Effect::Read),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Memory, MemoryOptions, MemoryPath};
+
+    #[test]
+    fn a_directory_is_not_shown_as_a_file() {
+        let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+        memory.create("/memories/dir/a.md", "x").unwrap();
+        let shown = memory.read_shown(&MemoryPath::parse("/memories/dir").unwrap());
+        let refusal = shown.unwrap_err().to_string();
+        assert!(refusal.ends_with("/memories/dir is a directory, not a file"), "{refusal}");
+    }
+}

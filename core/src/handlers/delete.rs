@@ -21,7 +21,7 @@ pub(super) fn delete(
     drop(moving);
     match done {
         Ok(()) => {
-            policies.views.forget(path);
+            policies.views.removed(path);
             Ok(reply::deleted(path))
         }
         Err(StoreError::NotFound | StoreError::NotADirectory) => Err(reply::missing(path)),

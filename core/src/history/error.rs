@@ -1,5 +1,7 @@
 //! [`HistoryError`]: why the history could not be read, or something not be taken back.
 
+use std::collections::BTreeSet;
+
 use crate::path::MemoryPath;
 use crate::store::StoreError;
 
@@ -31,11 +33,14 @@ pub enum HistoryError {
     /// The content of the version cannot be computed any more, because records of the history are damaged or missing.
     #[error("the content cannot be brought back: records of the history are damaged or missing")]
     Damaged,
-    /// Later changes stand on what would be taken back, or files were changed since.
-    #[error("{}", conflict(paths))]
+    /// Later changes stand on what would be taken back, files were changed since, or something is in the way.
+    #[error("{}", conflict(paths, in_the_way))]
     Conflict {
-        /// The paths in question, sorted.
+        /// The paths in question, sorted: those that were changed since, and those that are in the way.
         paths: Vec<MemoryPath>,
+        /// The paths among them that are in the way: a file where a directory is needed, or a directory or something else where
+        /// a file is needed. They are never overwritten. Delete or rename them first.
+        in_the_way: Vec<MemoryPath>,
     },
     /// What the file was before was removed from the history for its age.
     #[error("what {path} was before was removed from the history for its age")]
@@ -63,6 +68,17 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
+    /// A [`Conflict`](HistoryError::Conflict) of what was changed and what is in the way.
+    pub(super) fn conflict(
+        changed: BTreeSet<MemoryPath>,
+        in_the_way: BTreeSet<MemoryPath>,
+    ) -> Self {
+        let mut paths = changed;
+        paths.extend(in_the_way.iter().cloned());
+        let paths = paths.into_iter().collect();
+        Self::Conflict { paths, in_the_way: in_the_way.into_iter().collect() }
+    }
+
     /// A word for the case, the same in every language: `conflict`, `no_id`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -88,7 +104,7 @@ impl HistoryError {
     #[must_use]
     pub fn paths(&self) -> &[MemoryPath] {
         match self {
-            Self::Conflict { paths } => paths,
+            Self::Conflict { paths, .. } => paths,
             Self::Trimmed { path } | Self::IsCurrent { path } => std::slice::from_ref(path),
             _ => &[],
         }
@@ -101,14 +117,34 @@ impl From<StoreError> for HistoryError {
     }
 }
 
-fn conflict(paths: &[MemoryPath]) -> String {
+fn conflict(paths: &[MemoryPath], in_the_way: &[MemoryPath]) -> String {
+    let changed: Vec<&MemoryPath> =
+        paths.iter().filter(|path| !in_the_way.contains(path)).collect();
+    let in_the_way: Vec<&MemoryPath> = in_the_way.iter().collect();
+    match (&changed[..], &in_the_way[..]) {
+        (changed, []) => format!("changed since, so nothing was taken back: {}", named(changed)),
+        ([], in_the_way) => {
+            format!(
+                "something else is in the way, so nothing was taken back: {}",
+                named(in_the_way)
+            )
+        }
+        (changed, in_the_way) => format!(
+            "changed since, so nothing was taken back: {}; in the way: {}",
+            named(changed),
+            named(in_the_way)
+        ),
+    }
+}
+
+fn named(paths: &[&MemoryPath]) -> String {
     const SHOWN: usize = 20;
-    let named: Vec<&str> = paths.iter().take(SHOWN).map(MemoryPath::as_str).collect();
+    let named: Vec<&str> = paths.iter().take(SHOWN).map(|path| path.as_str()).collect();
     let more = match paths.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("changed since, so nothing was taken back: {}{more}", named.join(", "))
+    format!("{}{more}", named.join(", "))
 }
 
 #[cfg(test)]
@@ -133,7 +169,16 @@ mod tests {
             (HistoryError::NoContent("x".to_owned()), "no_content", vec![]),
             (HistoryError::Redacted("x".to_owned()), "redacted", vec![]),
             (HistoryError::Damaged, "damaged", vec![]),
-            (HistoryError::Conflict { paths: both.clone() }, "conflict", both),
+            (
+                HistoryError::conflict(both.clone().into_iter().collect(), [].into()),
+                "conflict",
+                both.clone(),
+            ),
+            (
+                HistoryError::conflict([path.clone()].into(), [other.clone()].into()),
+                "conflict",
+                both,
+            ),
             (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
             (HistoryError::IsCurrent { path }, "is_current", one),
             (HistoryError::Store(lost()), "store", vec![]),
@@ -143,5 +188,26 @@ mod tests {
             assert_eq!(error.kind(), kind);
             assert_eq!(error.paths(), paths, "{kind}");
         }
+    }
+
+    #[test]
+    fn a_conflict_names_what_was_changed_and_what_is_in_the_way() {
+        let path = |name: &str| MemoryPath::parse(&format!("/memories/{name}")).unwrap();
+        let told = |changed: &[&str], in_the_way: &[&str]| {
+            let paths = |names: &[&str]| names.iter().map(|name| path(name)).collect();
+            HistoryError::conflict(paths(changed), paths(in_the_way)).to_string()
+        };
+        assert_eq!(told(&["a"], &[]), "changed since, so nothing was taken back: /memories/a");
+        assert_eq!(
+            told(&[], &["b", "a"]),
+            "something else is in the way, so nothing was taken back: /memories/a, /memories/b"
+        );
+        assert_eq!(
+            told(&["b", "a"], &["a"]),
+            "changed since, so nothing was taken back: /memories/b; in the way: /memories/a"
+        );
+        let many: Vec<String> = (10..32).map(|number| number.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(told(&[], &many).ends_with("/memories/28, /memories/29 and 2 more"));
     }
 }

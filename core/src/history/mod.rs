@@ -32,6 +32,7 @@ mod kept_files;
 mod log_file;
 mod log_writer;
 mod noted;
+mod obstacles;
 mod past;
 mod query;
 mod reading;

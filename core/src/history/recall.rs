@@ -31,14 +31,17 @@ impl Recorder {
         };
         let folding = Folding::new(self.store.folds_case());
         let borrowed: Vec<&Stored> = records.iter().collect();
-        let (mut broken, mut is_in_doubt) = (None, false);
+        // A file is read once, so all that is decided about it is decided by one state.
+        let (mut broken, mut found) = (None, HashMap::new());
         let timeline = Timeline::new(&borrowed, &confirmed, folding, &mut |path| {
-            is_in_doubt = true;
-            self.found(path).unwrap_or_else(|error| {
-                broken = Some(error);
-                Found::Unknown
+            *found.entry(path.clone()).or_insert_with(|| {
+                self.found(path).unwrap_or_else(|error| {
+                    broken = Some(error);
+                    Found::Unknown
+                })
             })
         });
+        let is_in_doubt = !found.is_empty();
         if let Some(error) = broken {
             return Err(error.into());
         }
@@ -115,7 +118,11 @@ impl Recorder {
             State::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
             // It was moved with its directory, and nobody has changed it since: the file has it.
             State::Unread if snapshot.timeline.is_latest(number) => {
-                Ok(self.store.read(&moment.path)?)
+                match self.store.read(&moment.path) {
+                    // Somebody else deleted it, or put something else there.
+                    Err(error) if !error.is_failure() => Err(HistoryError::Damaged),
+                    read => Ok(read?),
+                }
             }
             State::Unread => Err(HistoryError::Damaged),
         }

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use super::context::Context;
 use super::error::HistoryError;
 use super::id::HistoryId;
+use super::obstacles::{Obstacles, Place};
 use super::record::Content;
 use super::recorder::Recorder;
 use super::settle::Found;
@@ -97,7 +98,7 @@ impl Recorder {
             wanted.insert(file, snapshot.wanted_at(first.earlier)?);
         }
         if !conflicts.is_empty() {
-            return Err(HistoryError::Conflict { paths: conflicts.into_iter().collect() });
+            return Err(HistoryError::conflict(conflicts, BTreeSet::new()));
         }
         let steps = self.steps(snapshot, wanted, how.overwrite, |_| false)?;
         self.apply(context, snapshot, &steps, how.dry_run)
@@ -152,8 +153,8 @@ impl Recorder {
         self.apply(context, &snapshot, &steps, dry_run)
     }
 
-    /// The steps to what is wanted. A conflict is a file that somebody else changed, and one that is in the way;
-    /// and one that differs, where `must_not_differ`.
+    /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where
+    /// `must_not_differ`, one that differs. What is an obstacle to a file is in the way even with `overwrite`.
     fn steps(
         &self,
         snapshot: &Snapshot,
@@ -202,29 +203,28 @@ impl Recorder {
                 }
             }
         }
-        // A place is free if nothing is there, or what is there goes away.
-        let leaves: HashSet<&MemoryPath> = steps
-            .iter()
-            .filter_map(|step| match step {
-                Step::Delete { path, .. } => Some(path),
-                Step::Rename { from, .. } => Some(from),
-                _ => None,
-            })
-            .collect();
-        let mut taken = Vec::new();
-        for place in places.iter().filter(|place| !leaves.contains(place)) {
-            match self.found(place)? {
-                Found::Nothing if self.store.open(place, 0).is_err() => {}
-                found if overwrite && matches!(found, Found::File(_)) => {
-                    taken.push((place.clone(), found));
-                }
-                _ => {
-                    conflicts.insert(place.clone());
+        let leaves = steps.iter().filter_map(|step| match step {
+            Step::Delete { path, .. } => Some(path),
+            Step::Rename { from, .. } => Some(from),
+            _ => None,
+        });
+        let (mut taken, mut in_the_way) = (Vec::new(), BTreeSet::new());
+        for (place, at) in Obstacles::new(self, snapshot.folding, leaves).at(&places)? {
+            match at {
+                Place::Free => {}
+                Place::Taken => match self.found(place)? {
+                    found @ Found::File(_) if overwrite => taken.push((place.clone(), found)),
+                    _ => {
+                        conflicts.insert(place.clone());
+                    }
+                },
+                Place::Obstructed(obstacle) => {
+                    in_the_way.insert(obstacle);
                 }
             }
         }
-        if !conflicts.is_empty() {
-            return Err(HistoryError::Conflict { paths: conflicts.into_iter().collect() });
+        if !conflicts.is_empty() || !in_the_way.is_empty() {
+            return Err(HistoryError::conflict(conflicts, in_the_way));
         }
         for (path, found) in taken {
             steps.push(Step::Delete { path, found });

@@ -7,12 +7,13 @@ use serde::Serialize;
 use super::context::Context;
 use super::error::HistoryError;
 use super::id::HistoryId;
+use super::obstacles::Obstacles;
 use super::record::{Content, Digest};
 use super::recorder::Recorder;
 use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::version::Operation;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::sort::sort_by;
 use crate::store::{OnExisting, Splice, Store, StoreError};
 
@@ -109,13 +110,21 @@ impl Recorder {
         });
         match (done, change) {
             (Ok(()), change) => Ok(Restored { change, files }),
-            (Err(Stop::Changed(path)), None) => Err(HistoryError::Conflict { paths: vec![path] }),
+            (Err(Stop::Changed(path)), None) => {
+                Err(HistoryError::conflict([path].into(), BTreeSet::new()))
+            }
+            (Err(Stop::Obstructed(path)), None) => {
+                Err(HistoryError::conflict(BTreeSet::new(), [path].into()))
+            }
             (Err(Stop::Store(error)), None) => Err(error.into()),
             (Err(stop), Some(change)) => {
                 let source = match stop {
                     Stop::Store(error) => error,
                     Stop::Changed(path) => {
                         StoreError::failed(format!("restoring {path}"), "it was changed meanwhile")
+                    }
+                    Stop::Obstructed(path) => {
+                        StoreError::failed("restoring a file", format!("{path} is in the way"))
                     }
                 };
                 Err(HistoryError::Partly { change, source })
@@ -125,34 +134,39 @@ impl Recorder {
 
     /// Renames the files, each as soon as its new place is free.
     fn rename_all(&self, renames: &mut Vec<(&MemoryPath, &MemoryPath)>) -> Result<(), Stop> {
+        let folding = Folding::new(self.store.folds_case());
         while !renames.is_empty() {
             let waiting = renames.len();
-            let mut blocked = None;
-            let mut later = Vec::new();
+            let (mut later, mut stopped) = (Vec::new(), None);
             for (from, to) in renames.drain(..) {
                 match Store::rename(self, from, to) {
                     Ok(()) => {}
-                    Err(StoreError::AlreadyExists) => {
-                        blocked = Some(to.clone());
+                    Err(error @ (StoreError::AlreadyExists | StoreError::NotADirectory)) => {
+                        stopped = Some((to, error));
                         later.push((from, to));
                     }
-                    Err(error) => return Err(Stop::Store(error)),
+                    Err(error) => return Err(self.stopped(from, error)),
                 }
             }
-            // Two that change places: one steps aside.
+            // Files that are where others go, or above: one steps aside.
             if later.len() == waiting
-                && let Some((from, to)) = later.pop()
+                && let Some((to, error)) = stopped
             {
-                let content = Store::read(self, from).map_err(Stop::Store)?;
-                Store::delete(self, from).map_err(Stop::Store)?;
+                let is_in_the_way = |from: &MemoryPath| {
+                    let from = folding.key(from);
+                    let mut places = later.iter().map(|(_, to)| folding.key(to));
+                    places.any(|to| from == to || from.is_above(&to))
+                };
+                let Some(aside) = later.iter().position(|(from, _)| is_in_the_way(from)) else {
+                    return Err(self.stopped(to, error));
+                };
+                let (from, to) = later.remove(aside);
+                let content = Store::read(self, from).map_err(|error| self.stopped(from, error))?;
+                Store::delete(self, from).map_err(|error| self.stopped(from, error))?;
                 *renames = later;
                 self.rename_all(renames)?;
-                return match Store::write(self, to, &content, OnExisting::Error) {
-                    Err(StoreError::AlreadyExists) => {
-                        Err(Stop::Changed(blocked.unwrap_or_else(|| to.clone())))
-                    }
-                    written => written.map_err(Stop::Store),
-                };
+                return Store::write(self, to, &content, OnExisting::Error)
+                    .map_err(|error| self.stopped(to, error));
             }
             *renames = later;
         }
@@ -165,7 +179,7 @@ impl Recorder {
                 if self.found(path).map_err(Stop::Store)? != *found {
                     return Err(Stop::Changed(path.clone()));
                 }
-                Store::delete(self, path).map_err(Stop::Store)
+                Store::delete(self, path).map_err(|error| self.stopped(path, error))
             }
             Step::Edit { path, found, .. } => {
                 let mut is_changed = false;
@@ -173,17 +187,33 @@ impl Recorder {
                     is_changed = Found::File(Digest::of(old)) != *found;
                     (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
                 })
-                .map_err(Stop::Store)?;
+                .map_err(|error| self.stopped(path, error))?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
-            Step::Create { path, .. } => {
-                match Store::write(self, path, content, OnExisting::Error) {
-                    Err(StoreError::AlreadyExists) => Err(Stop::Changed(path.clone())),
-                    written => written.map_err(Stop::Store),
-                }
-            }
+            Step::Create { path, .. } => Store::write(self, path, content, OnExisting::Error)
+                .map_err(|error| self.stopped(path, error)),
             // All at once, elsewhere.
             Step::Rename { .. } => Ok(()),
+        }
+    }
+
+    /// Why a step at `path` was not made. Where the tree is not as it was when the steps were checked, somebody changed
+    /// it meanwhile.
+    fn stopped(&self, path: &MemoryPath, error: StoreError) -> Stop {
+        match error {
+            StoreError::NotADirectory | StoreError::Symlink => {
+                let folding = Folding::new(self.store.folds_case());
+                let obstacle =
+                    Obstacles::new(self, folding, std::iter::empty()).obstacle_above(path);
+                Stop::Obstructed(obstacle.ok().flatten().unwrap_or_else(|| path.clone()))
+            }
+            StoreError::AlreadyExists
+            | StoreError::NotFound
+            | StoreError::IsADirectory
+            | StoreError::IntoItself
+            | StoreError::SpecialFile => Stop::Changed(path.clone()),
+            StoreError::Source(source) => self.stopped(path, *source),
+            error => Stop::Store(error),
         }
     }
 }
@@ -219,5 +249,7 @@ pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
 enum Stop {
     /// The file is not what it was.
     Changed(MemoryPath),
+    /// This is in the way.
+    Obstructed(MemoryPath),
     Store(StoreError),
 }

@@ -294,13 +294,15 @@ impl Memory {
         Ok(made)
     }
 
-    /// Forgets what this memory has shown and written, as far as the [stale guard](crate::policy::StaleGuard) knows it:
-    /// the model then has to view a file again before it edits it.
+    /// Counts every file that this memory has shown or written as changed since, as far as the
+    /// [stale guard](crate::policy::StaleGuard) is concerned: the model has to view a file again before it edits it. A
+    /// file that the model has never seen stays one, which only [`Strict`](crate::policy::StaleGuard::Strict) guards.
     ///
-    /// Call it when views may have left the model's context, such as after context editing or compaction. The guard
-    /// cannot know of that, and otherwise goes on to count a file as seen.
+    /// Call it when the conversation was compacted, or when views have left the model's context otherwise. The guard
+    /// cannot know of that. Not after context editing that spares the memory's results, which is applied again in every
+    /// request: the model would have to view a file before each of its edits.
     pub fn forget_views(&self) {
-        self.policies.views.forget(&MemoryPath::root());
+        self.policies.views.forget_all();
     }
 }
 

@@ -8,8 +8,8 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::history::context::Context;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored, Retention,
-    Undo, Version,
+    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored,
+    RestoredFile, Retention, Undo, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -79,7 +79,8 @@ impl Memory {
     /// as those of a deleted directory.
     ///
     /// With `overwrite` also over what was changed since; otherwise a file that is there with another content is a
-    /// [conflict](HistoryError::Conflict).
+    /// [conflict](HistoryError::Conflict). So is, even with `overwrite`, something else in the way: a file where a directory is
+    /// needed, or a directory where a file is needed.
     ///
     /// Policies do not apply: your own code brings back what was there. Limits that a store checks itself do.
     ///
@@ -95,7 +96,8 @@ impl Memory {
     /// change that made it. With `dry_run` it only returns what it would do.
     ///
     /// # Errors
-    /// [`HistoryError::Conflict`] with the paths where later changes stand on it, and then nothing was changed;
+    /// [`HistoryError::Conflict`] with the paths where later changes stand on it, or where something is in the way, and then
+    /// nothing was changed;
     /// [`HistoryError::Trimmed`]; as [`restore`](Memory::restore).
     pub fn undo(&self, id: HistoryId, dry_run: bool) -> Result<Restored, HistoryError> {
         let how = How { overwrite: false, dry_run };
@@ -229,13 +231,18 @@ impl Memory {
         work: impl FnOnce(&Recorder, Context) -> Result<Restored, HistoryError>,
     ) -> Result<Restored, HistoryError> {
         let restored = work(self.changing()?, self.context());
-        // Whatever was changed is nothing that the model has seen, and the sizes are others.
-        self.policies.views.forget(&MemoryPath::root());
+        let changed = match &restored {
+            Ok(Restored { change: Some(_), files }) => files.as_slice(),
+            Ok(_) => return restored,
+            // Perhaps something was changed.
+            Err(_) => &[],
+        };
         self.policies.limits.shrunk();
-        if let Ok(Restored { change: Some(_), files }) = &restored
-            && changes::are_observed()
-        {
-            let told = files.iter().map(|file| Change {
+        let is_there = |file: &&RestoredFile| file.operation != Operation::Deleted;
+        let there = changed.iter().filter(is_there);
+        self.policies.views.restored(there.map(|file| (&file.path, file.old_path.as_ref())));
+        if !changed.is_empty() && changes::are_observed() {
+            let told = changed.iter().map(|file| Change {
                 kind: match file.operation {
                     Operation::Deleted => ChangeKind::Deleted,
                     Operation::Renamed => ChangeKind::Renamed,

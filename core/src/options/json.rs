@@ -11,7 +11,6 @@ use super::MemoryOptions;
 use crate::error::{ConfigError, Error};
 use crate::policy::PathPattern;
 use crate::policy::sensitive::SensitiveRule;
-use crate::text::most_similar;
 use crate::value::Value;
 
 /// Declares the options: the name of each, and the function that reads its value.
@@ -96,20 +95,11 @@ impl MemoryOptions {
 }
 
 fn unknown(name: &str) -> Error {
-    let mut sentence = format!("there is no option {}", shortened(name));
-    if let Some(meant) = most_similar(NAMES.iter().copied(), name) {
-        sentence = format!("{sentence}; did you mean {meant}?");
-    } else if !cfg!(feature = "encryption") && ["encryption_key", "encrypt_names"].contains(&name) {
-        sentence.push_str(" in this build of memdir, which has no encryption");
+    let error = ConfigError::unknown_option(name, NAMES);
+    if !cfg!(feature = "encryption") && ["encryption_key", "encrypt_names"].contains(&name) {
+        return error.and(" in this build of memdir, which has no encryption").into();
     }
-    ConfigError::from(sentence).about(name).into()
-}
-
-fn shortened(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(100) {
-        None => name.into(),
-        Some((cut, _)) => format!("{}…", &name[..cut]).into(),
-    }
+    error.into()
 }
 
 fn wrong(name: &str, problem: impl Into<Cow<'static, str>>, given: &Json) -> Error {

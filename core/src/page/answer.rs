@@ -15,6 +15,8 @@ pub(super) enum Done {
     /// The form again, with what is wrong or has changed meanwhile. Nothing was changed. It is what was asked for as far as
     /// the browser is concerned, which would otherwise write an error of its own into its console.
     Unchanged(Markup),
+    /// A page about something that is not there.
+    Missing(Markup),
     /// Something was changed: the browser asks for this address next.
     See(String),
     /// A picture, which the browser shows.
@@ -59,6 +61,8 @@ impl From<HistoryError> for Refusal {
             HistoryError::NoId(_) | HistoryError::Path(_) => StatusCode::BAD_REQUEST,
             HistoryError::ReadOnly => StatusCode::FORBIDDEN,
             HistoryError::Conflict { .. } | HistoryError::IsCurrent { .. } => StatusCode::CONFLICT,
+            // A condition of the tree, such as a place that may not be written to.
+            HistoryError::Store(ref error) if !error.is_failure() => StatusCode::CONFLICT,
             HistoryError::Store(_) | HistoryError::Partly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::NOT_FOUND,
         };
@@ -75,6 +79,7 @@ impl IntoResponse for Done {
             Self::Page(page) | Self::Unchanged(page) => {
                 page.into_string().into_html(StatusCode::OK)
             }
+            Self::Missing(page) => page.into_string().into_html(StatusCode::NOT_FOUND),
             Self::See(address) => match HeaderValue::try_from(address) {
                 Ok(address) => {
                     (StatusCode::SEE_OTHER, [(header::LOCATION, address)]).into_response()

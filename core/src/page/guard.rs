@@ -24,6 +24,9 @@ pub(super) struct Guard {
     pub(super) address: SocketAddr,
 }
 
+/// Says `none` to a browser that has no cookie of this server.
+const SESSION: HeaderName = HeaderName::from_static("memdir-session");
+
 /// Nothing is loaded but from here, nothing inline is run, and no other page shows this one in a frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -67,7 +70,10 @@ impl Guard {
                 "Not open yet",
                 "Open the whole address that memdir serve printed: it holds the secret of this page.",
             );
-            return Some(page.into_string().into_html(StatusCode::FORBIDDEN));
+            let mut response = page.into_string().into_html(StatusCode::FORBIDDEN);
+            // For the script of a page that is open still.
+            response.headers_mut().insert(SESSION, HeaderValue::from_static("none"));
+            return Some(response);
         }
         let is_ours = match one(headers, &header::ORIGIN) {
             Some(origin) => origin == format!("http://{host}"),

@@ -37,6 +37,9 @@ struct Told {
     sender: Sender<Arc<str>>,
     /// Whether the watch has begun.
     has_begun: bool,
+    /// Whether a page came since the last look was begun. It may show a file that no look has seen yet, whose deletion none
+    /// would tell.
+    has_newcomer: bool,
 }
 
 impl Live {
@@ -47,11 +50,12 @@ impl Live {
     /// What is told from now on; and whether the watch has begun already.
     pub(super) fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
         let mut told = self.told();
-        if let Some(told) = &*told {
+        if let Some(told) = &mut *told {
+            told.has_newcomer = true;
             return (told.sender.subscribe(), told.has_begun);
         }
         let (sender, receiver) = broadcast::channel(KEPT);
-        *told = Some(Told { sender: sender.clone(), has_begun: false });
+        *told = Some(Told { sender: sender.clone(), has_begun: false, has_newcomer: false });
         let live = Arc::clone(self);
         thread::spawn(move || live.tell(&sender));
         (receiver, false)
@@ -82,14 +86,32 @@ impl Live {
                 }
                 continue;
             };
+            let has_newcomer = self.note_newcomer(false);
             match watching.changes(PAUSE) {
-                Ok(changes) if changes.is_empty() => {}
                 // Nobody listens any more if it cannot be sent.
-                Ok(changes) => drop(sender.send(said(&changes))),
+                Ok(changes) => {
+                    if !changes.is_empty() {
+                        drop(sender.send(said(&changes)));
+                    }
+                    if has_newcomer {
+                        drop(sender.send(LOOK_AGAIN.into()));
+                    }
+                }
                 // The store is away; the next look tells what happened meanwhile.
-                Err(_) => thread::sleep(PAUSE),
+                Err(_) => {
+                    if has_newcomer {
+                        self.note_newcomer(true);
+                    }
+                    thread::sleep(PAUSE);
+                }
             }
         }
+    }
+
+    /// Notes whether a page came since the last look was begun, and returns what was noted.
+    fn note_newcomer(&self, is_one: bool) -> bool {
+        let mut told = self.told();
+        told.as_mut().is_some_and(|told| std::mem::replace(&mut told.has_newcomer, is_one))
     }
 }
 
@@ -99,4 +121,38 @@ fn said(changes: &[Change]) -> Arc<str> {
         paths.map(|change| json!({"kind": change.kind.as_str(), "path": change.path.as_str()}));
     let changes = paths.collect::<Vec<_>>();
     json!({ "changes": changes }).to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::options::MemoryOptions;
+
+    /// What a page is told next, within a time that is far beyond what it takes.
+    fn next(receiver: &mut Receiver<Arc<str>>) -> Option<Arc<str>> {
+        let begun = Instant::now();
+        while begun.elapsed() < 60 * PAUSE {
+            if let Ok(told) = receiver.try_recv() {
+                return Some(told);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        None
+    }
+
+    /// A file that is written, shown and deleted between two looks is told by neither: so a page that comes later looks again
+    /// once the watch has looked.
+    #[test]
+    fn a_page_that_comes_later_looks_again_after_the_next_look() {
+        let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+        let live = Arc::new(Live::new(memory));
+        let (mut first, has_begun) = live.listen();
+        assert!(!has_begun);
+        assert_eq!(next(&mut first).as_deref(), Some(LOOK_AGAIN));
+        let (mut second, has_begun) = live.listen();
+        assert!(has_begun);
+        assert_eq!(next(&mut second).as_deref(), Some(LOOK_AGAIN));
+    }
 }

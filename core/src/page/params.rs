@@ -36,7 +36,11 @@ pub(super) struct Params {
     /// What a form says.
     pub(super) token: Option<String>,
     pub(super) text: Option<String>,
+    /// The text that was opened in the editor: its fingerprint, and itself.
     pub(super) base: Option<String>,
+    pub(super) was: Option<String>,
+    /// Whether conflict marks in the text are meant.
+    pub(super) marks: Option<String>,
     pub(super) to: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) overwrite: Option<String>,

@@ -20,6 +20,22 @@ use super::{follow, html, pages};
 /// The largest form: a file of some megabytes, spelled for a form.
 const MAX_FORM: usize = 32 << 20;
 
+/// The page's script. Its parts are read as one, in this order.
+const SCRIPT: &str = concat!(
+    include_str!("assets/dom.js"),
+    include_str!("assets/times.js"),
+    include_str!("assets/tree.js"),
+    include_str!("assets/trouble.js"),
+    include_str!("assets/notice.js"),
+    include_str!("assets/refresh.js"),
+    include_str!("assets/drafts.js"),
+    include_str!("assets/hidden-characters.js"),
+    include_str!("assets/editor.js"),
+    include_str!("assets/stream.js"),
+    include_str!("assets/keys.js"),
+    include_str!("assets/page.js"),
+);
+
 /// A page, or what a form asks for.
 type Page = fn(&Site, &Room, &Params) -> Answer;
 
@@ -30,10 +46,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
             "/assets/page.css",
             asset("text/css; charset=utf-8", include_str!("assets/page.css")),
         )
-        .route(
-            "/assets/page.js",
-            asset("text/javascript; charset=utf-8", include_str!("assets/page.js")),
-        )
+        .route("/assets/page.js", asset("text/javascript; charset=utf-8", SCRIPT))
         .route("/assets/icon.svg", asset("image/svg+xml", include_str!("assets/icon.svg")))
         .route("/{memory}/", shows(pages::overview))
         .route("/{memory}/branch", shows(pages::branch))

@@ -13,6 +13,10 @@ use crate::memory::Memory;
 pub(crate) struct Shown {
     /// What a person calls it: its address, without secrets.
     pub(crate) name: String,
+    /// What tells it from every other memory, also those of a server that comes after this one at the same port.
+    pub(crate) identity: String,
+    /// Whether the browser may keep what was typed and not saved. It may not if the memory is encrypted.
+    pub(crate) keeps_drafts: bool,
     /// The memory without a history, and with one.
     pub(crate) plain: Memory,
     pub(crate) recorded: Memory,

@@ -64,7 +64,15 @@ pub(crate) struct Sequence(u64);
 #[derive(Debug, Clone, Copy)]
 struct Record {
     sequence: Sequence,
-    fingerprint: Fingerprint,
+    seen: Seen,
+}
+
+/// What a model knows of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Content(Fingerprint),
+    /// A content that it may not have in its context any more. No edit is based on it, whatever the file holds.
+    Forgotten,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,10 +127,12 @@ impl ViewLog {
         let record = self.state().records.get(&*self.folding.key(path)).copied();
         match record {
             None if self.guard == StaleGuard::Strict => Err(reply::not_viewed(path)),
-            Some(record) if record.fingerprint != self.fingerprint(&[content]) => {
-                Err(reply::changed_since_view(path))
+            None => Ok(()),
+            Some(Record { seen: Seen::Forgotten, .. }) => Err(reply::view_forgotten(path)),
+            Some(Record { seen: Seen::Content(seen), .. }) => {
+                let is_same = seen == self.fingerprint(&[content]);
+                if is_same { Ok(()) } else { Err(reply::changed_since_view(path)) }
             }
-            _ => Ok(()),
         }
     }
 
@@ -147,12 +157,49 @@ impl ViewLog {
         let key = self.folding.key(path);
         let mut state = self.state();
         if state.records.get(&*key).is_none_or(|record| record.sequence < sequence) {
-            state.records.insert(key.into_owned(), Record { sequence, fingerprint });
+            let seen = Seen::Content(fingerprint);
+            state.records.insert(key.into_owned(), Record { sequence, seen });
         }
     }
 
-    /// Forgets a deleted file or directory.
-    pub(crate) fn forget(&self, path: &MemoryPath) {
+    /// Counts all that was shown or written as forgotten: seen, but not to be relied on. A view that runs meanwhile still
+    /// counts.
+    pub(crate) fn forget_all(&self) {
+        self.state().records.values_mut().for_each(|record| record.seen = Seen::Forgotten);
+    }
+
+    /// Follows files that the program, and not the model, put back where they were or as they were. A record of such a
+    /// file stays: its fingerprint tells whether the file is as the model saw it. A file without a record, such as one
+    /// that the model had deleted, counts as forgotten.
+    pub(crate) fn restored<'p>(
+        &self,
+        files: impl Iterator<Item = (&'p MemoryPath, Option<&'p MemoryPath>)>,
+    ) {
+        if self.is_off() {
+            return;
+        }
+        let sequence = self.next();
+        let mut state = self.state();
+        // All leave their old places before the first comes to its new one: two may have changed places.
+        let arrivals: Vec<_> = files
+            .map(|(path, old_path)| {
+                let record = old_path.map(|old| state.records.remove(&*self.folding.key(old)));
+                (self.folding.key(path).into_owned(), record)
+            })
+            .collect();
+        let forgotten = Record { sequence, seen: Seen::Forgotten };
+        for (path, record) in arrivals {
+            match record {
+                Some(Some(record)) => drop(state.records.insert(path, record)),
+                // The model saw it at neither of its paths.
+                Some(None) => {}
+                None => drop(state.records.entry(path).or_insert(forgotten)),
+            }
+        }
+    }
+
+    /// Removes the records of a deleted file or directory.
+    pub(crate) fn removed(&self, path: &MemoryPath) {
         if !self.is_off() {
             let path = &*self.folding.key(path);
             self.state().records.retain(|known, _| known != path && !path.is_above(known));
@@ -294,8 +341,46 @@ mod tests {
         }
         views.check_replace(&path("b/old"), b"b/old").unwrap_err();
         views.check_replace(&path("a/x"), b"a/x").unwrap_err();
-        views.forget(&path("b"));
+        views.removed(&path("b"));
         assert_eq!(views.state().records.len(), 1);
+    }
+
+    #[test]
+    fn what_is_forgotten_was_seen_and_guards_on() {
+        for guard in [StaleGuard::On, StaleGuard::Strict] {
+            let views = ViewLog::new(guard, Folding::default());
+            let running = views.watch();
+            views.remember(&path("a"), views.writing(&[b"1"]));
+            views.remember(&path("b"), views.writing(&[b"1"]));
+            views.forget_all();
+            let refused = views.check_insert(&path("a"), b"1").unwrap_err().to_string();
+            assert!(refused.contains("may no longer be in this conversation"), "{refused}");
+            assert_eq!(views.check_insert(&path("new"), b"").is_ok(), guard == StaleGuard::On);
+            views.remember(&path("a"), views.writing(&[b"1"]));
+            views.check_insert(&path("a"), b"1").unwrap();
+            // It began before `b` was written, and shows an older content.
+            views.remember(&path("b"), running.map(Watch::end));
+            views.check_insert(&path("b"), b"").unwrap_err();
+        }
+    }
+
+    #[test]
+    fn files_that_change_places_keep_their_records() {
+        let views = ViewLog::new(StaleGuard::On, Folding::default());
+        for name in ["a", "b", "same"] {
+            views.remember(&path(name), views.writing(&[name.as_bytes()]));
+        }
+        let [a, b, c, d, same] = ["a", "b", "c", "d", "same"].map(path);
+        views.restored(
+            [(&a, Some(&b)), (&b, Some(&a)), (&d, Some(&c)), (&c, None), (&same, None)].into_iter(),
+        );
+        views.check_insert(&a, b"b").unwrap();
+        views.check_insert(&a, b"a").unwrap_err();
+        views.check_insert(&b, b"a").unwrap();
+        views.check_insert(&c, b"").unwrap_err();
+        views.check_insert(&d, b"").unwrap();
+        views.check_insert(&same, b"same").unwrap();
+        views.check_insert(&same, b"other").unwrap_err();
     }
 
     #[test]

@@ -118,6 +118,13 @@ pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
     ))
 }
 
+pub(crate) fn view_forgotten(path: &MemoryPath) -> Error {
+    refused(format!(
+        "Error: What you saw of the file {path} may no longer be in this conversation. Nothing was \
+         changed: view it again before you edit it."
+    ))
+}
+
 pub(crate) fn changed_meanwhile(path: &MemoryPath) -> Error {
     refused(format!(
         "Error: The file {path} does not hold what it was expected to hold. Nothing was changed: read it \

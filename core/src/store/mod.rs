@@ -30,6 +30,8 @@ mod local_directory;
 mod local_path;
 #[cfg(any(unix, windows))]
 mod local_read;
+#[cfg(any(unix, windows))]
+mod local_turns;
 #[cfg(windows)]
 mod local_windows;
 mod location;
@@ -54,6 +56,8 @@ mod swap;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod total;
 pub(crate) mod transfer;
+#[cfg(any(unix, windows, feature = "sqlite"))]
+mod turns;
 mod walk;
 
 #[cfg(feature = "testing")]

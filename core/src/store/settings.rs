@@ -30,7 +30,7 @@ pub enum OnExisting {
 }
 
 /// What an acknowledged command survives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Durability {
     /// A loss of power: data and directory are flushed before the command is acknowledged.
     #[default]

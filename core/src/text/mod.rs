@@ -6,6 +6,8 @@
 mod diff;
 mod find;
 mod lines;
+#[cfg(feature = "page")]
+pub(crate) mod merge;
 mod page;
 mod similar;
 mod size;

@@ -195,6 +195,8 @@ mod tests {
         assert!(shown.contains("-- two") && shown.contains("++ 2"), "{shown}");
         let shown = diff(&made, Layout::Inline).into_string();
         assert_eq!(shown.matches("<tr class=\"removed\"").count(), 2, "{shown}");
+        let note = "<tr class=\"about\"><td colspan=\"3\"></td><td>No newline at end of file</td>";
+        assert!(shown.contains(note), "{shown}");
     }
 
     #[test]

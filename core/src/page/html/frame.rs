@@ -30,10 +30,11 @@ impl Frame<'_> {
         document(
             self.title,
             &html! {
-                body data-memory=(room) data-here=(self.here) {
+                body data-memory=(room) data-store=(self.room.shown.identity) data-here=(self.here) {
                     a.skip href="#main" { "Skip to the content" }
                     header.top {
-                        a.brand href="/" { (logo()) span { "memdir" } }
+                        button #tree-toggle type="button" hidden aria-controls="tree" { "Files" }
+                        a.brand href="/" aria-label="memdir" { (logo()) span { "memdir" } }
                         (memories(self.site, self.room))
                         form.search role="search" action=(link(room, "search", &[])) {
                             input #query type="search" name="q" value=(self.query) placeholder="Search  /"
@@ -50,6 +51,10 @@ impl Frame<'_> {
                         button #theme type="button" hidden title="Dark or light" aria-label="Dark or light" { "◐" }
                         button #keys type="button" hidden title="Keys" aria-label="Keys" { "?" }
                     }
+                    div #trouble .warning role="alert" hidden {
+                        p {} button type="button" { "Try again" }
+                    }
+                    div #drafts role="status" hidden {}
                     div.columns {
                         nav #tree aria-label="Files" { (self.tree) }
                         main #main tabindex="-1" { (content) }

@@ -4,6 +4,7 @@
 //! file of the memory or, marked as such, elsewhere; a picture from elsewhere would tell its server that somebody looks,
 //! so it becomes a link.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -28,6 +29,9 @@ pub(in crate::page) fn markdown(room: usize, path: &MemoryPath, text: &str) -> M
         Event::Code(text) => Event::Code(spelled(&text).into_owned().into()),
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
+        Event::Start(Tag::Link { link_type: LinkType::Email, dest_url, .. }) => {
+            Event::Start(to(&format!("mailto:{dest_url}")))
+        }
         Event::Start(Tag::Link { dest_url, .. }) => {
             Event::Start(to(&destination(room, path, &dest_url, "file")))
         }
@@ -59,18 +63,42 @@ fn to(address: &str) -> Tag<'static> {
     Tag::Link { link_type: LinkType::Inline, dest_url: address.to_owned().into(), title, id }
 }
 
-/// Where a link leads: a file of the memory has an address of this page.
+/// Where a link leads: to a place on the same page, to an allowed address elsewhere, or to a file of the memory, which has
+/// an address of this page. Everything else becomes `#`, which leads nowhere.
 fn destination(room: usize, path: &MemoryPath, given: &str, page: &str) -> String {
-    if given.starts_with('#')
-        || given.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'))
-    {
+    if given.starts_with('#') {
         return given.to_owned();
+    }
+    if let Some(scheme) = scheme(given) {
+        // `http:x` would be relative to this page. Behind controls or spaces an address is not what it seems.
+        let address = given.get(scheme.len()..).filter(|rest| match &*scheme {
+            "http" | "https" => rest.starts_with("://"),
+            "mailto" => rest.starts_with(':'),
+            _ => false,
+        });
+        return address.map_or_else(|| "#".to_owned(), |rest| scheme + rest);
     }
     match file(path, given) {
         Some(file) if page == "file" => link_to(room, &file),
         Some(file) => link(room, page, &[("path", file.as_str())]),
         None => "#".to_owned(),
     }
+}
+
+/// The scheme of an address as a browser parses it, in lower case: leading controls and spaces, and all tabs and line
+/// breaks, do not count. `None` if the address is relative.
+fn scheme(given: &str) -> Option<String> {
+    let given = given.trim_start_matches(|c: char| c <= ' ');
+    let mut scheme = String::new();
+    for c in given.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')) {
+        match c {
+            'a'..='z' | 'A'..='Z' => scheme.push(c.to_ascii_lowercase()),
+            '0'..='9' | '+' | '-' | '.' if !scheme.is_empty() => scheme.push(c),
+            ':' if !scheme.is_empty() => return Some(scheme),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// The file of the memory that a link in the file at `path` means.
@@ -135,10 +163,17 @@ static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .set_tag_attribute_value("input", "aria-label", "Task")
         .set_tag_attribute_value("img", "loading", "lazy")
         .url_schemes(HashSet::from(["http", "https", "mailto"]))
-        .url_relative(UrlRelative::PassThrough)
+        .url_relative(UrlRelative::Custom(Box::new(on_this_page)))
         .link_rel(Some("noopener noreferrer nofollow"));
     clean
 });
+
+/// Of the relative addresses only those that [`destination`] makes.
+fn on_this_page(address: &str) -> Option<Cow<'_, str>> {
+    let is_below = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_ours = address.starts_with('#') || address.strip_prefix('/').is_some_and(is_below);
+    is_ours.then_some(Cow::Borrowed(address))
+}
 
 #[cfg(test)]
 mod tests {
@@ -171,10 +206,89 @@ mod tests {
             ("/etc/passwd", "#"),
             ("//example.com/x", "#"),
             ("https://example.com/x", "https://example.com/x"),
+            ("HTTPS://example.com/x", "https://example.com/x"),
+            ("mailto:me@example.com", "mailto:me@example.com"),
+            ("1:2.md", "/1/file?path=/memories/team/1%3A2.md"),
+            ("./a:b.md", "/1/file?path=/memories/team/a%3Ab.md"),
+            ("#top", "#top"),
         ] {
             let html = rendered(&format!("[x]({given})"));
             let wanted = format!("href=\"{leads}\"");
             assert!(html.contains(&wanted), "{given}: {html}");
+        }
+    }
+
+    #[test]
+    fn an_address_for_mail_leads_to_mail() {
+        let html = rendered("<me@example.com>");
+        assert!(html.contains("href=\"mailto:me@example.com\""), "{html}");
+    }
+
+    /// Each as a link and as a picture: it leads to this page or nowhere, whatever stands around the scheme.
+    #[test]
+    fn an_address_that_only_resembles_one_with_a_scheme_leads_nowhere_else() {
+        let ours = |page: &str, name: &str| format!("=\"/1/{page}?path=/memories/team/{name}\"");
+        for (given, name) in [
+            // Not a scheme, so a name.
+            (">javascript:", Some("%3Ejavascript%3A")),
+            (r"<\>javascript:>", Some("%3Ejavascript%3A")),
+            ("%6aavascript:x", Some("javascript%3Ax")),
+            ("jav\u{e4}script:x", Some("jav%C3%A4script%3Ax")),
+            ("+javascript:x", Some("%2Bjavascript%3Ax")),
+            // A browser parses a scheme here, and not one that is allowed.
+            ("javascript:x", None),
+            ("JavaScript:x", None),
+            ("<\tjavascript:x>", None),
+            ("&#1;javascript:x", None),
+            ("java&#9;script:x", None),
+            ("java&NewLine;script:x", None),
+            ("javascript&colon;x", None),
+            ("data:text/html,x", None),
+            ("blob:http://example.com/x", None),
+            ("a:b", None),
+            // An allowed scheme, but the address is relative, or begins with something else.
+            ("http:x", None),
+            ("https:x", None),
+            ("http:/1/delete", None),
+            (r"http:\\example.com", None),
+            ("&#9;http://example.com", None),
+            ("ht&#9;tp://example.com", None),
+            ("<&#32;https://example.com>", None),
+            // Another host.
+            ("//example.com", None),
+            ("//example.com/javascript:", None),
+        ] {
+            let link = rendered(&format!("[x]({given})"));
+            let picture = rendered(&format!("![x]({given})"));
+            match name {
+                Some(name) => {
+                    assert!(link.contains(&ours("file", name)), "{given}: {link}");
+                    assert!(picture.contains(&ours("image", name)), "{given}: {picture}");
+                }
+                None => {
+                    for html in [link, picture] {
+                        assert!(html.contains("<a href=\"#\""), "{given}: {html}");
+                        assert_eq!(html.matches("=\"").count(), 2, "{given}: {html}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_relative_addresses_only_those_of_this_page_stay() {
+        for (address, stays) in [
+            ("/1/file?path=/memories/a.md", true),
+            ("#", true),
+            ("#javascript:x", true),
+            ("", false),
+            ("x", false),
+            ("%3Ejavascript:", false),
+            ("/x", false),
+            ("//example.com", false),
+            (r"/\example.com", false),
+        ] {
+            assert_eq!(on_this_page(address).is_some(), stays, "{address}");
         }
     }
 
@@ -233,6 +347,13 @@ mod tests {
             "javascript:",
             "data:text/html,",
             "https://a",
+            "http:",
+            "mailto:",
+            "//",
+            ":",
+            "%",
+            "&#9;",
+            "&colon;",
             "\n",
             "\n\n",
             "- ",
@@ -261,7 +382,7 @@ mod tests {
         let text = prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat());
         let tag = regex_lite::Regex::new("<(/?)([^\\s>]*)([^>]*)>").unwrap();
         let attribute = regex_lite::Regex::new(r#"([a-z:-]+)="([^"]*)""#).unwrap();
-        proptest!(|(text in text)| {
+        proptest!(crate::effort::cases(200), |(text in text)| {
             let html = rendered(&text);
             for found in tag.captures_iter(&html) {
                 let (name, rest) = (&found[2], &found[3]);

@@ -15,7 +15,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 pub(super) use diff::{Layout, diff};
 pub(super) use frame::{Frame, entrance, message};
 pub(super) use markdown::markdown;
-pub(super) use odd::{shown, spelled};
+pub(super) use odd::{hidden_characters, shown, spelled};
 pub(super) use source::{PAGE_LINES, source};
 pub(super) use times::{age, short_age, time};
 

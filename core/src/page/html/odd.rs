@@ -4,37 +4,80 @@
 //! without width, and the invisible copies of ASCII that some models read.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 
 use maud::{Markup, html};
 
+/// The characters that a person would not see, or that let a person see something else, but for the other controls.
+const ODD: [RangeInclusive<char>; 20] = [
+    '\u{ad}'..='\u{ad}',
+    '\u{34f}'..='\u{34f}',
+    '\u{61c}'..='\u{61c}',
+    '\u{115f}'..='\u{1160}',
+    '\u{17b4}'..='\u{17b5}',
+    '\u{180e}'..='\u{180e}',
+    '\u{200b}'..='\u{200c}',
+    '\u{200e}'..='\u{200f}',
+    '\u{2028}'..='\u{202e}',
+    '\u{2060}'..='\u{206f}',
+    '\u{3164}'..='\u{3164}',
+    '\u{feff}'..='\u{feff}',
+    '\u{ffa0}'..='\u{ffa0}',
+    '\u{fff9}'..='\u{fffb}',
+    '\u{1bca0}'..='\u{1bca3}',
+    '\u{1d173}'..='\u{1d17a}',
+    '\u{e0000}'..='\u{e0fff}',
+    // The controls, but for a line's ending and a tab.
+    '\0'..='\u{8}',
+    '\u{b}'..='\u{1f}',
+    '\u{7f}'..='\u{9f}',
+];
+
+/// What an editor announces beyond that: a space that is none to a program, in its kinds.
+const SPACES: [RangeInclusive<char>; 5] = [
+    '\u{a0}'..='\u{a0}',
+    '\u{1680}'..='\u{1680}',
+    '\u{2000}'..='\u{200a}',
+    '\u{202f}'..='\u{202f}',
+    '\u{205f}'..='\u{205f}',
+];
+
 /// Whether a person would not see the character, or see something else because of it.
 pub(super) fn is_odd(c: char) -> bool {
-    match c {
-        '\n' | '\t' => false,
-        '\u{ad}'
-        | '\u{34f}'
-        | '\u{61c}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{17b4}'
-        | '\u{17b5}'
-        | '\u{180e}'
-        | '\u{200b}'
-        | '\u{200c}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{2028}'
-        | '\u{2029}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{3164}'
-        | '\u{feff}'
-        | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}'
-        | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}' => true,
-        c => c.is_control(),
+    ODD.iter().any(|range| range.contains(&c))
+}
+
+fn is_odd_to_edit(c: char) -> bool {
+    is_odd(c) || SPACES.iter().any(|range| range.contains(&c))
+}
+
+/// Below an editor: the characters in its text that cannot be seen there, with their lines. The script keeps it true while
+/// somebody types, by the same characters.
+pub(in crate::page) fn hidden_characters(text: &str) -> Markup {
+    const NAMED: usize = 20;
+    let lines = (1_usize..).zip(text.split('\n'));
+    let found: Vec<_> = lines
+        .flat_map(|(number, line)| {
+            // The browser makes one kind of ending of both.
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            line.chars().filter(|c| is_odd_to_edit(*c)).map(move |c| (number, c))
+        })
+        .collect();
+    let named =
+        found.iter().take(NAMED).map(|(number, c)| format!("{} in line {number}", name(*c)));
+    let mut said = named.collect::<Vec<_>>().join(", ");
+    if found.len() > NAMED {
+        let _ = write!(said, ", and {} more", found.len() - NAMED);
+    }
+    let ranges = ODD.iter().chain(&SPACES).map(|range| {
+        format!("\\u{{{:x}}}-\\u{{{:x}}}", u32::from(*range.start()), u32::from(*range.end()))
+    });
+    html! {
+        p #hidden-characters .warning role="status" data-characters=(ranges.collect::<String>())
+            hidden[found.is_empty()] {
+            "Characters that cannot be seen: " span { (said) }
+        }
     }
 }
 
@@ -97,6 +140,20 @@ mod tests {
         );
         assert_eq!(shown("").into_string(), "<bdi></bdi>");
         assert_eq!(spelled("é 👩‍💻\n\t"), "é 👩‍💻\n\t");
+        assert!(('\0'..='\u{9f}').all(|c| is_odd(c) == (c.is_control() && c != '\n' && c != '\t')));
         assert_eq!(spelled("\u{1b}[2J\r"), "⟨U+001B⟩[2J⟨U+000D⟩");
+    }
+
+    #[test]
+    fn an_editor_announces_what_cannot_be_seen_in_it() {
+        let shown = hidden_characters("a\u{a0}b\r\n\u{202e}c\u{200b}").into_string();
+        assert!(
+            shown.contains("⟨U+00A0⟩ in line 1, ⟨U+202E⟩ in line 2, ⟨U+200B⟩ in line 2<"),
+            "{shown}"
+        );
+        let plain = hidden_characters("é 👩‍💻\r\n\t").into_string();
+        assert!(plain.contains(" hidden>"), "{plain}");
+        let many = hidden_characters(&"\u{feff}".repeat(25)).into_string();
+        assert!(many.contains(", and 5 more<"), "{many}");
     }
 }

@@ -6,7 +6,7 @@ use super::edit::unified;
 use super::{changeable, done, framed};
 use crate::Error;
 use crate::page::answer::{Answer, Done};
-use crate::page::html::{form, link_to};
+use crate::page::html::{form, hidden_characters, link_to};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
@@ -52,7 +52,8 @@ fn asked(
 ) -> Markup {
     let fields = html! {
         label.wide { "Path" input #path name="to" value=(path) required autocomplete="off" spellcheck="false"; }
-        textarea #text name="text" spellcheck="false" aria-label="Text of the file" { "\n" (text) }
+        textarea #text name="text" spellcheck="false" autocomplete="off" aria-label="Text of the file" { "\n" (text) }
+        (hidden_characters(text))
         div.buttons {
             button.primary type="submit" { "Create" }
             a.button href=(link_to(room.number, back)) { "Cancel" }
@@ -61,6 +62,7 @@ fn asked(
     html! {
         header.page-head { h1 { "New file" } }
         @if let Some(problem) = problem { p.warning role="alert" { "Not created: " (problem) } }
-        div.editor { (form(site, room, "new", &fields)) }
+        // A new file has one draft, whatever its path is to be.
+        div.editor data-draft=[room.shown.keeps_drafts.then_some("")] { (form(site, room, "new", &fields)) }
     }
 }

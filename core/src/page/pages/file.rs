@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 
+use super::edit::editable;
 use super::{framed, history};
 use crate::image::Image;
 use crate::page::answer::{Answer, Done, Refusal};
@@ -45,7 +46,7 @@ pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> Answer
 }
 
 /// What can be done with what is at the path.
-fn actions(room: &Room, path: &MemoryPath, is_file: bool) -> Markup {
+fn actions(room: &Room, path: &MemoryPath, is_file: bool, is_editable: bool) -> Markup {
     let to = |page: &str| link(room.number, page, &[("path", path.as_str())]);
     html! {
         div.actions {
@@ -53,7 +54,7 @@ fn actions(room: &Room, path: &MemoryPath, is_file: bool) -> Markup {
             @if is_file { a.button href=(to("download")) { "Download" } }
             @if !room.shown.is_read_only {
                 @if is_file {
-                    a.button #edit href=(to("edit")) { "Edit" }
+                    @if is_editable { a.button #edit href=(to("edit")) { "Edit" } }
                 } @else {
                     a.button #new href=(to("new")) { "New file" }
                 }
@@ -71,8 +72,8 @@ fn one(room: &Room, entry: &Entry, params: &Params) -> Result<Markup, Refusal> {
     let EntryKind::File(size) = entry.kind else {
         return Err(Refusal::not_found("It is a directory."));
     };
-    let body = if size > MAX_SHOWN {
-        html! { p.note { "The file is too large to be shown here: download it." } }
+    let (body, is_editable) = if size > MAX_SHOWN {
+        (html! { p.note { "The file is too large to be shown here: download it." } }, false)
     } else {
         body(room, path, params)?
     };
@@ -80,27 +81,31 @@ fn one(room: &Room, entry: &Entry, params: &Params) -> Result<Markup, Refusal> {
         header.page-head {
             (trail(room.number, path))
             p.meta { span { (human_size(size)) } span { "written " (age(entry.modified)) } }
-            (actions(room, path, true))
+            (actions(room, path, true, is_editable))
         }
         (body)
     })
 }
 
-fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refusal> {
+/// What is in a file, and whether a browser can edit it.
+fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<(Markup, bool), Refusal> {
     let bytes = match room.memory().store().read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.is_failure() => return Err(crate::Error::Store(error).into()),
-        Err(error) => return Ok(html! { p.note { (room.said(&error)) } }),
+        Err(error) => return Ok((html! { p.note { (room.said(&error)) } }, false)),
     };
     if Image::in_bytes(&bytes).is_some() {
         let source = link(room.number, "image", &[("path", path.as_str())]);
-        return Ok(html! {
-            figure.picture { img src=(source) alt=(html::spelled(path.name().unwrap_or_default())); }
-        });
+        let alt = html::spelled(path.name().unwrap_or_default());
+        return Ok((html! { figure.picture { img src=(source) alt=(alt); } }, false));
     }
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        return Ok(html! { p.note { "The file is not text: download it." } });
+        return Ok((html! { p.note { "The file is not text: download it." } }, false));
     };
+    Ok((body_of_text(room, path, text, params), editable(text).is_ok()))
+}
+
+fn body_of_text(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> Markup {
     let is_markdown = path.name().is_some_and(|name| {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
         matches!(extension.as_deref(), Some("md" | "markdown"))
@@ -108,7 +113,7 @@ fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refus
     let can_render = is_markdown && text.len() <= MAX_RENDERED;
     let is_rendered = can_render && params.view.as_deref() != Some("source");
     let view = |view: &str| link(room.number, "file", &[("path", path.as_str()), ("view", view)]);
-    Ok(html! {
+    html! {
         @if can_render {
             nav.tabs aria-label="View" {
                 a href=(view("rendered")) aria-current=[is_rendered.then_some("true")] { "Rendered" }
@@ -122,7 +127,7 @@ fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refus
         } @else {
             (lines(room, path, text, params))
         }
-    })
+    }
 }
 
 /// The source, a part of it if it is long, with what the rules for sensitive text find.
@@ -180,7 +185,7 @@ fn directory(
         header.page-head {
             (trail(room.number, path))
             p.meta { span { (entries.len()) @if entries.len() == 1 { " entry" } @else { " entries" } } }
-            (actions(room, path, false))
+            (actions(room, path, false, false))
         }
         @if entries.is_empty() {
             p.note { "Nothing is here." }
@@ -222,7 +227,8 @@ fn directory(
 
 /// What is said of a path where nothing is, with the versions of what was there.
 fn gone(room: &Room, path: &MemoryPath, sentence: &str) -> Result<Markup, Refusal> {
-    if !room.has_history() {
+    let was_there = room.has_history() && history::has_versions(room, path)?;
+    if !was_there {
         return Err(Refusal::not_found(sentence));
     }
     Ok(html! {

@@ -93,6 +93,12 @@ pub(super) fn latest(room: &Room, path: &MemoryPath, limit: usize) -> Result<Mar
     Ok(changes(room, &versions))
 }
 
+/// Whether anything at a path, or below it, was changed.
+pub(super) fn has_versions(room: &Room, path: &MemoryPath) -> Result<bool, Refusal> {
+    let query = HistoryQuery { limit: Some(1), ..at(path) };
+    Ok(!room.memory().history(&query)?.is_empty())
+}
+
 /// The versions that deleted a file which is not there again, newest first.
 pub(super) fn deleted(room: &Room, limit: usize) -> Result<Vec<Version>, Refusal> {
     let memory = room.memory();

@@ -9,6 +9,7 @@ use crate::page::answer::{Answer, Done};
 use crate::page::html::{self, Layout, hidden, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
+use crate::path::MemoryPath;
 use crate::text::unified_diff;
 
 pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) -> Answer {
@@ -64,16 +65,25 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Ans
 
 /// Why nothing was taken back, with the paths.
 pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> Answer {
-    let root = crate::path::MemoryPath::root();
+    let root = MemoryPath::root();
+    let in_the_way = match error {
+        HistoryError::Conflict { in_the_way, .. } => &in_the_way[..],
+        _ => &[],
+    };
+    let changed: Vec<&MemoryPath> =
+        error.paths().iter().filter(|path| !in_the_way.contains(path)).collect();
     let content = html! {
         header.page-head { h1 { "Nothing was changed" } }
-        p.warning role="alert" { "Later changes stand on it, or something is in the way:" }
-        ul.concerned {
-            @for path in error.paths() {
-                li { (html::path_link(room.number, path, true)) }
-            }
+        @if !changed.is_empty() {
+            p.warning role="alert" { "Later changes stand on it:" }
+            (links(room, changed))
+            p { "Look at their timelines: take back the later changes first, or restore a version of each file." }
         }
-        p { "Look at their timelines: take back the later changes first, or restore a version of each file." }
+        @if !in_the_way.is_empty() {
+            p.warning role="alert" { "Something else is in the way:" }
+            (links(room, in_the_way))
+            p { "A file cannot be where a directory is, nor below another file: delete or rename what is there first." }
+        }
     };
     Ok(Done::Unchanged(framed(
         (site, room, params),
@@ -82,4 +92,14 @@ pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &Histor
         &root,
         &content,
     )?))
+}
+
+fn links<'p>(room: &Room, paths: impl IntoIterator<Item = &'p MemoryPath>) -> Markup {
+    html! {
+        ul.concerned {
+            @for path in paths {
+                li { (html::path_link(room.number, path, true)) }
+            }
+        }
+    }
 }

@@ -236,7 +236,7 @@ fn delete(
     drop(moving);
     match done {
         Ok(true) => {
-            others.views.forget(path);
+            others.views.removed(path);
             Ok(true)
         }
         Err(broken) if broken.is_failure() => Err(broken),

@@ -357,7 +357,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(20_000))]
+        #![proptest_config(crate::effort::cases(1000))]
 
         #[test]
         fn where_there_is_no_chance_the_pattern_does_not_match(

@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #![proptest_config(crate::effort::cases(500))]
 
         #[test]
         fn lines_alone_are_checked_as_in_their_file(

@@ -49,6 +49,7 @@ pub fn open_store(
     options: impl Into<StoreOptions>,
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
+    refuse_names_without_key(options)?;
     // A store on another machine gets no request before a command needs one.
     finished(open_any(address, options)?, options, is_elsewhere(address))
 }
@@ -85,6 +86,7 @@ pub fn encrypt(
     options: impl Into<StoreOptions>,
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
+    refuse_names_without_key(options)?;
     match &options.encryption_key {
         None => Ok(store),
         Some(key) => Ok(Arc::new(super::Encrypted::open(store, key, options.encrypt_names)?)),
@@ -93,13 +95,20 @@ pub fn encrypt(
 
 /// As [`encrypt`], but no method of the store is called before the first command. An error is then that
 /// of the command. For a store that cannot answer while it is being opened.
+///
+/// # Errors
+/// [`Error::Config`] for the option `encrypt_names` without a key.
 #[cfg(feature = "encryption")]
-pub fn encrypt_lazily(store: Arc<dyn Store>, options: impl Into<StoreOptions>) -> Arc<dyn Store> {
+pub fn encrypt_lazily(
+    store: Arc<dyn Store>,
+    options: impl Into<StoreOptions>,
+) -> Result<Arc<dyn Store>, Error> {
     let options = options.into();
-    match &options.encryption_key {
+    refuse_names_without_key(&options)?;
+    Ok(match &options.encryption_key {
         None => store,
         Some(key) => Arc::new(super::Encrypted::lazy(store, key, options.encrypt_names)),
-    }
+    })
 }
 
 /// As [`open_store`], but an encrypted store is not decrypted, whatever the options say. Use it to
@@ -157,6 +166,20 @@ pub(in crate::store) fn refuse_namespace(options: &StoreOptions) -> Result<(), E
     }
 }
 
+/// Refuses the option `encrypt_names` without a key. If it were ignored, a memory whose key is missing would be plain files.
+#[cfg_attr(
+    not(feature = "encryption"),
+    expect(unused_variables, reason = "there is no such option")
+)]
+pub(in crate::store) fn refuse_names_without_key(options: &StoreOptions) -> Result<(), Error> {
+    #[cfg(feature = "encryption")]
+    if options.encrypt_names && options.encryption_key.is_none() {
+        let error = ConfigError::of_option("encrypt_names").and(" needs ");
+        return Err(error.and_name("encryption_key").into());
+    }
+    Ok(())
+}
+
 /// The directory of the files of the memory at `base`, in the SDKs' layout.
 fn files_of(base: &Path) -> Result<PathBuf, Error> {
     let base = expand_home(base)?;
@@ -187,6 +210,7 @@ pub fn open_existing_store(
     options: impl Into<StoreOptions>,
 ) -> Result<Option<Arc<dyn Store>>, Error> {
     let options = &options.into();
+    refuse_names_without_key(options)?;
     let Some(store) = open_existing(address, options)? else { return Ok(None) };
     let elsewhere = is_elsewhere(address);
     // It makes no keys either: an empty store is not an encrypted one yet.
@@ -230,6 +254,7 @@ pub fn open_directory(
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
     refuse_namespace(options)?;
+    refuse_names_without_key(options)?;
     finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
 
@@ -244,6 +269,7 @@ pub fn open_bare_directory(
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
     refuse_namespace(options)?;
+    refuse_names_without_key(options)?;
     finished(open_local(&expand_home(path.as_ref())?, options)?, options, false)
 }
 

@@ -40,7 +40,7 @@ pub(super) fn race(
 }
 
 pub(super) fn updates(store: &Checked<'_>) -> Holds {
-    const EACH: usize = 25;
+    const EACH: usize = 10;
     store.write("/memories/count", "")?;
     let at = path("/memories/count")?;
     let succeeded = race(store, |s, _| {
@@ -55,7 +55,7 @@ pub(super) fn updates(store: &Checked<'_>) -> Holds {
 }
 
 pub(super) fn creation(store: &Checked<'_>) -> Holds {
-    for round in 0..10 {
+    for round in 0..5 {
         let at = path(&format!("/memories/new {round}/file"))?;
         let winners = race(store, |s, racer| s.write(&at, racer.to_string().as_bytes(), Error))?;
         expect("how many creations of one path succeeded", 1, winners)?;
@@ -84,7 +84,7 @@ pub(super) fn reading(store: &Checked<'_>) -> Holds {
     done("writing", store.0.write(&at, &contents[0], Error))?;
     let torn = AtomicUsize::new(0);
     race(store, |s, racer| {
-        for round in 0..20 {
+        for round in 0..8 {
             if racer == 0 {
                 s.write(&at, &contents[round % 2], Overwrite)?;
             } else if !contents.contains(&s.read(&at)?) {

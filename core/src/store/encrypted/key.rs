@@ -1,6 +1,8 @@
 //! [`EncryptionKey`], and the derivation of the key that opens a store's record.
 
 use std::fmt;
+#[cfg(any(unix, windows))]
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
@@ -77,6 +79,39 @@ impl EncryptionKey {
             return Err(wrong_key("must not be empty".to_owned()));
         }
         Ok(Self(Kind::Passphrase(phrase)))
+    }
+
+    /// The key of 32 bytes in a file. If nothing is at `path`, a random key is generated, and the file is made for it,
+    /// which only its owner may read. Its directory must be there. If several threads or processes make the first call at
+    /// the same time, all get the same key.
+    ///
+    /// The file is never overwritten. Do not lose it: without it the memory cannot be read. `~` as the first component of
+    /// `path` is the home directory.
+    ///
+    /// ```
+    /// use memdir::EncryptionKey;
+    ///
+    /// # let directory = tempfile::tempdir().unwrap();
+    /// let path = directory.path().join("memory.key");
+    /// assert_eq!(EncryptionKey::from_file(&path)?, EncryptionKey::from_file(&path)?);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the file does not have exactly 32 bytes, or cannot be read or made.
+    #[cfg(any(unix, windows))]
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
+        super::key_file::key_in(path.as_ref()).map(|key| Self(Kind::Bytes(key)))
+    }
+
+    /// The bytes of [`from_file`](Self::from_file), for a language in which a key is bytes.
+    ///
+    /// # Errors
+    /// As [`from_file`](Self::from_file).
+    #[doc(hidden)]
+    #[cfg(any(unix, windows))]
+    pub fn bytes_from_file(path: impl AsRef<Path>) -> Result<Zeroizing<[u8; KEY]>, Error> {
+        super::key_file::key_in(path.as_ref())
     }
 }
 

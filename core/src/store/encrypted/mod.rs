@@ -31,6 +31,8 @@ use crate::store::settings::OnExisting;
 mod file;
 mod hex;
 mod key;
+#[cfg(any(unix, windows))]
+mod key_file;
 mod known;
 mod moving;
 mod names;

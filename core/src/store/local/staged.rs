@@ -48,22 +48,17 @@ impl Content<'_> {
         directory: BorrowedFd<'d>,
         backoff: &mut Backoff,
     ) -> Result<Staged<'d>, StoreError> {
-        let staged = self.stage_through(directory, backoff);
-        staged.map_err(|error| error.condition().unchanged())
+        let staged = Staged::reserve(directory, backoff)?;
+        self.write_to(&staged)?;
+        Ok(staged)
     }
 
-    fn stage_through<'d>(
-        &self,
-        directory: BorrowedFd<'d>,
-        backoff: &mut Backoff,
-    ) -> Result<Staged<'d>, StageError> {
-        let staged = loop {
-            match Staged::new(directory)? {
-                Some(staged) => break staged,
-                None => backoff.wait()?,
-            }
-        };
-        let file = staged.file.file();
+    /// Writes the content to what was reserved.
+    pub(super) fn write_to(&self, staged: &Staged<'_>) -> Result<(), StoreError> {
+        self.write_through(staged.file.file()).map_err(|error| error.condition().unchanged())
+    }
+
+    fn write_through(&self, file: &File) -> Result<(), StageError> {
         let mode = match self.replaces {
             None => FILE_MODE,
             Some(old) => {
@@ -78,11 +73,26 @@ impl Content<'_> {
         if self.durability == Durability::Full {
             file.sync_all()?;
         }
-        Ok(staged)
+        Ok(())
     }
 }
 
 impl<'d> Staged<'d> {
+    /// An empty one, for a content to come. It has a name of its own, of which there are few: whoever waits for one must not
+    /// have the lock, as those who have a name wait for the lock.
+    pub(super) fn reserve(
+        directory: BorrowedFd<'d>,
+        backoff: &mut Backoff,
+    ) -> Result<Self, StoreError> {
+        loop {
+            match Self::new(directory) {
+                Ok(Some(staged)) => return Ok(staged),
+                Ok(None) => backoff.wait()?,
+                Err(errno) => return Err(StageError::Os(errno).condition().unchanged()),
+            }
+        }
+    }
+
     /// `None` while other writers use all names.
     fn new(directory: BorrowedFd<'d>) -> Result<Option<Self>, Errno> {
         for name in names(STAGED) {

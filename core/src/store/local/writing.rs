@@ -7,6 +7,7 @@ use rustix::fs::{FileType, Mode, Stat};
 
 use super::beneath::{Found, kind, look};
 use super::directory::{Parent, flush};
+use super::lock::Root;
 use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::cancel;
@@ -28,6 +29,8 @@ impl LocalDirectory {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
+        // Before anything is opened: who waits here shall hold nothing.
+        let mut staging = self.turn_to_stage()?;
         let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
@@ -51,6 +54,8 @@ impl LocalDirectory {
             self.place(staged, &content, parent.directory.as_fd(), name, replace, &mut backoff)?;
             let changed = parent.keep();
             drop(locked);
+            staging.succeeded();
+            drop(staging);
             Self::tidy(&root);
             return changed.flush(self.durability);
         }
@@ -61,34 +66,88 @@ impl LocalDirectory {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
+        let mut turn = self.turn_if_busy(path)?;
         let mut backoff = self.backoff();
-        for _ in 0..TRIES {
+        for tried in 0.. {
+            // Before anything is opened: who waits here shall hold nothing.
+            let mut staging = self.turn_to_stage()?;
+            if staging.has_waited() {
+                // The time that others took is not counted.
+                backoff = self.backoff();
+            }
             let root = self.enter_to_write()?;
-            let found = self.find_file(root.as_fd(), path)?;
-            let Some(splice) = edit(&found.content) else { return Ok(()) };
-            let pieces = splice.pieces(&found.content);
-            let content = self.content(&pieces, Some(&found.stat));
-            let staged = content.stage(root.as_fd(), &mut backoff)?;
-            barrier::wait()?;
-            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
-            let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else { continue };
-            self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
-            drop(locked);
+            let edited = if tried < TRIES {
+                self.edit_ahead(&root, path, edit, &mut backoff)?
+            } else {
+                self.edit_locked(&root, path, edit, &mut backoff)?
+            };
+            let Some(edited) = edited else {
+                drop(root);
+                drop(staging);
+                if turn.is_none() {
+                    turn = Some(self.turn_at(path)?);
+                    backoff = self.backoff();
+                }
+                continue;
+            };
+            staging.succeeded();
+            drop(staging);
+            if let Some(mut turn) = turn {
+                turn.succeeded();
+            }
+            let Some(parent) = edited else { break };
             Self::tidy(&root);
             return flush(&parent, self.durability);
         }
-        let parent = self.locked(|root| {
-            let found = self.find_file(root, path)?;
-            let Some(splice) = edit(&found.content) else { return Ok(None) };
-            let pieces = splice.pieces(&found.content);
-            let content = self.content(&pieces, Some(&found.stat));
-            let staged = content.stage(root, &mut backoff)?;
-            barrier::wait()?;
-            let (parent, name) = parent_of(root, path)?;
-            self.place(staged, &content, parent.as_fd(), name, true, &mut backoff)?;
-            Ok(Some(parent))
-        })?;
-        parent.map_or(Ok(()), |parent| flush(&parent, self.durability))
+        Ok(())
+    }
+
+    /// Computes and writes the edit first, and takes the lock to put it in place. `None` if the file was changed meanwhile,
+    /// `Some(None)` if nothing is to be changed, or else the directory that was.
+    fn edit_ahead(
+        &self,
+        root: &Root,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Option<File>>, StoreError> {
+        let found = self.find_file(root.as_fd(), path)?;
+        let Some(splice) = edit(&found.content) else {
+            return Ok(Some(None));
+        };
+        let pieces = splice.pieces(&found.content);
+        let content = self.content(&pieces, Some(&found.stat));
+        let staged = content.stage(root.as_fd(), backoff)?;
+        barrier::wait()?;
+        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
+        let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else {
+            return Ok(None);
+        };
+        self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
+        Ok(Some(Some(parent)))
+    }
+
+    /// The same while nobody else changes the tree, so that it is not too late. What it needs it has before it has the lock.
+    fn edit_locked(
+        &self,
+        root: &Root,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Option<File>>, StoreError> {
+        let staged = Staged::reserve(root.as_fd(), backoff)?;
+        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
+        let found = self.find_file(locked.as_fd(), path)?;
+        let Some(splice) = edit(&found.content) else {
+            return Ok(Some(None));
+        };
+        let pieces = splice.pieces(&found.content);
+        let content = self.content(&pieces, Some(&found.stat));
+        content.write_to(&staged)?;
+        barrier::wait()?;
+        let (parent, name) = parent_of(locked.as_fd(), path)?;
+        self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
+        Ok(Some(Some(parent)))
     }
 
     fn content<'c>(&self, pieces: &'c [&'c [u8]], replaces: Option<&'c Stat>) -> Content<'c> {

@@ -58,8 +58,8 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Writes a content, which comes in pieces, below the root, out of sight. If it is to replace a file, it gets the
-    /// attributes, the access rights and the time of creation of that one.
+    /// As [`now`](Self::now), after waiting for a name. Whoever waits must not have the lock, as those who have a name wait
+    /// for the lock.
     pub(super) fn new(
         root: &File,
         pieces: &[&[u8]],
@@ -67,18 +67,29 @@ impl Staged {
         durability: Durability,
         backoff: &mut Backoff,
     ) -> Result<Self, StoreError> {
+        loop {
+            match Self::now(root, pieces, replaces, durability)? {
+                Some(staged) => return Ok(staged),
+                None => backoff.wait()?,
+            }
+        }
+    }
+
+    /// Writes a content, which comes in pieces, below the root, out of sight. If it is to replace a file, it gets the
+    /// attributes, the access rights and the time of creation of that one. `None` while other writers use all names.
+    pub(super) fn now(
+        root: &File,
+        pieces: &[&[u8]],
+        replaces: Option<&Kept>,
+        durability: Durability,
+    ) -> Result<Option<Self>, StoreError> {
         let broken = |error| failed(error).unchanged();
         let attributes = match replaces {
             None | Some(Kept { attributes: 0, .. }) => FILE_ATTRIBUTE_NORMAL,
             Some(old) => old.attributes,
         };
         let rights = replaces.and_then(|old| old.rights.as_ref());
-        let file = loop {
-            match make(root, attributes, rights.is_some())? {
-                Some(file) => break file,
-                None => backoff.wait()?,
-            }
-        };
+        let Some(file) = make(root, attributes, rights.is_some())? else { return Ok(None) };
         let mut staged = Self { file, placed: false };
         if let Some(rights) = rights {
             rights.give(&staged.file);
@@ -90,7 +101,7 @@ impl Staged {
             let _ = staged.file.set_times(FileTimes::new().set_created(created));
         }
         flush(&staged.file, durability).map_err(broken)?;
-        Ok(staged)
+        Ok(Some(staged))
     }
 
     /// Puts the content in place: where nothing is, or in the place of a file; `replaces` then learns whether the system

@@ -27,6 +27,8 @@ impl LocalDirectory {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
+        // Before anything is opened: who waits here shall hold nothing.
+        let mut staging = self.turn_to_stage()?;
         let mut backoff = self.backoff();
         loop {
             let root = self.enter_to_write()?;
@@ -51,6 +53,8 @@ impl LocalDirectory {
             let placed = self.put(staged, &parent.directory, name, now, &root, &mut backoff)?;
             parent.keep();
             drop(locked);
+            staging.succeeded();
+            drop(staging);
             Self::tidy(&root);
             return flush(&placed, self.durability).map_err(failed);
         }
@@ -61,39 +65,90 @@ impl LocalDirectory {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
+        let mut turn = self.turn_if_busy(path)?;
         let mut backoff = self.backoff();
         // Where a file that is open cannot be replaced, writers that read without the lock would be in each other's way.
         let tries = if self.refuses_open_files.load(Relaxed) { 0 } else { TRIES };
-        for _ in 0..tries {
+        for tried in 0.. {
+            // Before anything is opened: who waits here shall hold nothing.
+            let mut staging = self.turn_to_stage()?;
+            if staging.has_waited() {
+                // The time that others took is not counted.
+                backoff = self.backoff();
+            }
             let root = self.enter_to_write()?;
-            let found = self.find_file(&root, path)?;
-            let Some(splice) = edit(&found.content) else { return Ok(()) };
-            let pieces = splice.pieces(&found.content);
-            let old = Some(&found.kept);
-            let staged = Staged::new(&root, &pieces, old, self.durability, &mut backoff)?;
-            barrier::wait()?;
-            let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
-            let Some(old) = unchanged(locked.root, path, &found.content) else { continue };
-            let (parent, name) = parent_of(locked.root, path)?;
-            let placed = self.put(staged, &parent, name, Some(old), &root, &mut backoff)?;
-            drop(locked);
+            let edited = if tried < tries {
+                self.edit_ahead(&root, path, edit, &mut backoff)?
+            } else {
+                self.edit_locked(&root, path, edit, &mut backoff)?
+            };
+            let Some(edited) = edited else {
+                drop(root);
+                drop(staging);
+                if turn.is_none() {
+                    turn = Some(self.turn_at(path)?);
+                    backoff = self.backoff();
+                }
+                continue;
+            };
+            staging.succeeded();
+            drop(staging);
+            if let Some(mut turn) = turn {
+                turn.succeeded();
+            }
+            let Some(placed) = edited else { break };
             Self::tidy(&root);
             return flush(&placed, self.durability).map_err(failed);
         }
-        let placed = self.locked(|root, backoff| {
-            let found = self.find_file(root, path)?;
-            let Some(splice) = edit(&found.content) else { return Ok(None) };
-            let pieces = splice.pieces(&found.content);
-            let old = Some(&found.kept);
-            let staged = Staged::new(root, &pieces, old, self.durability, backoff)?;
-            barrier::wait()?;
-            let Found::File(old, _) = look(root, path, Purpose::Read)? else {
-                return Err(StoreError::IsADirectory);
-            };
-            let (parent, name) = parent_of(root, path)?;
-            self.put(staged, &parent, name, Some(old), root, backoff).map(Some)
-        })?;
-        placed.map_or(Ok(()), |placed| flush(&placed, self.durability).map_err(failed))
+        Ok(())
+    }
+
+    /// Computes and writes the edit first, and takes the lock to put it in place. `None` if the file was changed meanwhile,
+    /// `Some(None)` if nothing is to be changed, or else the file that is in place.
+    fn edit_ahead(
+        &self,
+        root: &File,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Option<File>>, StoreError> {
+        let found = self.find_file(root, path)?;
+        let Some(splice) = edit(&found.content) else { return Ok(Some(None)) };
+        let pieces = splice.pieces(&found.content);
+        let staged = Staged::new(root, &pieces, Some(&found.kept), self.durability, backoff)?;
+        barrier::wait()?;
+        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
+        let Some(old) = unchanged(locked.root, path, &found.content) else { return Ok(None) };
+        let (parent, name) = parent_of(locked.root, path)?;
+        let placed = self.put(staged, &parent, name, Some(old), root, backoff)?;
+        Ok(Some(Some(placed)))
+    }
+
+    /// The same while nobody else changes the tree, so that it is not too late. Where no name is free it lets the lock go while it
+    /// waits: those who have the names wait for the lock.
+    fn edit_locked(
+        &self,
+        root: &File,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Option<File>>, StoreError> {
+        let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
+        let found = self.find_file(locked.root, path)?;
+        let Some(splice) = edit(&found.content) else { return Ok(Some(None)) };
+        let pieces = splice.pieces(&found.content);
+        let Some(staged) = Staged::now(root, &pieces, Some(&found.kept), self.durability)? else {
+            drop(locked);
+            backoff.wait()?;
+            return Ok(None);
+        };
+        barrier::wait()?;
+        let Found::File(old, _) = look(locked.root, path, Purpose::Read)? else {
+            return Err(StoreError::IsADirectory);
+        };
+        let (parent, name) = parent_of(locked.root, path)?;
+        let placed = self.put(staged, &parent, name, Some(old), root, backoff)?;
+        Ok(Some(Some(placed)))
     }
 
     /// Puts a content in place, in that of the file `old` if there is one. A file that is replaced keeps the case of its

@@ -7,7 +7,7 @@ use super::Mounts;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::sort::sort_by;
-use crate::store::address::{finished, is_path, refuse_namespace};
+use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 
 /// A store to mount, its mount point, and whether it may be changed.
@@ -177,6 +177,7 @@ fn open(at: &MemoryPath, mount: Mount, options: &StoreOptions) -> Result<Arc<dyn
         // The caller knows whether an open store is encrypted.
         Place::Store(store) => {
             refuse_namespace(&options)?;
+            refuse_names_without_key(&options)?;
             finished(store, &options, true)
         }
         Place::Address(path) if !at.is_root() && is_path(&path) => {

@@ -16,7 +16,8 @@ const CONTENTION: Duration = Duration::from_secs(120);
 /// How often a request is tried in all, with growing pauses: about three seconds where each try is
 /// refused at once.
 const TRIES: u32 = 6;
-/// When no further try is started.
+/// When no third or further try is started. A second one always is: one request may be lost, and is only known to be when its
+/// whole timeout, 30 seconds, is over.
 const GIVE_UP: Duration = Duration::from_secs(20);
 
 /// Why something did not succeed.
@@ -207,7 +208,8 @@ impl RetryBackoff {
     /// Waits before the next try; returns the error if there is no next try.
     pub(super) async fn after(&mut self, error: ObjectError) -> Result<(), ObjectError> {
         let passing = matches!(error, ObjectError::Passing(_));
-        if !passing || self.tries == TRIES || self.since.elapsed() > GIVE_UP {
+        let is_late = self.tries > 1 && self.since.elapsed() > GIVE_UP;
+        if !passing || self.tries == TRIES || is_late {
             return Err(error);
         }
         pause(100 << (self.tries - 1)).await;
@@ -253,6 +255,15 @@ mod tests {
 
     fn told(text: &str) -> ObjectError {
         object_store::Error::Generic { store: "any", source: text.into() }.into()
+    }
+
+    #[tokio::test]
+    async fn a_request_that_was_lost_is_sent_again_once() {
+        let lost = || ObjectError::Passing("the endpoint does not answer in time".to_owned());
+        let since = Instant::now().checked_sub(2 * GIVE_UP).unwrap();
+        let mut backoff = RetryBackoff { tries: 1, since };
+        assert!(backoff.after(lost()).await.is_ok());
+        assert!(backoff.after(lost()).await.is_err());
     }
 
     /// As Azure's part of the library puts it.

@@ -9,7 +9,7 @@ use crate::store::StoreError;
 
 #[cfg(test)]
 #[cfg(unix)]
-#[path = "../../../tests/common/postgres.rs"]
+#[path = "../../../tests/integration/common/postgres.rs"]
 mod real;
 
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.

@@ -28,6 +28,7 @@ mod inspect;
 mod note;
 mod schema;
 mod tree;
+mod turns;
 
 /// A store in an SQLite database of its own.
 ///
@@ -42,7 +43,7 @@ pub struct SqliteDatabase {
 }
 
 /// The settings of a connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Database {
     path: Arc<Path>,
     durability: Durability,
@@ -145,7 +146,10 @@ impl SqliteDatabase {
         answer: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let begin = |lease: &Lease| Ok(lease.prepare_cached("BEGIN")?.execute([]).map(drop)?);
-        self.transaction(operation, begin, answer)
+        let mut turn = turns::to_read(&self.database)?;
+        let read = self.transaction(operation, begin, answer);
+        turn.succeeded();
+        read
     }
 
     /// Changes the tree, as a whole or not at all.
@@ -154,6 +158,7 @@ impl SqliteDatabase {
         operation: &'static str,
         change: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
+        let mut turn = turns::to_write(&self.database, self.lock_timeout)?;
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
             let begun = connection::waiting_for(self.lock_timeout, || begin.execute([]));
@@ -166,13 +171,17 @@ impl SqliteDatabase {
                 begun => Ok(begun.map(drop)?),
             }
         };
-        self.transaction(operation, begin, |tree| {
+        let changed = self.transaction(operation, begin, |tree| {
             let done = change(Tree(tree.0))?;
             if let Some(note) = notes::take(self) {
                 note::add(&tree, &note)?;
             }
             Ok(done)
-        })
+        });
+        if changed.is_ok() {
+            turn.succeeded();
+        }
+        changed
     }
 
     /// Writes the log back into the database, and empties it.
@@ -302,6 +311,7 @@ impl Store for SqliteDatabase {
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        let _turn = turns::to_read(&self.database)?;
         let opened = || {
             let lease = Lease::take(&self.database)?;
             lease.prepare_cached("BEGIN")?.execute([])?;

@@ -1,0 +1,88 @@
+
+// --- keys: the page is used without a mouse -----------------------------------------------------
+
+const keys = $('#keys');
+if (keys) {
+  keys.hidden = false;
+  keys.addEventListener('click', () => $('#key-list').showModal());
+}
+
+function step(selector, by, within = document) {
+  const places = all(selector, within).filter((place) => place.offsetParent !== null);
+  const now = places.findIndex((place) => place === document.activeElement || place.contains(document.activeElement));
+  const next = places[now < 0 ? (by > 0 ? 0 : places.length - 1) : now + by];
+  const link = next?.matches('a, button') ? next : next && $('a', next);
+  link?.focus();
+  link?.scrollIntoView({ block: 'nearest' });
+}
+
+const go = (address) => {
+  if (address) location.href = address;
+};
+
+const KEYS = {
+  '/': () => $('#query')?.select(),
+  j: () => step('#main [data-item]', 1),
+  k: () => step('#main [data-item]', -1),
+  o: () => {
+    const details = $('details', document.activeElement?.closest('[data-item]') ?? document.createElement('p'));
+    if (details) details.open = !details.open;
+  },
+  t: () => {
+    if ($('.columns.folded')) foldTree(false);
+    ($('#tree a[aria-current]') ?? $('#tree a'))?.focus();
+  },
+  h: () => go($('#timeline')?.href ?? `/${memory}/history`),
+  e: () => go($('#edit')?.href),
+  n: () => go($('#tree .new')?.href),
+  g: () => go(`/${memory}/`),
+  '?': () => $('#key-list')?.showModal(),
+};
+
+document.addEventListener('keydown', (event) => {
+  // The same keys when capitals are locked.
+  const key = event.shiftKey ? event.key : event.key.toLowerCase();
+  const isSave = (event.ctrlKey || event.metaKey) && key === 's';
+  if (isSave && $('#text')) {
+    event.preventDefault();
+    $('#text').form.requestSubmit();
+    return;
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const at = event.target;
+  if (at.matches('input, textarea, select') || $('dialog[open]')) {
+    if (event.key === 'Escape') at.blur();
+    return;
+  }
+  if (at.closest('#tree') && arrows(event)) {
+    event.preventDefault();
+    return;
+  }
+  const does = KEYS[key];
+  if (does) {
+    event.preventDefault();
+    does();
+  }
+});
+
+// In the tree, arrows go up and down, and open and close.
+function arrows(event) {
+  const button = $('.fold', event.target.closest('.entry') ?? document.createElement('p'));
+  switch (event.key) {
+    case 'ArrowDown':
+      step('#tree .entry > a, #tree .more', 1);
+      return true;
+    case 'ArrowUp':
+      step('#tree .entry > a, #tree .more', -1);
+      return true;
+    case 'ArrowRight':
+      if (button) fold(button, true);
+      return button !== null;
+    case 'ArrowLeft':
+      if (button?.getAttribute('aria-expanded') === 'true') fold(button, false);
+      else event.target.closest('ul')?.closest('li')?.querySelector('.entry > a')?.focus();
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,32 @@
+
+// --- times: how long ago something was stays true ---------------------------------------------
+
+const MINUTE = 60, HOUR = 3600, DAY = 86400, MONTH = 2592000, YEAR = 31536000;
+
+function ago(seconds) {
+  const several = (count, unit) => `${count} ${unit}${count === 1 ? '' : 's'} ago`;
+  if (seconds < 10) return 'just now';
+  if (seconds < MINUTE) return `${seconds} s ago`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ago`;
+  if (seconds < DAY) return several(Math.floor(seconds / HOUR), 'hour');
+  if (seconds < MONTH) return several(Math.floor(seconds / DAY), 'day');
+  if (seconds < YEAR) return several(Math.floor(seconds / MONTH), 'month');
+  return several(Math.floor(seconds / YEAR), 'year');
+}
+
+function short(seconds) {
+  if (seconds < MINUTE) return `${seconds}s`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)}m`;
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)}h`;
+  if (seconds < YEAR) return `${Math.floor(seconds / DAY)}d`;
+  return `${Math.floor(seconds / YEAR)}y`;
+}
+
+function tick() {
+  for (const time of all('time')) {
+    const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(time.dateTime)) / 1000));
+    const text = time.classList.contains('short') ? short(seconds) : ago(seconds);
+    if (time.textContent !== text) time.textContent = text;
+  }
+}
+setInterval(tick, 10_000);

@@ -1,0 +1,45 @@
+//! How many connections the threads of a process use at the same time.
+//!
+//! A connection has three open files. SQLite lets one writer work at a time and the others wait, each with its connection; a
+//! thousand waiting writers would use up the descriptors of most processes. So the others wait here, in the order of their
+//! arrival, and so do readers when there are many.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use super::Database;
+use crate::per_process::PerProcess;
+use crate::store::StoreError;
+use crate::store::turns::{Turn, Turns};
+
+/// How many threads of a process write to a database at the same time: one that works, and one that has its place at SQLite's
+/// lock already.
+const WRITERS: usize = 2;
+
+/// How many read at the same time. A large file that is read bit by bit is not counted: its reader may take as long as it likes.
+const READERS: usize = 32;
+
+static TO_WRITE: PerProcess<Turns<Database>> = PerProcess::new();
+static TO_READ: PerProcess<Turns<Database>> = PerProcess::new();
+
+pub(super) fn to_write(
+    database: &Database,
+    timeout: Option<Duration>,
+) -> Result<Turn<'static, Database>, StoreError> {
+    take(&TO_WRITE, WRITERS, database, timeout)
+}
+
+/// A reader waits for no lock, and so has no limit to its waiting.
+pub(super) fn to_read(database: &Database) -> Result<Turn<'static, Database>, StoreError> {
+    take(&TO_READ, READERS, database, None)
+}
+
+fn take(
+    of: &'static PerProcess<Turns<Database>>,
+    at_once: usize,
+    database: &Database,
+    timeout: Option<Duration>,
+) -> Result<Turn<'static, Database>, StoreError> {
+    let Ok(turns) = of.get(|| Ok::<_, Infallible>(Turns::new(at_once)));
+    turns.take(database.clone(), timeout)
+}

@@ -1,0 +1,289 @@
+//! [`Turns`]: lets the threads of a process go one after the other, in the order in which they came.
+//!
+//! A lock between processes is taken by whoever tries while it is free. Of a thousand threads that try, some would never be
+//! that one, and all of them would hold what they brought along: a descriptor, a name, a connection. So a thread waits here
+//! first, where it holds nothing, and only the first few compete with other processes.
+//!
+//! A thread that has a place already gets no second one, and goes on: the function of an edit, and one that asks whether a call
+//! was cancelled, may use the store themselves. So no thread waits for itself.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use crate::store::StoreError;
+use crate::{cancel, process};
+
+/// How often a waiting thread looks whether it was cancelled.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The queues of a process, one for each key that somebody has a turn of.
+#[derive(Debug)]
+pub(crate) struct Turns<K> {
+    /// How many have a turn of the same key at the same time.
+    at_once: usize,
+    queues: Mutex<HashMap<K, Queue>>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    running: usize,
+    waiting: VecDeque<Arc<Waiting>>,
+    /// When somebody last did what the turn was for.
+    moved: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    thread: Thread,
+    has_turn: AtomicBool,
+}
+
+/// A thread's place: in the queue first, and then its turn, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Turn<'t, K: Eq + Hash + Clone> {
+    turns: &'t Turns<K>,
+    /// `None` for a thread that had a place already.
+    key: Option<K>,
+    /// `None` once it is its turn.
+    waiting: Option<Arc<Waiting>>,
+    /// A forked child has no place in the queue of its parent.
+    process: u32,
+    has_waited: bool,
+    has_succeeded: bool,
+    /// Not for another thread: [`PLACES`] is of this one.
+    of_this_thread: PhantomData<*const ()>,
+}
+
+thread_local! {
+    /// Where this thread has a turn or waits for one, by address.
+    static PLACES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+impl<K: Eq + Hash + Clone> Turns<K> {
+    pub(crate) fn new(at_once: usize) -> Self {
+        Self { at_once, queues: Mutex::default() }
+    }
+
+    /// Waits for a turn, for as long as others get on: it gives up when nobody has for `timeout`, and without one never.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`], [`StoreError::Cancelled`].
+    pub(crate) fn take(
+        &self,
+        key: K,
+        timeout: Option<Duration>,
+    ) -> Result<Turn<'_, K>, StoreError> {
+        let address = std::ptr::from_ref(self).addr();
+        let is_nested = PLACES.with_borrow(|places| places.contains(&address));
+        let waiting = if is_nested { None } else { self.enter(&key) };
+        let mut turn = Turn {
+            turns: self,
+            key: (!is_nested).then_some(key),
+            has_waited: waiting.is_some(),
+            waiting,
+            process: process::id(),
+            has_succeeded: false,
+            of_this_thread: PhantomData,
+        };
+        if !is_nested {
+            PLACES.with_borrow_mut(|places| places.push(address));
+        }
+        turn.wait(timeout)?;
+        turn.waiting = None;
+        Ok(turn)
+    }
+
+    /// Whether somebody has a turn.
+    pub(crate) fn is_busy(&self, key: &K) -> bool {
+        self.queues().contains_key(key)
+    }
+
+    /// `None` if it is the thread's turn at once.
+    fn enter(&self, key: &K) -> Option<Arc<Waiting>> {
+        let mut queues = self.queues();
+        let queue = queues.entry(key.clone()).or_default();
+        if queue.running < self.at_once && queue.waiting.is_empty() {
+            queue.running += 1;
+            return None;
+        }
+        let waiting =
+            Arc::new(Waiting { thread: thread::current(), has_turn: AtomicBool::new(false) });
+        queue.waiting.push_back(Arc::clone(&waiting));
+        Some(waiting)
+    }
+
+    fn last_moved(&self, key: &K, since: Instant) -> Instant {
+        let moved = self.queues().get(key).and_then(|queue| queue.moved);
+        moved.map_or(since, |moved| moved.max(since))
+    }
+
+    /// Ends a turn: the next one has it.
+    fn end(&self, key: &K, has_succeeded: bool) {
+        let mut queues = self.queues();
+        let Some(queue) = queues.get_mut(key) else { return };
+        if has_succeeded {
+            queue.moved = Some(Instant::now());
+        }
+        match queue.waiting.pop_front() {
+            Some(next) => {
+                next.has_turn.store(true, Ordering::Release);
+                next.thread.unpark();
+            }
+            None => {
+                queue.running -= 1;
+                if queue.running == 0 {
+                    queues.remove(key);
+                }
+            }
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<K, Queue>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Eq + Hash + Clone> Turn<'_, K> {
+    fn wait(&self, timeout: Option<Duration>) -> Result<(), StoreError> {
+        let (Some(waiting), Some(key)) = (&self.waiting, &self.key) else { return Ok(()) };
+        let since = Instant::now();
+        while !waiting.has_turn.load(Ordering::Acquire) {
+            // This may run a function of the caller's, which may fork.
+            cancel::check()?;
+            let is_over = |timeout| self.turns.last_moved(key, since).elapsed() >= timeout;
+            if self.process != process::id() || timeout.is_some_and(is_over) {
+                return Err(StoreError::Busy);
+            }
+            thread::park_timeout(timeout.map_or(LOOK, |timeout| timeout.min(LOOK)));
+        }
+        Ok(())
+    }
+
+    /// Whether others went first.
+    pub(crate) fn has_waited(&self) -> bool {
+        self.has_waited
+    }
+
+    /// Notes that what the turn was for is done, so that those who wait go on waiting.
+    pub(crate) fn succeeded(&mut self) {
+        self.has_succeeded = true;
+    }
+}
+
+impl<K: Eq + Hash + Clone> Drop for Turn<'_, K> {
+    fn drop(&mut self) {
+        let Some(key) = self.key.take() else { return };
+        let address = std::ptr::from_ref(self.turns).addr();
+        PLACES.with_borrow_mut(|places| places.retain(|place| *place != address));
+        if self.process != process::id() {
+            return;
+        }
+        let mut queues = self.turns.queues();
+        match &self.waiting {
+            // It gives up before its turn came.
+            Some(waiting) if !waiting.has_turn.load(Ordering::Acquire) => {
+                if let Some(queue) = queues.get_mut(&key) {
+                    queue.waiting.retain(|other| !Arc::ptr_eq(other, waiting));
+                }
+            }
+            _ => {
+                drop(queues);
+                self.turns.end(&key, self.has_succeeded);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn turns_come_in_the_order_of_arrival() {
+        let turns: &Turns<&str> = Box::leak(Box::new(Turns::new(1)));
+        let (sender, receiver) = mpsc::channel();
+        let first = turns.take("file", None).unwrap();
+        // Nobody waits for another key.
+        let other = thread::spawn(move || {
+            let other = turns.take("other", Some(Duration::ZERO)).unwrap();
+            assert!(!other.has_waited() && turns.is_busy(&"other"));
+        });
+        other.join().unwrap();
+        assert!(!turns.is_busy(&"other"));
+        for number in 0..100 {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let turn = turns.take("file", None).unwrap();
+                assert!(turn.has_waited());
+                sender.send(number).unwrap();
+            });
+            while turns.queues().get("file").unwrap().waiting.len() <= number {
+                thread::yield_now();
+            }
+        }
+        drop(first);
+        assert!((0..100).all(|number| receiver.recv() == Ok(number)));
+        while !turns.queues().is_empty() {
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_thread_with_a_place_waits_for_no_second_one_and_a_panic_leaves_none() {
+        let turns: &Turns<()> = Box::leak(Box::new(Turns::new(1)));
+        let held = turns.take((), None).unwrap();
+        drop(turns.take((), Some(Duration::ZERO)).unwrap());
+        assert!(turns.is_busy(&()));
+        let panicking = thread::spawn(move || {
+            let asking = crate::Cancellation::asking(|| {
+                // Not in its own way, while it waits.
+                drop(turns.take((), Some(Duration::ZERO)).unwrap());
+                panic!("while it waits")
+            });
+            asking.within(|| turns.take((), None).map(drop))
+        });
+        assert!(panicking.join().is_err());
+        assert!(turns.queues().get(&()).unwrap().waiting.is_empty());
+        drop(held);
+        assert!(!turns.is_busy(&()));
+    }
+
+    #[test]
+    fn who_waits_gives_up_when_nobody_gets_on_and_not_before() {
+        let turns: &Turns<()> = Box::leak(Box::new(Turns::new(2)));
+        let timeout = Duration::from_millis(300);
+        let (taken, is_taken) = mpsc::channel();
+        let hold = |span: Duration| {
+            let taken = taken.clone();
+            thread::spawn(move || {
+                let mut turn = turns.take((), None).unwrap();
+                taken.send(()).unwrap();
+                let begun = Instant::now();
+                while begun.elapsed() < span {
+                    thread::sleep(timeout / 10);
+                    // As if another one had come and gone.
+                    if span > 2 * timeout {
+                        turns.queues().get_mut(&()).unwrap().moved = Some(Instant::now());
+                    }
+                }
+                turn.succeeded();
+            })
+        };
+        for (span, is_given_up) in [(2 * timeout, true), (4 * timeout, false)] {
+            let holders = [hold(span), hold(span)];
+            holders.iter().for_each(|_| is_taken.recv().unwrap());
+            let waited = turns.take((), Some(timeout)).map(drop);
+            assert_eq!(matches!(waited, Err(StoreError::Busy)), is_given_up, "{waited:?}");
+            holders.into_iter().for_each(|holder| holder.join().unwrap());
+            assert!(!turns.is_busy(&()));
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Three-way merge of lines: two texts that were made from the same one become one again.
+//!
+//! A crate of its own for it would bring a second diff. This one uses the diff that the history uses, and merges as
+//! `diff3` and git do: changes that touch each other and differ are a conflict.
+
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+
+/// The lines around the two sides of a conflict.
+pub(crate) const MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];
+
+/// What became of two texts.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Merged {
+    /// The text with the changes of both. At a conflict it holds both sides, between [`MARKS`].
+    pub(crate) text: String,
+    /// How many conflicts it has.
+    pub(crate) conflicts: usize,
+}
+
+/// Merges what `mine` and `theirs` changed in `base`.
+pub(crate) fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
+    let [base_lines, mine_lines, theirs_lines] = [base, mine, theirs].map(lines);
+    let (mut ours, mut others) =
+        (Side::new(base, mine, mine_lines), Side::new(base, theirs, theirs_lines));
+    let (mut text, mut conflicts, mut at) = (String::new(), 0, 0);
+    while let Some(mut range) = first(&ours, &others) {
+        push(&mut text, &base_lines[at..range.start]);
+        // Every change that touches the range belongs to it, which may make it longer.
+        while ours.extend(&mut range) | others.extend(&mut range) {}
+        let (yours, there) = (ours.take(&range), others.take(&range));
+        match (yours, there) {
+            ((false, _), (_, lines)) | ((_, lines), (false, _)) => push(&mut text, lines),
+            ((_, mine), (_, theirs)) if mine == theirs => push(&mut text, mine),
+            ((_, mine), (_, theirs)) => {
+                conflicts += 1;
+                for (mark, lines) in MARKS.into_iter().zip([mine, theirs, &[]]) {
+                    end_line(&mut text);
+                    text.push_str(mark);
+                    text.push('\n');
+                    push(&mut text, lines);
+                }
+            }
+        }
+        at = range.end;
+    }
+    push(&mut text, &base_lines[at..]);
+    Merged { text, conflicts }
+}
+
+/// How many lines of the text are a mark at the beginning of a conflict.
+pub(crate) fn count_marks(text: &str) -> usize {
+    text.lines().filter(|line| MARKS[0] == *line || MARKS[2] == *line).count()
+}
+
+/// The lines with their endings.
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
+fn push(text: &mut String, lines: &[&str]) {
+    for line in lines {
+        // The last line of a text may have no ending, and another one may follow it here.
+        end_line(text);
+        text.push_str(line);
+    }
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// The lines of the base at which the next change of either side is.
+fn first(ours: &Side<'_>, others: &Side<'_>) -> Option<Range<usize>> {
+    let next = [ours, others].into_iter().filter_map(Side::next);
+    next.min_by_key(|range| (range.start, range.end))
+}
+
+/// A text as changes of the base.
+struct Side<'t> {
+    lines: Vec<&'t str>,
+    hunks: Vec<Hunk>,
+    /// How many hunks are dealt with, and how many belong to the range that is looked at.
+    done: usize,
+    taken: usize,
+}
+
+impl<'t> Side<'t> {
+    fn new(base: &'t str, text: &'t str, lines: Vec<&'t str>) -> Self {
+        let input = InternedInput::new(base, text);
+        let mut diff = Diff::compute(Algorithm::Histogram, &input);
+        diff.postprocess_lines(&input);
+        Self { lines, hunks: diff.hunks().collect(), done: 0, taken: 0 }
+    }
+
+    /// The lines of the base that the next change is about.
+    fn next(&self) -> Option<Range<usize>> {
+        let hunk = self.hunks.get(self.done + self.taken)?;
+        Some(hunk.before.start as usize..hunk.before.end as usize)
+    }
+
+    /// Makes the range longer if the next change touches it.
+    fn extend(&mut self, range: &mut Range<usize>) -> bool {
+        match self.next() {
+            Some(next) if next.start <= range.end => {
+                range.end = range.end.max(next.end);
+                self.taken += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether this side changed the range, and its lines in the place of it.
+    fn take(&mut self, range: &Range<usize>) -> (bool, &[&'t str]) {
+        let of_range = self.done..self.done + self.taken;
+        self.done = of_range.end;
+        let is_changed = self.taken > 0;
+        self.taken = 0;
+        let (start, end) =
+            (self.place(range.start, of_range.start), self.place(range.end, of_range.end));
+        (is_changed, self.lines.get(start..end).unwrap_or_default())
+    }
+
+    /// Where a line of the base stands here, if it is between this hunk and the one before it.
+    fn place(&self, line: usize, hunk: usize) -> usize {
+        let before = hunk.checked_sub(1).and_then(|before| self.hunks.get(before));
+        before.map_or(line, |hunk| line - hunk.before.end as usize + hunk.after.end as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn merged(base: &str, mine: &str, theirs: &str) -> (String, usize) {
+        let Merged { text, conflicts } = merge(base, mine, theirs);
+        (text, conflicts)
+    }
+
+    #[test]
+    fn changes_at_different_lines_are_both_kept() {
+        let base = "one\ntwo\nthree\nfour\nfive\n";
+        let mine = "zero\none\ntwo\nthree\nfour\nfive\n";
+        let theirs = "one\ntwo\nthree\nfive\nsix\n";
+        let both = "zero\none\ntwo\nthree\nfive\nsix\n";
+        assert_eq!(merged(base, mine, theirs), (both.to_owned(), 0));
+        assert_eq!(merged(base, theirs, mine), (both.to_owned(), 0));
+    }
+
+    #[test]
+    fn different_changes_of_a_line_are_a_conflict_with_both_sides() {
+        let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
+        assert_eq!(text, "a\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> there now\nc\n");
+        assert_eq!((conflicts, count_marks(&text)), (1, 2));
+        // The same change of both is none.
+        assert_eq!(merged("a\nb\n", "a\nx\n", "a\nx\n"), ("a\nx\n".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_last_line_without_an_ending_stays_a_line_of_its_own() {
+        assert_eq!(
+            merged("a", "mine", "theirs").0,
+            "<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> there now\n"
+        );
+        assert_eq!(merged("a\nb", "x\na\nb", "a\nb"), ("x\na\nb".to_owned(), 0));
+        assert_eq!(merged("", "mine", "mine"), ("mine".to_owned(), 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_side_that_changed_nothing_takes_the_other(base in "([ab]\n){0,8}", other in "([abc]\n){0,8}") {
+            prop_assert_eq!(merged(&base, &base, &other), (other.clone(), 0));
+            prop_assert_eq!(merged(&base, &other, &base), (other.clone(), 0));
+            prop_assert_eq!(merged(&base, &other, &other), (other.clone(), 0));
+        }
+
+        /// Nothing of either side is lost, and the marks are whole.
+        #[test]
+        fn every_added_line_is_in_the_merged_text(
+            base in "([ab]\n){0,6}", mine in "([abm]\n){0,6}", theirs in "([abt]\n){0,6}",
+        ) {
+            let (text, conflicts) = merged(&base, &mine, &theirs);
+            prop_assert_eq!(count_marks(&text), conflicts * 2);
+            let count = |text: &str, line: &str| text.lines().filter(|one| *one == line).count();
+            prop_assert_eq!(count(&text, "m"), count(&mine, "m"));
+            prop_assert_eq!(count(&text, "t"), count(&theirs, "t"));
+        }
+    }
+}
