@@ -1,0 +1,204 @@
+//! The program `memdir` on a terminal: its colours, and that nothing hostile reaches it.
+#![cfg(all(
+    target_os = "linux",
+    feature = "cli",
+    feature = "mcp",
+    feature = "page",
+    feature = "sqlite"
+))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::program::{memdir, well};
+use crate::common::terminal;
+use memdir::history::HistoryQuery;
+use memdir::{Memory, MemoryOptions};
+
+/// What a terminal must not get: it would clear the screen, set its title, and turn the direction of writing.
+const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\r\u{8}end";
+
+/// A name with as much of it as names can have.
+const NAME: &str = "/memories/\u{202e}dm.\u{2066}x";
+
+fn on_terminal(mut command: Command, colors: bool) -> String {
+    command.env("TERM", "xterm").env("COLUMNS", "1000").env_remove("NO_COLOR");
+    if !colors {
+        command.env("NO_COLOR", "1");
+    }
+    terminal::run(command)
+}
+
+/// What is left of a terminal's output without our own colours.
+fn without_colors(shown: &str) -> String {
+    let mut rest = shown.to_owned();
+    for parameters in ["0", "2", "31", "32", "33", "35", "36", "1;31"] {
+        rest = rest.replace(&format!("\u{1b}[{parameters}m"), "");
+    }
+    rest
+}
+
+fn harmful(shown: &str) -> Option<char> {
+    without_colors(shown).replace("\r\n", "\n").chars().find(|&c| {
+        (c.is_control() && !matches!(c, '\n' | '\t'))
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    })
+}
+
+/// A memory whose names, contents, actors and reasons are hostile; the ids of three of its versions.
+fn hostile(place: &Path) -> [String; 3] {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::open(place.join("m").to_str().unwrap(), options).unwrap();
+    let memory = memory.acting_as(HOSTILE);
+    memory.create(NAME, &format!("{HOSTILE}\nold {HOSTILE}\n")).unwrap();
+    memory.write(NAME, &format!("{HOSTILE}\nnew {HOSTILE}\n"), None).unwrap();
+    memory.create("/memories/secret", "secret\n").unwrap();
+    memory.write("/memories/secret", "gone\n", None).unwrap();
+    let versions = memory.history(&HistoryQuery::default()).unwrap();
+    memory.redact(versions[1].id, HOSTILE).unwrap();
+    fs::write(place.join("m/memories/bytes"), b"\xff\x1b[2J\xe2\x80").unwrap();
+    fs::write(place.join("m/memories/bad\u{1b}[2Jname"), "").unwrap();
+    [&versions[3], &versions[2], &versions[1]].map(|version| version.id.to_string())
+}
+
+#[test]
+fn nothing_hostile_reaches_a_terminal_from_any_command() {
+    let place = tempfile::tempdir().unwrap();
+    let [first, second, redacted] = &hostile(place.path());
+    let (turned, nowhere) = (format!("{NAME}2"), format!("sqlite:none/{HOSTILE}"));
+    let editor = "sh -c 'printf \"\\033[2J\" >> \"$0\"; exit 1'";
+    // Of each command some uses, also such that fail.
+    let uses: &[&[&str]] = &[
+        &["tree", "m"],
+        &["tree", "m", "--all", "--at", "0s"],
+        &["tree", "m", NAME],
+        &["tree", HOSTILE],
+        &["show", "m", NAME],
+        &["show", "m", NAME, "--lines"],
+        &["show", "m", NAME, "--at", "0s"],
+        &["show", "m", "--version", second],
+        &["show", "m", "/memories/bytes"],
+        &["show", "m", &turned],
+        &["grep", "m", "."],
+        &["grep", "m", "new", "-C1"],
+        &["grep", "m", "old|secret", "--history"],
+        &["grep", "m", ".", "-l"],
+        &["grep", "m", HOSTILE],
+        &["stats", "m"],
+        &["log", "m", "-p"],
+        &["log", "m", "--actor", HOSTILE],
+        &["diff", "m", second],
+        &["diff", "m", first, second],
+        &["diff", "m", HOSTILE],
+        &["restore", "m", first],
+        &["restore", "m", redacted],
+        &["restore", "m", "--all", "--at", "0s", "--dry-run"],
+        &["undo", "m", first],
+        &["undo", "m", "--since", "1h", "--actor", HOSTILE, "--dry-run"],
+        &["redact", "m", first, "--reason", HOSTILE],
+        &["copy", "m", "m2", "--dry-run"],
+        &["export", "m", "m"],
+        &["import", "m/memories/bytes", "m3"],
+        &["import", HOSTILE, "m3"],
+        &["check", "m"],
+        &["edit", "m", NAME],
+        &["put", "m", NAME],
+        &["put", "m", NAME, "--create"],
+        &["put", "m", &turned, HOSTILE],
+        &["put", "m", &turned, "m/memories/bytes"],
+        &["mv", "m", NAME, "/memories/bytes"],
+        &["mv", "m", &turned, NAME],
+        &["rm", "m", NAME, "-n"],
+        &["rm", "m", &turned],
+        &["expire", "m", "--after", "1s", "-n"],
+        &["watch", "m", "/memories/../x"],
+        &["completions", HOSTILE],
+        &["serve", "m", "--mount", HOSTILE],
+        &["serve", &nowhere],
+        &["mcp", "m", "--http=0.0.0.0:1"],
+        &["mcp", "m", "--prefix", HOSTILE],
+    ];
+    std::thread::sleep(Duration::from_millis(1100));
+    for arguments in uses {
+        for json in [false, true] {
+            // Bars have what moves the cursor.
+            let mut command = memdir(place.path());
+            command.args(*arguments).env("EDITOR", editor).env_remove("VISUAL");
+            if json {
+                command.arg("--json");
+            }
+            let shown = on_terminal(command, true);
+            let shown = match arguments[0] {
+                "copy" => shown.replace("\u{1b}[2K", "").replace('\r', ""),
+                _ => shown,
+            };
+            assert_eq!(harmful(&shown), None, "{arguments:?} {shown:?}");
+        }
+    }
+    let help = well(place.path(), &["--help"]);
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    // A summary may go on in the next line.
+    let lines = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    let commands: BTreeSet<&str> =
+        lines.filter_map(|line| line.split(' ').next().filter(|name| !name.is_empty())).collect();
+    let tried: BTreeSet<&str> = uses.iter().map(|arguments| arguments[0]).chain(["help"]).collect();
+    assert_eq!(commands, tried, "a command that nobody has tried on a terminal");
+}
+
+#[test]
+fn what_happens_is_watched_on_a_terminal() {
+    let place = tempfile::tempdir().unwrap();
+    hostile(place.path());
+    let mut command = memdir(place.path());
+    command.args(["watch", "m", "--every", "1s"]).env("TERM", "xterm").env_remove("NO_COLOR");
+    let (mut child, reader) = terminal::start(command);
+    let until = Instant::now() + Duration::from_secs(3);
+    while Instant::now() < until {
+        well(place.path(), &["put", "m", NAME, "--as", HOSTILE]);
+        std::thread::sleep(Duration::from_millis(700));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = String::from_utf8(reader.join().unwrap()).unwrap();
+    assert!(shown.contains("overwritten") && shown.contains("\\u{202e}dm."), "{shown:?}");
+    assert_eq!(harmful(&shown), None, "{shown:?}");
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let place = tempfile::tempdir().unwrap();
+    let ids = hostile(place.path());
+    for (arguments, colored) in [
+        (&["grep", "m", "new"][..], "\u{1b}[1;31mnew\u{1b}[0m"),
+        (&["grep", "m", "secret"], "\u{1b}[1;31msecret\u{1b}[0m"),
+        (&["log", "m"], "\u{1b}[33moverwritten\u{1b}[0m"),
+        (&["diff", "m", &ids[1]], "\u{1b}[31m-old "),
+        (&["tree", "m"], "\u{1b}[2m"),
+        (&["rm", "m", "/memories/secret", "-n"], "\u{1b}[31mdeleted \u{1b}[0m"),
+    ] {
+        let command = |program: &str| {
+            let mut command = if program == "dumb" {
+                let mut command = memdir(place.path());
+                command.env("TERM", "dumb");
+                command
+            } else {
+                memdir(place.path())
+            };
+            command.args(arguments);
+            command
+        };
+        let shown = on_terminal(command(""), true);
+        assert!(shown.contains(colored), "{arguments:?} {shown:?}");
+        assert!(!on_terminal(command(""), false).contains('\u{1b}'), "{arguments:?}");
+        assert!(!terminal::run(command("dumb")).contains('\u{1b}'), "{arguments:?}");
+        // What is not for a terminal is as it is.
+        let piped = well(place.path(), arguments);
+        assert!(!piped.contains("\u{1b}[1;31m") && !piped.contains("\u{1b}[2m"), "{piped:?}");
+    }
+}

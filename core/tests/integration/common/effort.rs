@@ -1,0 +1,47 @@
+//! How much a test does, and what it draws at random: little and always the same, unless the environment asks for more.
+//!
+//! - `MEMDIR_EFFORT` multiplies loops, kills, races and random inputs. It is 1 in `make test`; `make soak` sets it.
+//! - `MEMDIR_SEED` is what everything random starts from. It is 1 unless it is set, so that a commit has one result.
+#![allow(dead_code, reason = "each test program uses its part")]
+#![allow(clippy::panic, reason = "a panic is how a test fails")]
+
+use std::ops::Mul;
+
+use proptest::test_runner::{Config, RngSeed};
+
+fn number(name: &str) -> u32 {
+    match std::env::var(name) {
+        Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")),
+        Err(_) => 1,
+    }
+}
+
+/// What everything random starts from.
+pub(crate) fn seed() -> u64 {
+    number("MEMDIR_SEED").into()
+}
+
+/// How often something is done: `count` times `MEMDIR_EFFORT`.
+pub(crate) fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
+    let Ok(effort) = N::try_from(number("MEMDIR_EFFORT")) else {
+        panic!("MEMDIR_EFFORT is too large")
+    };
+    count * effort
+}
+
+/// Whether it is the turn of the one with this `number`: of a matrix that is too large for every run, one in `of` is tried, and
+/// all with an effort of `of`.
+pub(crate) fn is_turn(number: usize, of: usize) -> bool {
+    number.is_multiple_of((of / times(1)).max(1))
+}
+
+/// For a test that draws `count` inputs, times `MEMDIR_EFFORT`, at random from `MEMDIR_SEED`.
+pub(crate) fn cases(count: u32) -> Config {
+    Config {
+        cases: times(count),
+        rng_seed: RngSeed::Fixed(seed()),
+        // What is found becomes a test of its own.
+        failure_persistence: None,
+        ..Config::default()
+    }
+}

@@ -1,0 +1,152 @@
+//! What tests share: stores of every kind, servers, faults, and processes of their own.
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
+
+#[cfg(unix)]
+#[macro_use]
+pub(crate) mod clouds;
+pub(crate) mod effort;
+pub(crate) mod failing;
+#[cfg(unix)]
+pub(crate) mod faulty;
+pub(crate) mod faulty_store;
+pub(crate) mod folding_store;
+#[cfg(unix)]
+pub(crate) mod fork;
+pub(crate) mod on_disk;
+#[cfg(unix)]
+pub(crate) mod postgres;
+pub(crate) mod program;
+#[cfg(unix)]
+pub(crate) mod proxy;
+#[cfg(unix)]
+pub(crate) mod remembering;
+pub(crate) mod store_helpers;
+#[macro_use]
+pub(crate) mod stores;
+#[cfg(unix)]
+pub(crate) mod terminal;
+#[cfg(windows)]
+pub(crate) mod windows;
+pub(crate) mod workers;
+
+#[cfg(unix)]
+use std::os::unix::fs::{PermissionsExt, chown};
+#[cfg(unix)]
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+#[cfg(unix)]
+use std::sync::OnceLock;
+
+use memdir::{Durability, Memory, MemoryOptions};
+
+pub(crate) use on_disk::on_disk;
+
+/// A user without any power: `nobody` on every system.
+pub(crate) const NOBODY: u32 = 65534;
+
+/// The name of a test of the calling module, by which this program can be started to run it alone.
+macro_rules! here {
+    ($test:literal) => {
+        concat!(module_path!(), "::", $test).split_at("integration::".len()).1
+    };
+}
+
+/// Runs the calling test, which [`here!`] names, in a process that cannot do harm, with a directory to work in.
+///
+/// Tests that try to break out, follow links or delete trees must not be able to reach anything,
+/// also if memdir were wrong. Root hands over to `nobody`; anybody else goes on as they are.
+#[cfg(unix)]
+pub(crate) fn without_power(test: &str, body: impl FnOnce(&Path)) {
+    without_power_where(test, |_| {}, body);
+}
+
+/// As [`without_power`], in a place where root has prepared something that is not ours. Only root can.
+#[cfg(unix)]
+pub(crate) fn without_power_in(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
+    if std::env::var_os("MEMDIR_TEST_PLACE").is_none() && !rustix::process::geteuid().is_root() {
+        eprintln!("==> LEFT OUT: {test}, because only root can make what belongs to others");
+        return;
+    }
+    without_power_where(test, prepare, body);
+}
+
+#[cfg(unix)]
+fn without_power_where(test: &str, prepare: impl FnOnce(&Path), body: impl FnOnce(&Path)) {
+    if let Some(place) = std::env::var_os("MEMDIR_TEST_PLACE") {
+        return body(Path::new(&place));
+    }
+    let place = tempfile::tempdir().unwrap();
+    if !rustix::process::geteuid().is_root() {
+        return body(place.path());
+    }
+    std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let work = place.path().join("work");
+    std::fs::create_dir(&work).unwrap();
+    prepare(&work);
+    chown(&work, Some(NOBODY), Some(NOBODY)).unwrap();
+    let mut command = Command::new(copy_of_this_program());
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env("MEMDIR_TEST_PLACE", &work)
+        .current_dir(&work)
+        .uid(NOBODY)
+        .gid(NOBODY);
+    let status = loop {
+        match command.status() {
+            // A test beside this one is just starting a process, which for a moment has a copy of
+            // the handle that the program was written through.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            status => break status.unwrap(),
+        }
+    };
+    assert!(status.success(), "{test} failed without power");
+}
+
+/// This program where `nobody` can reach it, who may not get to where it was built. It is copied once.
+#[cfg(unix)]
+fn copy_of_this_program() -> &'static Path {
+    static COPY: OnceLock<PathBuf> = OnceLock::new();
+    COPY.get_or_init(|| {
+        // It stays until the directory of the run goes: no test knows that it is the last one.
+        let place = tempfile::tempdir().unwrap().keep();
+        std::fs::set_permissions(&place, PermissionsExt::from_mode(0o755)).unwrap();
+        let copy = place.join("tests");
+        std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+        copy
+    })
+}
+
+/// Starts this program anew as a process that runs only `test`, which [`here!`] names, and which finds its job in the
+/// environment.
+pub(crate) fn process(test: &str, job: &[(&str, &str)]) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .envs(job.iter().copied())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Does `work` in a process of its own, which runs only the calling `test`, on a directory that `prepare` filled.
+pub(crate) fn in_own_process(test: &str, prepare: impl FnOnce(&Path), work: impl FnOnce(&Path)) {
+    if let Some(place) = std::env::var_os("MEMDIR_OWN_PROCESS") {
+        return work(Path::new(&place));
+    }
+    let place = tempfile::tempdir().unwrap();
+    prepare(place.path());
+    let job = [("MEMDIR_OWN_PROCESS", place.path().to_str().unwrap())];
+    assert!(process(test, &job).wait().unwrap().success(), "{test} failed in its own process");
+}
+
+pub(crate) fn memory(base: &Path) -> Memory {
+    memory_with(base, Durability::Full)
+}
+
+pub(crate) fn memory_with(base: &Path, durability: Durability) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.durability = durability;
+    Memory::open(base.to_str().unwrap(), options).unwrap()
+}

@@ -1,0 +1,271 @@
+//! Every store of the core keeps the contract, and the check notices stores that do not.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+#[cfg(all(unix, feature = "postgres"))]
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use crate::common::postgres;
+use memdir::store::{
+    Edit, Entry, InProcess, Layer, Node, Store, StoreError, check_contract, contract,
+};
+use memdir::{MemoryPath, OnExisting};
+
+#[test]
+fn the_in_process_store_keeps_the_contract() {
+    check_contract(&|| Arc::new(InProcess::new())).unwrap();
+}
+
+#[cfg(any(unix, windows))]
+#[test]
+fn the_local_directory_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::LocalDirectory;
+
+    for durability in [Durability::Full, Durability::Relaxed] {
+        let places = Mutex::new(Vec::new());
+        check_contract(&|| {
+            let place = tempfile::tempdir().unwrap();
+            let store = LocalDirectory::open(place.path(), durability).unwrap();
+            places.lock().unwrap().push(place);
+            Arc::new(store)
+        })
+        .unwrap();
+        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_sqlite_database_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::SqliteDatabase;
+
+    for durability in [Durability::Full, Durability::Relaxed] {
+        let places = Mutex::new(Vec::new());
+        check_contract(&|| {
+            let place = tempfile::tempdir().unwrap();
+            let store = SqliteDatabase::open(place.path().join("a.db"), durability).unwrap();
+            places.lock().unwrap().push(place);
+            Arc::new(store)
+        })
+        .unwrap();
+        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
+    }
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn the_postgresql_database_keeps_the_contract() {
+    use memdir::Durability;
+    use memdir::store::PostgresDatabase;
+
+    let Some(server) = postgres::server() else { return };
+    // Several at once, as tenants of one database are.
+    std::thread::scope(|scope| {
+        for durability in [Durability::Full, Durability::Relaxed, Durability::Full] {
+            scope.spawn(move || {
+                check_contract(&|| {
+                    Arc::new(PostgresDatabase::open(&server.fresh(), durability).unwrap())
+                })
+                .unwrap();
+            });
+        }
+    });
+}
+
+/// A good store with one method gone wrong.
+struct Faulty(InProcess, Fault);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fault {
+    None,
+    RenameOverwrites,
+    CreationOverwrites,
+    UpdateIsTwoSteps,
+    UpdateOfNothingIsFine,
+    ListingIsDeep,
+    DeleteForgetsTheDirectory,
+    HiddenEntriesShow,
+    ParentsStay,
+    HiddenFilesAreOverlooked,
+    AccessIsAChange,
+    AccessIsForgotten,
+    DeletesWhatIsUsed,
+    LooksAndThenDeletes,
+}
+
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.1 {
+            Fault::ListingIsDeep => {
+                let mut entries = self.0.list(path)?;
+                for entry in entries.clone() {
+                    entries.extend(self.0.list(&entry.path).unwrap_or_default());
+                }
+                Ok(entries)
+            }
+            _ => self.0.list(path),
+        }
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        match (self.0.open(path, depth)?, self.1) {
+            (Node::Directory(_), Fault::HiddenEntriesShow) => {
+                Ok(Node::Directory(self.0.list(path)?))
+            }
+            (node, _) => Ok(node),
+        }
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.0.files(&mut |file| {
+            let hidden = file.path.names().any(|name| name.starts_with('.'));
+            if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
+                visit(file);
+            }
+        })
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        if self.1 == Fault::CreationOverwrites {
+            return self.0.write(path, content, OnExisting::Overwrite);
+        }
+        self.0.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        match self.1 {
+            Fault::UpdateIsTwoSteps => {
+                let content = self.0.read(path)?;
+                std::thread::sleep(std::time::Duration::from_millis(1));
+                match edit(&content) {
+                    None => Ok(()),
+                    Some(splice) => {
+                        self.0.write(path, &splice.apply(&content), OnExisting::Overwrite)
+                    }
+                }
+            }
+            Fault::UpdateOfNothingIsFine => match self.0.update(path, edit) {
+                Err(StoreError::NotFound) => Ok(()),
+                result => result,
+            },
+            Fault::LooksAndThenDeletes => {
+                // Who deletes looks first: an edit of a file that is old waits for that, however busy the machine is.
+                let hour = std::time::Duration::from_secs(3600);
+                let age = self.0.modified(path)?.and_then(|modified| modified.elapsed().ok());
+                if age.is_some_and(|age| age > hour) {
+                    std::thread::sleep(std::time::Duration::from_millis(300));
+                }
+                self.0.update(path, edit)
+            }
+            _ => self.0.update(path, edit),
+        }
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(path)?;
+        if self.1 == Fault::DeleteForgetsTheDirectory
+            && let Some(parent) = path.parent().filter(|parent| !parent.is_root())
+        {
+            // As a store without directories of its own would.
+            self.0.delete(&parent)?;
+        }
+        Ok(())
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let overwritten =
+            self.1 == Fault::RenameOverwrites && from != to && self.0.read(from).is_ok();
+        if overwritten && self.0.read(to).is_ok() {
+            self.0.delete(to)?;
+        }
+        if self.1 == Fault::ParentsStay
+            && let Some(parent) = to.parent().filter(|parent| self.0.list(parent).is_err())
+        {
+            self.0.write(&parent.join("x").unwrap(), b"", OnExisting::Error)?;
+            self.0.delete(&parent.join("x").unwrap())?;
+        }
+        self.0.rename(from, to)?;
+        if self.1 == Fault::AccessIsForgotten && self.0.read(to).is_ok() {
+            self.0.record_access(to, SystemTime::UNIX_EPOCH)?;
+        }
+        Ok(())
+    }
+
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.1 == Fault::AccessIsAChange {
+            self.0.set_modified(path, time)?;
+        }
+        self.0.record_access(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        match self.1 {
+            Fault::DeletesWhatIsUsed if self.0.read(path).is_ok() => {
+                self.0.delete(path).map(|()| true)
+            }
+            Fault::LooksAndThenDeletes if self.0.read(path).is_ok() => {
+                let file = Entry::file(path.clone(), 0).modified_at(self.0.modified(path)?);
+                let file = file.accessed_at(self.0.accessed(path)?);
+                // An edit comes in between, if one comes at all: on a busy machine it takes its time.
+                let seen = self.0.read(path)?;
+                for _ in 0..800 {
+                    if self.0.read(path)? != seen {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                let unused = !self.0.unused(vec![file], since)?.is_empty();
+                Ok(unused && self.0.delete(path).is_ok())
+            }
+            _ => self.0.delete_unused(path, since),
+        }
+    }
+}
+
+#[test]
+fn the_check_notices_what_is_wrong() {
+    let check = |fault| check_contract(&|| Arc::new(Faulty(InProcess::new(), fault)));
+    check(Fault::None).unwrap();
+    for (fault, rule) in [
+        (Fault::RenameOverwrites, "renaming never overwrites and fails whole"),
+        (Fault::CreationOverwrites, "creation is exclusive, overwriting replaces"),
+        (Fault::UpdateIsTwoSteps, "concurrent updates all count"),
+        (Fault::UpdateOfNothingIsFine, "an update changes what it was asked to"),
+        (Fault::ListingIsDeep, "a listing is one level deep and complete"),
+        (Fault::DeleteForgetsTheDirectory, "deleting takes what is below along, and nothing else"),
+        (Fault::HiddenEntriesShow, "opening a directory shows visible entries as deep as asked"),
+        (Fault::HiddenFilesAreOverlooked, "all files can be gone through, each once"),
+        (Fault::AccessIsAChange, "an access that is noted stays, and is no change"),
+        (Fault::AccessIsForgotten, "an access that is noted stays, and is no change"),
+        (Fault::DeletesWhatIsUsed, "only what is unused is deleted as unused"),
+        (Fault::LooksAndThenDeletes, "what is edited is not deleted as unused"),
+        (Fault::ParentsStay, "renaming never overwrites and fails whole"),
+    ] {
+        let violation = check(fault).expect_err(&format!("{fault:?}"));
+        assert_eq!(violation.rule, rule, "{fault:?}: {violation}");
+    }
+}
+
+#[test]
+fn the_page_about_stores_names_every_rule_in_its_order() {
+    let page = include_str!("../../../docs/stores.md");
+    let (_, section) = page.split_once("## The rules of the check\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let numbered = section.lines().filter_map(|line| {
+        let (number, rule) = line.split_once(". **")?;
+        Some((number.parse::<usize>().ok()?, rule.split_once("**")?.0))
+    });
+    let rules = contract::rules().map(|rule| rule.name);
+    assert_eq!(numbered.collect::<Vec<_>>(), (1..).zip(rules).collect::<Vec<_>>());
+}

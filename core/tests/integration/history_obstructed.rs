@@ -1,0 +1,452 @@
+//! `restore`, `undo` and `restore_all` where something else is in the way: a file where a directory is needed, a directory
+//! where a file is. Each is refused with what is in the way, and nothing is changed.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+
+use std::collections::BTreeMap;
+#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use crate::common::folding_store::FoldingStore;
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::store::{InProcess, Layer, Mounts};
+use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
+use serde_json::json;
+
+fn at(path: &str) -> MemoryPath {
+    MemoryPath::parse(&format!("/memories/{path}")).unwrap()
+}
+
+fn remembering(store: &Arc<dyn Store>) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    Memory::with_store(Arc::clone(store), options)
+}
+
+fn versions(memory: &Memory) -> Vec<Version> {
+    memory.history(&HistoryQuery::default()).unwrap()
+}
+
+/// The id of the change that was made last.
+fn last(memory: &Memory) -> HistoryId {
+    versions(memory)[0].change
+}
+
+fn tree(memory: &Memory) -> BTreeMap<String, String> {
+    let mut paths = Vec::new();
+    memory.store().files(&mut |entry| paths.push(entry.path)).unwrap();
+    paths.retain(|path| !path.is_reserved());
+    let text = |path: &MemoryPath| String::from_utf8(memory.store().read(path).unwrap()).unwrap();
+    paths.iter().map(|path| (path.relative().to_owned(), text(path))).collect()
+}
+
+fn holds(memory: &Memory, files: &[(&str, &str)]) {
+    let files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+    assert_eq!(tree(memory), files.collect());
+}
+
+/// That this is refused because of what is at these paths, and that it changes nothing.
+#[track_caller]
+fn refused(
+    memory: &Memory,
+    in_the_way: &[&str],
+    work: impl FnOnce(&Memory) -> Result<Restored, HistoryError>,
+) {
+    let before = (tree(memory), versions(memory));
+    let error = work(memory).unwrap_err();
+    let expected: Vec<MemoryPath> = in_the_way.iter().map(|path| at(path)).collect();
+    let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
+    assert_eq!((paths, in_the_way), (&expected, &expected));
+    assert_eq!((error.kind(), error.paths()), ("conflict", &expected[..]));
+    let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
+    let sentence = "something else is in the way, so nothing was taken back: ";
+    assert_eq!(error.to_string(), format!("{sentence}{}", named.join(", ")));
+    assert_eq!((tree(memory), versions(memory)), before);
+}
+
+/// That nothing brings a version back, nor takes back its change or all since then.
+fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) {
+    for id in [version.id, version.change] {
+        for overwrite in [false, true] {
+            refused(memory, in_the_way, |memory| memory.restore(id, overwrite));
+        }
+        for dry_run in [true, false] {
+            refused(memory, in_the_way, |memory| memory.undo(id, dry_run));
+        }
+    }
+}
+
+/// A moment that no version has.
+fn now() -> SystemTime {
+    let pause = || std::thread::sleep(std::time::Duration::from_micros(10));
+    pause();
+    let now = SystemTime::now();
+    pause();
+    now
+}
+
+on_every_store!(nothing_is_brought_back_below_a_file);
+fn nothing_is_brought_back_below_a_file(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    let (me, other) = (memory.acting_as("me"), memory.acting_as("other"));
+    me.create("/memories/b/c.txt", "one").unwrap();
+    me.create("/memories/e.txt", "kept").unwrap();
+    let before = now();
+    me.delete("/memories/b").unwrap();
+    let deleted = versions(memory).remove(0);
+    other.create("/memories/b", "two").unwrap();
+    nothing_brings_back(memory, &deleted, &["b"]);
+    let created = versions(memory).remove(3);
+    for overwrite in [false, true] {
+        refused(memory, &["b"], |memory| memory.restore(created.id, overwrite));
+    }
+    for dry_run in [true, false] {
+        refused(memory, &["b"], |memory| memory.undo_since(before, Some("me"), dry_run));
+    }
+    // What is taken back itself is not in the way.
+    memory.undo_since(before, None, false).unwrap();
+    holds(memory, &[("b/c.txt", "one"), ("e.txt", "kept")]);
+}
+
+on_every_store!(restore_all_leaves_a_file_that_the_history_does_not_know);
+fn restore_all_leaves_a_file_that_the_history_does_not_know(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    memory.create("/memories/a.txt", "one").unwrap();
+    let before = now();
+    memory.delete("/memories/b").unwrap();
+    memory.str_replace("/memories/a.txt", "one", "two").unwrap();
+    store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
+    for dry_run in [true, false] {
+        refused(memory, &["b"], |memory| memory.restore_all(before, dry_run));
+    }
+    holds(memory, &[("a.txt", "two"), ("b", "by somebody else")]);
+    // One that it knows goes away, as it was not there then.
+    store.delete(&at("b")).unwrap();
+    memory.create("/memories/b", "two").unwrap();
+    memory.restore_all(before, false).unwrap();
+    holds(memory, &[("a.txt", "one"), ("b/c.txt", "one")]);
+}
+
+on_every_store!(what_was_changed_is_told_from_what_is_in_the_way);
+fn what_was_changed_is_told_from_what_is_in_the_way(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/a.txt", "one").unwrap();
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    let before = now();
+    memory.str_replace("/memories/a.txt", "one", "two").unwrap();
+    memory.delete("/memories/b").unwrap();
+    store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
+    store.write(&at("a.txt"), b"by somebody else", OnExisting::Overwrite).unwrap();
+    let error = memory.undo_since(before, None, false).unwrap_err();
+    let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
+    assert_eq!((&paths[..], &in_the_way[..]), (&[at("a.txt"), at("b")][..], &[at("b")][..]));
+    let sentence =
+        "changed since, so nothing was taken back: /memories/a.txt; in the way: /memories/b";
+    assert_eq!(error.to_string(), sentence);
+    holds(memory, &[("a.txt", "by somebody else"), ("b", "by somebody else")]);
+}
+
+on_every_store!(a_directory_that_somebody_else_replaced_is_in_the_way);
+fn a_directory_that_somebody_else_replaced_is_in_the_way(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    let before = now();
+    memory.str_replace("/memories/b/c.txt", "one", "two").unwrap();
+    let change = last(memory);
+    // The history still believes that `b/c.txt` is there.
+    store.delete(&at("b")).unwrap();
+    store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
+    refused(memory, &["b"], |memory| memory.restore(change, true));
+    refused(memory, &["b"], |memory| memory.restore_all(before, false));
+    let error = memory.undo(change, false).unwrap_err();
+    assert_eq!(error.paths(), [at("b"), at("b/c.txt")], "{error:?}");
+    holds(memory, &[("b", "by somebody else")]);
+}
+
+on_every_store!(a_file_several_levels_above_is_named);
+fn a_file_several_levels_above_is_named(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/a/b/c/d.txt", "deep").unwrap();
+    memory.create("/memories/a/b/e.txt", "less deep").unwrap();
+    memory.create("/memories/a/f.txt", "free").unwrap();
+    let kept = versions(memory);
+    memory.delete("/memories/a").unwrap();
+    let deleted = last(memory);
+    memory.create("/memories/a/b", "a file").unwrap();
+    refused(memory, &["a/b"], |memory| memory.undo(deleted, false));
+    refused(memory, &["a/b"], |memory| memory.restore(deleted, true));
+    memory.restore(kept[0].id, false).unwrap();
+    holds(memory, &[("a/b", "a file"), ("a/f.txt", "free")]);
+    memory.delete("/memories/a").unwrap();
+    memory.create("/memories/a", "another file").unwrap();
+    refused(memory, &["a"], |memory| memory.restore(deleted, true));
+    memory.delete("/memories/a").unwrap();
+    memory.restore(deleted, false).unwrap();
+    let all = [("a/b/c/d.txt", "deep"), ("a/b/e.txt", "less deep"), ("a/f.txt", "free")];
+    holds(memory, &all);
+}
+
+on_every_store!(a_rename_is_not_undone_below_a_file);
+fn a_rename_is_not_undone_below_a_file(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    memory.rename("/memories/b/c.txt", "/memories/x.txt").unwrap();
+    let moved = last(memory);
+    memory.delete("/memories/b").unwrap();
+    memory.create("/memories/b", "two").unwrap();
+    refused(memory, &["b"], |memory| memory.undo(moved, true));
+    refused(memory, &["b"], |memory| memory.undo(moved, false));
+
+    memory.create("/memories/d/e/f.txt", "f").unwrap();
+    memory.create("/memories/d/g.txt", "g").unwrap();
+    memory.rename("/memories/d", "/memories/y").unwrap();
+    let moved = last(memory);
+    memory.create("/memories/d", "three").unwrap();
+    refused(memory, &["d"], |memory| memory.undo(moved, false));
+    let files =
+        [("b", "two"), ("d", "three"), ("x.txt", "one"), ("y/e/f.txt", "f"), ("y/g.txt", "g")];
+    holds(memory, &files);
+    memory.delete("/memories/d").unwrap();
+    memory.undo(moved, false).unwrap();
+    let files = [("b", "two"), ("d/e/f.txt", "f"), ("d/g.txt", "g"), ("x.txt", "one")];
+    holds(memory, &files);
+}
+
+on_every_store!(nothing_is_brought_back_onto_a_directory);
+fn nothing_is_brought_back_onto_a_directory(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b", "one").unwrap();
+    let before = now();
+    memory.delete("/memories/b").unwrap();
+    let deleted = versions(memory).remove(0);
+    memory.create("/memories/b/c.txt", "two").unwrap();
+    nothing_brings_back(memory, &deleted, &["b"]);
+    refused(memory, &["b"], |memory| memory.undo_since(before, None, false));
+    refused(memory, &["b"], |memory| memory.restore_all(before, false));
+    // A directory without files is still one, and no version says that it may go.
+    memory.delete("/memories/b/c.txt").unwrap();
+    nothing_brings_back(memory, &deleted, &["b"]);
+    memory.delete("/memories/b").unwrap();
+    memory.undo(deleted.change, false).unwrap();
+    holds(memory, &[("b", "one")]);
+}
+
+on_every_store!(files_that_go_where_others_are_wait_for_them);
+fn files_that_go_where_others_are_wait_for_them(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b/c", "one").unwrap();
+    memory.create("/memories/y", "two").unwrap();
+    memory.create("/memories/z/1", "three").unwrap();
+    let before = now();
+    // A file is where its directory was.
+    memory.rename("/memories/b/c", "/memories/x").unwrap();
+    memory.delete("/memories/b").unwrap();
+    memory.rename("/memories/x", "/memories/b").unwrap();
+    // Another one is where a directory was.
+    memory.rename("/memories/z/1", "/memories/w").unwrap();
+    memory.delete("/memories/z").unwrap();
+    memory.rename("/memories/y", "/memories/z").unwrap();
+    holds(memory, &[("b", "one"), ("w", "three"), ("z", "two")]);
+    memory.undo_since(before, None, false).unwrap();
+    holds(memory, &[("b/c", "one"), ("y", "two"), ("z/1", "three")]);
+}
+
+on_every_store!(files_of_one_change_that_are_in_each_others_way_are_not_brought_back);
+fn files_of_one_change_that_are_in_each_others_way_are_not_brought_back(store: Arc<dyn Store>) {
+    let memory = &remembering(&store);
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    memory.create("/memories/a", "first").unwrap();
+    let before = now();
+    memory.delete("/memories/b").unwrap();
+    memory.delete("/memories/a").unwrap();
+    memory.create("/memories/b", "two").unwrap();
+    memory.create("/memories/a", "second").unwrap();
+    // It deletes `b` and makes `b/c.txt`, and of two files at `a` deletes one and makes the other.
+    let change = memory.undo_since(before, None, false).unwrap().change.unwrap();
+    memory.delete("/memories/b").unwrap();
+    memory.delete("/memories/a").unwrap();
+    refused(memory, &["b"], |memory| memory.restore(change, false));
+    memory.create("/memories/b", "three").unwrap();
+    let error = memory.restore(change, true).unwrap_err();
+    assert_eq!(error.paths(), [at("b")], "{error:?}");
+    holds(memory, &[("b", "three")]);
+}
+
+/// On a store that ignores case, what is in the way is named as it is spelled there.
+#[test]
+fn a_file_in_another_spelling_is_in_the_way_as_well() {
+    for store in [FoldingStore::like_windows(), FoldingStore::like_macos()] {
+        let store: Arc<dyn Store> = Arc::new(store);
+        let memory = &remembering(&store);
+        memory.create("/memories/dir/c.txt", "one").unwrap();
+        memory.create("/memories/file", "old").unwrap();
+        let before = now();
+        memory.delete("/memories/dir").unwrap();
+        let deleted = versions(memory).remove(0);
+        memory.create("/memories/DIR", "two").unwrap();
+        memory.delete("/memories/file").unwrap();
+        nothing_brings_back(memory, &deleted, &["DIR"]);
+        memory.create("/memories/File", "new").unwrap();
+        memory.undo_since(before, None, false).unwrap();
+        holds(memory, &[("dir/c.txt", "one"), ("file", "old")]);
+    }
+}
+
+#[test]
+fn a_mount_point_is_in_the_way_of_a_file() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let memory = &remembering(&store);
+    memory.create("/memories/team", "one").unwrap();
+    memory.create("/memories/x/team", "two").unwrap();
+    memory.delete("/memories/team").unwrap();
+    let first = last(memory);
+    memory.delete("/memories/x").unwrap();
+    let second = last(memory);
+    let mount = || Arc::new(InProcess::new());
+    let mounts = Mounts::new(Arc::clone(&store)).mount(at("team"), mount()).unwrap();
+    let mounts = mounts.mount(at("x/team/deep"), mount()).unwrap();
+    let mounts: Arc<dyn Store> = Arc::new(mounts);
+    let memory = &remembering(&mounts);
+    refused(memory, &["team"], |memory| memory.restore(first, true));
+    refused(memory, &["x/team"], |memory| memory.undo(second, false));
+    memory.create("/memories/team/a", "a file of the mounted store").unwrap();
+    refused(memory, &["team"], |memory| memory.undo(first, false));
+}
+
+/// Links are never followed, and are in the way.
+#[cfg(unix)]
+#[test]
+fn a_link_is_in_the_way() {
+    let place = tempfile::tempdir().unwrap();
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = &Memory::open(place.path().join("m").to_str().unwrap(), options).unwrap();
+    memory.create("/memories/b/c.txt", "one").unwrap();
+    memory.create("/memories/d", "two").unwrap();
+    memory.delete("/memories/b").unwrap();
+    let below = versions(memory).remove(0);
+    memory.delete("/memories/d").unwrap();
+    let here = versions(memory).remove(0);
+    let elsewhere = place.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for name in ["b", "d"] {
+        let link = memory.store().directory().unwrap().join(name);
+        std::os::unix::fs::symlink(&elsewhere, link).unwrap();
+    }
+    nothing_brings_back(memory, &below, &["b"]);
+    nothing_brings_back(memory, &here, &["d"]);
+    assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 0);
+}
+
+/// A store where somebody else makes the file `b` just before something is written or renamed to a path.
+struct Faster {
+    inner: InProcess,
+    before: MemoryPath,
+    is_armed: AtomicBool,
+}
+
+impl Faster {
+    fn make(&self, path: &MemoryPath) {
+        if *path == self.before && self.is_armed.swap(false, Ordering::Relaxed) {
+            self.inner.write(&at("b"), b"faster", OnExisting::Error).unwrap();
+        }
+    }
+}
+
+impl Layer for Faster {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.make(path);
+        self.inner.write(path, content, existing)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.make(to);
+        self.inner.rename(from, to)
+    }
+}
+
+#[test]
+fn what_gets_in_the_way_meanwhile_changes_nothing_either() {
+    for (place, is_moved) in [("b/c.txt", true), ("b/c.txt", false), ("b", true), ("b", false)] {
+        let (inner, is_armed) = (InProcess::new(), AtomicBool::new(false));
+        let store = Arc::new(Faster { inner, before: at(place), is_armed });
+        let memory = &remembering(&(Arc::clone(&store) as Arc<dyn Store>));
+        memory.create(at(place).as_str(), "one").unwrap();
+        if is_moved {
+            memory.rename(at(place).as_str(), "/memories/x").unwrap();
+        } else {
+            memory.delete(at(place).as_str()).unwrap();
+        }
+        let change = last(memory);
+        if place != "b" {
+            memory.delete("/memories/b").unwrap();
+        }
+        let before = versions(memory);
+        store.is_armed.store(true, Ordering::Relaxed);
+        let error = memory.undo(change, false).unwrap_err();
+        assert!(!store.is_armed.load(Ordering::Relaxed));
+        let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
+        assert_eq!(*paths, [at("b")]);
+        assert_eq!(in_the_way.len(), usize::from(place != "b"));
+        assert_eq!(versions(memory), before);
+        let moved: &[_] =
+            if is_moved { &[("b", "faster"), ("x", "one")] } else { &[("b", "faster")] };
+        holds(memory, moved);
+    }
+}
+
+/// The program says what is in the way, and that it changed nothing.
+#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
+#[test]
+fn the_program_says_what_is_in_the_way() {
+    let place = tempfile::tempdir().unwrap();
+    for store in ["./m", "sqlite:m.db"] {
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        let path = place.path().to_str().unwrap();
+        let address = match store.strip_prefix("sqlite:") {
+            Some(name) => format!("sqlite:{path}/{name}"),
+            None => format!("{path}/m"),
+        };
+        let memory = Memory::open(&address, options).unwrap();
+        memory.create("/memories/b/c.txt", "one").unwrap();
+        memory.create("/memories/a", "one").unwrap();
+        memory.delete("/memories/b").unwrap();
+        let change = last(&memory).to_string();
+        memory.create("/memories/b", "two").unwrap();
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
+            command.env("MEMDIR_QUIET", "1").current_dir(place.path());
+            let output = command.arg(arguments[0]).arg(store).args(&arguments[1..]).output();
+            let output = output.unwrap();
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+            (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+        };
+        let stderr = "memdir: /memories/b: in the way\n\
+             memdir: nothing was changed, as 1 path is in the way\n";
+        let asked: [&[&str]; 3] =
+            [&["undo", &change], &["restore", &change], &["restore", &change, "--overwrite"]];
+        for asked in asked {
+            assert_eq!(run(asked), (1, String::new(), stderr.to_owned()), "{asked:?}");
+            let (code, stdout, _) = run(&[asked, &["--json"]].concat());
+            let conflict: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+            let expected = json!({"type": "conflict", "path": "/memories/b", "in_the_way": true});
+            assert_eq!((code, conflict), (1, expected));
+        }
+    }
+}

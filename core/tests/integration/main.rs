@@ -1,0 +1,74 @@
+//! The tests of the core against its public interface: one program, so that they are linked once.
+//!
+//! A module a feature. `common` has what several share.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+#[macro_use]
+mod common;
+
+mod agreement;
+mod check;
+mod cli;
+mod cli_archive;
+mod cli_edit;
+mod cli_encrypted;
+mod cli_files;
+mod cli_git;
+mod cli_history;
+mod cli_history_copy;
+mod cli_streams;
+mod cli_terminal;
+mod cli_watch;
+mod contract;
+mod copy;
+mod copy_refusals;
+mod encrypted;
+mod encrypted_concurrency;
+mod encrypted_format;
+mod expiry;
+mod faults;
+mod features;
+mod files;
+mod folding;
+mod history;
+mod history_flushes;
+mod history_killed;
+mod history_model;
+mod history_obstructed;
+mod history_past;
+mod history_processes;
+mod hooks;
+mod hostile;
+mod key_file;
+mod local;
+mod local_faults;
+mod local_locks;
+mod local_windows;
+mod local_windows_real;
+mod looking;
+mod many_writers;
+mod mounts;
+mod mounts_moving;
+mod mounts_races;
+mod objects;
+mod objects_faults;
+mod objects_processes;
+mod page;
+mod policies;
+mod postgres;
+mod postgres_access;
+mod postgres_faults;
+mod postgres_processes;
+mod postgres_turns;
+mod processes;
+mod read_only;
+mod readme;
+mod replay;
+mod reserved;
+mod schema;
+mod sensitive;
+mod spans;
+mod sqlite;
+mod sqlite_processes;
+mod stats;

@@ -1,0 +1,452 @@
+//! Object storage when things go wrong at every request: errors, lost answers, and the end of the
+//! client. Afterwards a command has been done or has not, and nothing that was acknowledged is lost.
+#![cfg(all(unix, feature = "object-storage"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::common::clouds::{BUCKET, Cloud, prefix};
+use crate::common::effort::times;
+use crate::common::faulty::{Fault, Plan, Proxy};
+use crate::common::store_helpers;
+use crate::common::store_helpers::{Tree, append, at};
+use memdir::history::{HistoryQuery, Operation};
+use memdir::store::{Effect, ObjectStorage};
+use memdir::{Cancellation, Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
+
+fn tree(store: &dyn Store) -> Tree {
+    store_helpers::tree(store, "/memories")
+}
+
+/// What every command starts with. The server is asked directly, which is quicker.
+fn prepare(cloud: &Cloud, prefix: &str) {
+    for key in ["file", "dir/a", "dir/b", "dir/sub/c", "other/x"] {
+        cloud.put(&format!("{prefix}/{key}"), &[], key.as_bytes());
+    }
+    // An empty directory, and one in a directory that is to be moved.
+    for directory in ["lone", "dir/empty"] {
+        let key = format!("{prefix}/{directory}/.memdir-directory%2F");
+        cloud.put(&key, &[], b"");
+    }
+}
+
+/// A place that has it, and the memory there.
+fn prepared(cloud: &Cloud) -> (String, ObjectStorage) {
+    let prefix = prefix();
+    prepare(cloud, &prefix);
+    let store = cloud.open(&prefix);
+    (prefix, store)
+}
+
+type Command = (&'static str, fn(&dyn Store) -> Result<(), StoreError>);
+
+const COMMANDS: &[Command] = &[
+    ("create", |s| s.write(&at("/memories/new/deep/file"), b"new", OnExisting::Error)),
+    ("create in the lone directory", |s| s.write(&at("/memories/lone/y"), b"y", OnExisting::Error)),
+    ("overwrite", |s| s.write(&at("/memories/dir/a"), b"over", OnExisting::Overwrite)),
+    ("edit", |s| append(s, "/memories/file", "+edit")),
+    ("delete a file", |s| s.delete(&at("/memories/other/x"))),
+    ("delete a directory", |s| s.delete(&at("/memories/dir"))),
+    ("rename a file", |s| s.rename(&at("/memories/other/x"), &at("/memories/moved/x"))),
+    ("rename a directory", |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"))),
+    ("read", |s| s.read(&at("/memories/dir/a")).map(drop)),
+    ("list", |s| s.list(&at("/memories/dir")).map(drop)),
+    ("open", |s| s.open(&at("/memories/dir"), 2).map(drop)),
+    ("clear", |s| s.clear()),
+];
+
+/// Those that between them send every kind of request.
+const OF_EACH_KIND: [&str; 4] = ["create", "edit", "delete a directory", "rename a file"];
+
+/// A fault that passes at any one request: the command is done all the same, once.
+fn a_fault_that_passes_changes_nothing_about_any_command(cloud: &'static Cloud) {
+    let commands =
+        COMMANDS.iter().filter(|(name, _)| !cloud.is_azure() || OF_EACH_KIND.contains(name));
+    thread::scope(|scope| {
+        for (name, command) in commands {
+            scope.spawn(move || {
+                let proxy = Proxy::before(&cloud.server);
+                let (prefix, store) = prepared(cloud);
+                let faulty = cloud.open_at(&proxy.address, &prefix);
+                command(&store).unwrap();
+                let expected = tree(&store);
+                let passes = times(1).min(Fault::PASSING.len());
+                for pass in 0..passes {
+                    let mut number = 0;
+                    loop {
+                        // Every fault at every request, in five passes.
+                        let fault = Fault::PASSING[(number + 3 * pass) % 5];
+                        store.clear().unwrap();
+                        prepare(cloud, &prefix);
+                        proxy.plan(Plan::One(number, fault));
+                        let done = command(&faulty);
+                        let requests = proxy.requests();
+                        assert!(
+                            done.is_ok(),
+                            "{name}, {fault:?} at {number}: {done:?} {requests:#?}"
+                        );
+                        assert_eq!(tree(&store), expected, "{name}, {fault:?} at {number}");
+                        number += 1;
+                        if number >= requests.len() {
+                            break;
+                        }
+                    }
+                    assert!(number > 0);
+                }
+            });
+        }
+    });
+}
+
+/// With a history: the command is done once, and so is its version.
+fn a_fault_that_passes_makes_no_version_too_many(cloud: &'static Cloud) {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    type Command = fn(&Memory) -> Result<String, Error>;
+    let commands: [(&str, Command); 4] = [
+        ("create", |memory| memory.create("/memories/new/file", "new")),
+        ("edit", |memory| memory.insert("/memories/dir/a", 0, "more")),
+        ("delete", |memory| memory.delete("/memories/dir")),
+        ("rename", |memory| memory.rename("/memories/dir/a", "/memories/moved/a")),
+    ];
+    thread::scope(|scope| {
+        for (name, command) in commands {
+            let options = &options;
+            scope.spawn(move || {
+                let proxy = Proxy::before(&cloud.server);
+                for number in 0.. {
+                    let prefix = prefix();
+                    let memory = Memory::open(
+                        &cloud.address_at(&proxy.address, BUCKET, &prefix),
+                        options.clone(),
+                    );
+                    let memory = memory.unwrap();
+                    memory.create("/memories/dir/a", "a\n").unwrap();
+                    memory.create("/memories/dir/b", "b\n").unwrap();
+                    proxy.plan(Plan::One(number, Fault::PASSING[number % 5]));
+                    let done = command(&memory);
+                    let requests = proxy.requests();
+                    proxy.plan(Plan::Nothing);
+                    assert!(done.is_ok(), "{name}, {number}: {done:?} {requests:#?}");
+                    let made = memory.history(&HistoryQuery::default()).unwrap();
+                    let changes: BTreeSet<_> = made.iter().map(|version| version.change).collect();
+                    assert_eq!(changes.len(), 3, "{name}, {number}: {made:?}");
+                    for version in &made {
+                        if version.operation != Operation::Deleted {
+                            memory.read_version(version.id).unwrap();
+                        }
+                    }
+                    if number >= requests.len() || number >= times(cloud.few(8, 4)) {
+                        break;
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The server has gone for good from some request on: an error, and then the tool answers again.
+fn a_server_that_goes_away_is_an_error_and_comes_back(cloud: &'static Cloud) {
+    let (prefix, store) = prepared(cloud);
+    let before = tree(&store);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    for fault in [Fault::NotSent, Fault::Error500] {
+        proxy.plan(Plan::From(1, fault));
+        let done = append(&faulty, "/memories/file", "lost");
+        assert!(matches!(done, Err(StoreError::Failed { .. })), "{done:?}");
+        assert_eq!(tree(&store), before);
+    }
+    proxy.plan(Plan::Nothing);
+    append(&faulty, "/memories/file", "+").unwrap();
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
+}
+
+/// A server that refuses everything from some request on: where the error says that nothing was changed,
+/// nothing was; and where no request could have changed anything, it says so.
+fn what_an_error_says_of_the_change_is_true(cloud: &'static Cloud) {
+    let refused = Fault::Refused("400 Bad Request", "InvalidArgument");
+    let mut known = [0, 0];
+    for (name, command) in COMMANDS.iter().filter(|(name, _)| OF_EACH_KIND.contains(name)) {
+        for number in 0.. {
+            let (prefix, store) = prepared(cloud);
+            let before = tree(&store);
+            let proxy = Proxy::before(&cloud.server);
+            let faulty = cloud.open_at(&proxy.address, &prefix);
+            proxy.plan(Plan::From(number, refused));
+            let effect = match command(&faulty) {
+                Err(StoreError::Failed { effect, .. }) => effect,
+                Err(condition) => panic!("{name}, {number}: {condition}"),
+                Ok(()) => break,
+            };
+            let unchanged = effect == Effect::Unchanged;
+            assert!(unchanged || number > 0, "{name}: nothing was asked for yet");
+            assert!(!unchanged || tree(&store) == before, "{name}, {number}: it was changed");
+            known[usize::from(unchanged)] += 1;
+        }
+    }
+    assert!(known[0] > 0 && known[1] > 0, "{known:?}");
+}
+
+/// A caller who goes before anything is changed is heard at once, also by a command that waits for a
+/// server which says nothing; one who goes later is not.
+fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
+    let (prefix, store) = prepared(cloud);
+    let before = tree(&store);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    let cancelled = |command: fn(&dyn Store) -> Result<(), StoreError>, plan, requests| {
+        proxy.plan(plan);
+        let cancellation = Cancellation::new();
+        thread::scope(|scope| {
+            let called = scope.spawn(|| cancellation.within(|| command(&faulty)));
+            while proxy.requests().len() < requests {
+                thread::yield_now();
+            }
+            cancellation.cancel();
+            called.join().unwrap()
+        })
+    };
+    for (name, command) in COMMANDS {
+        for fault in [Fault::DoneButSilent, Fault::Error500] {
+            let done = cancelled(*command, Plan::From(0, fault), 1);
+            assert!(matches!(done, Err(StoreError::Cancelled)), "{name} {fault:?}: {done:?}");
+            assert_eq!(tree(&store), before, "{name}");
+        }
+    }
+    let edit: fn(&dyn Store) -> _ = |s| append(s, "/memories/file", "+");
+    let begun = cancelled(edit, Plan::One(1, Fault::DoneBut500), 2);
+    assert!(begun.is_ok(), "{begun:?}");
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+");
+}
+
+/// Other writers come between a write whose answer is lost and the question whether it was done.
+fn a_lost_answer_is_understood_also_when_others_wrote_since(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    let proxy = Proxy::before(&cloud.server);
+    let faulty = cloud.open_at(&proxy.address, &prefix);
+    for round in 0..5 {
+        let path = format!("/memories/{round}");
+        store.write(&at(&path), b"", OnExisting::Error).unwrap();
+        proxy.plan(Plan::One(1, Fault::DoneBut500));
+        thread::scope(|scope| {
+            let edit = scope.spawn(|| append(&faulty, &path, "once"));
+            // In the pause before the next try.
+            while proxy.requests().len() < 2 {
+                thread::yield_now();
+            }
+            for _ in 0..10 {
+                append(&store, &path, "+").unwrap();
+            }
+            edit.join().unwrap().unwrap();
+        });
+        let content = String::from_utf8(store.read(&at(&path)).unwrap()).unwrap();
+        assert_eq!(content.matches("once").count(), 1, "{content}");
+        assert_eq!(content.matches('+').count(), 10, "{content}");
+    }
+}
+
+/// Runs the command until its end, or until the client's end at the given request.
+fn until_its_end(
+    cloud: &Cloud,
+    proxy: &Proxy,
+    prefix: &str,
+    plan: Plan,
+    command: fn(&dyn Store) -> Result<(), StoreError>,
+) -> Option<Result<(), StoreError>> {
+    let store: Arc<ObjectStorage> = Arc::new(cloud.open_at(&proxy.address, prefix));
+    proxy.plan(plan);
+    let done = Arc::new(AtomicBool::new(false));
+    let (worker, finished) = (Arc::clone(&store), Arc::clone(&done));
+    let work = thread::spawn(move || {
+        let result = command(&*worker);
+        finished.store(true, Ordering::Release);
+        result
+    });
+    if proxy.wait_for_halt(|| done.load(Ordering::Acquire)) {
+        // It waits for an answer that does not come. What it would do is of no more effect.
+        return None;
+    }
+    Some(work.join().unwrap())
+}
+
+/// The client ends at each request of the rename of a directory, before or after the server does
+/// it. Every file is in at least one place, and the same rename, asked again, finishes it.
+fn a_directory_rename_that_breaks_off_is_finished_by_the_same_rename(cloud: &'static Cloud) {
+    let rename: fn(&dyn Store) -> _ = |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"));
+    let whole = prefix();
+    let store = cloud.open(&whole);
+    prepare(cloud, &whole);
+    let before = tree(&store);
+    rename(&store).unwrap();
+    let expected = tree(&store);
+    assert!(!expected.contains_key("/memories/dir"));
+    let mut ends = 0;
+    for after in [false, true] {
+        let mut number = 0;
+        loop {
+            let (prefix, store) = prepared(cloud);
+            let proxy = Proxy::before(&cloud.server);
+            if until_its_end(cloud, &proxy, &prefix, Plan::Halt(number, after), rename).is_some() {
+                break;
+            }
+            let left = tree(&store);
+            for (path, content) in before.iter().filter(|(_, content)| content.is_some()) {
+                let moved = path.replace("/memories/dir", "/memories/to/dir");
+                let there = [left.get(path), left.get(&moved)];
+                assert!(there.contains(&Some(content)), "{number} {after}: {path} in {left:#?}");
+            }
+            let again = rename(&store);
+            // The last request takes the source away; then there is nothing left to be asked for.
+            let complete = left == expected;
+            assert!(again.is_ok() || complete, "{number} {after}: {again:?}");
+            assert_eq!(tree(&store), expected, "{number} {after}");
+            // Nothing of it is left over.
+            let keys = cloud.keys(&prefix);
+            assert!(!keys.iter().any(|key| key.starts_with("dir/")), "{keys:#?}");
+            number += (cloud.few(4, 16) / times(1)).max(1);
+            ends += 1;
+        }
+    }
+    assert!(ends > cloud.few(10, 2), "{ends}");
+}
+
+/// The same for every other command: done, not done, or as its page says.
+fn a_client_that_ends_leaves_whole_files(cloud: &'static Cloud) {
+    for (name, command) in COMMANDS.iter().filter(|(name, _)| !name.contains("rename a dir")) {
+        for after in [false, true] {
+            let mut number = 0;
+            loop {
+                let (prefix, store) = prepared(cloud);
+                let before = tree(&store);
+                let proxy = Proxy::before(&cloud.server);
+                let done =
+                    until_its_end(cloud, &proxy, &prefix, Plan::Halt(number, after), *command);
+                if done.is_some() {
+                    break;
+                }
+                let left = tree(&store);
+                for (path, content) in &left {
+                    let whole = match before.get(path) {
+                        Some(old) => content == old || content.as_deref() == Some(b"over"),
+                        None => true,
+                    };
+                    let edited = content.as_deref() == Some(b"file+edit");
+                    assert!(whole || edited, "{name} {number} {after}: {path} is {content:?}");
+                }
+                if name.starts_with("rename") {
+                    let kept = left.values().flatten().any(|content| content == b"other/x");
+                    assert!(kept, "{name} {number} {after}: {left:#?}");
+                }
+                // And what was asked for can be asked for again, by anybody.
+                match command(&store) {
+                    Ok(()) | Err(StoreError::NotFound | StoreError::AlreadyExists) => {}
+                    Err(error) => panic!("{name} {number} {after}: {error}"),
+                }
+                append(&store, "/memories/lone/z", "").unwrap_err();
+                number += (cloud.few(2, 4) / times(1)).max(1);
+            }
+        }
+    }
+}
+
+/// A rename that was not finished keeps its directory from being renamed elsewhere.
+fn another_rename_of_a_directory_half_moved_is_refused(cloud: &'static Cloud) {
+    let (prefix, store) = prepared(cloud);
+    let proxy = Proxy::before(&cloud.server);
+    let to = |to: &str| store.rename(&at("/memories/dir"), &at(to));
+    let halted = until_its_end(cloud, &proxy, &prefix, Plan::Halt(20, true), |s| {
+        s.rename(&at("/memories/dir"), &at("/memories/one"))
+    });
+    assert!(halted.is_none());
+    let error = to("/memories/two").unwrap_err();
+    assert!(error.to_string().contains("has not been finished"), "{error}");
+    let over = store.rename(&at("/memories/other"), &at("/memories/one"));
+    assert!(matches!(over, Err(StoreError::AlreadyExists)), "{over:?}");
+    to("/memories/one").unwrap();
+    assert!(matches!(to("/memories/two"), Err(StoreError::NotFound)));
+}
+
+/// A timeout is no answer either.
+fn a_server_that_says_nothing_is_not_waited_for_long(cloud: &'static Cloud) {
+    let (prefix, store) = prepared(cloud);
+    let proxy = Proxy::before(&cloud.server);
+    let address = format!("{}&timeout=1s", cloud.address_at(&proxy.address, BUCKET, &prefix));
+    let faulty = ObjectStorage::open(&address).unwrap();
+    proxy.plan(Plan::One(1, Fault::DoneButSilent));
+    append(&faulty, "/memories/file", "+once").unwrap();
+    assert_eq!(store.read(&at("/memories/file")).unwrap(), b"file+once");
+}
+
+/// An edit and a rename of the same file at once: the edit is in the file wherever it is, or it
+/// was refused.
+fn an_edit_that_races_with_a_rename_is_kept_or_refused(cloud: &'static Cloud) {
+    let prefix = prefix();
+    let store = cloud.open(&prefix);
+    let mut kept = 0;
+    for round in 0..times(cloud.few(10, 4)) {
+        let directory = round % 2 == 1;
+        let (from, to) = (format!("/memories/from {round}"), format!("/memories/to {round}"));
+        let name = if directory { "/file" } else { "" };
+        store.write(&at(&format!("{from}{name}")), b"", OnExisting::Error).unwrap();
+        let edits = thread::scope(|scope| {
+            let editor = scope.spawn(|| {
+                (0..30)
+                    .take_while(|_| append(&store, &format!("{from}{name}"), "+").is_ok())
+                    .count()
+            });
+            store.rename(&at(&from), &at(&to)).unwrap();
+            editor.join().unwrap()
+        });
+        let content = store.read(&at(&format!("{to}{name}"))).unwrap();
+        assert_eq!(content.len(), edits, "round {round}");
+        kept += edits;
+        assert!(matches!(store.read(&at(&from)), Err(StoreError::NotFound)));
+    }
+    assert!(kept > 0, "no edit came before a rename");
+}
+
+/// A file, and files below its path, made at once: never both.
+fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud) {
+    let store = cloud.open(&prefix());
+    let mut won = 0;
+    for round in 0.. {
+        // Both may lose a round, and on a slow server they mostly do.
+        if won > 0 && round >= times(cloud.few(15, 5)) {
+            break;
+        }
+        assert!(round < 1_000, "neither ever wins");
+        let file = at(&format!("/memories/{round}"));
+        let below = at(&format!("/memories/{round}/below"));
+        let [file_made, below_made] = thread::scope(|scope| {
+            [&file, &below]
+                .map(|path| scope.spawn(|| store.write(path, b"x", OnExisting::Error).is_ok()))
+                .map(|writer| writer.join().unwrap())
+        });
+        assert!(!(file_made && below_made), "round {round}");
+        assert_eq!(store.read(&file).is_ok(), file_made, "round {round}");
+        assert_eq!(store.read(&below).is_ok(), below_made, "round {round}");
+        won += u32::from(file_made || below_made);
+    }
+}
+
+on_servers! {
+    all:
+        a_fault_that_passes_makes_no_version_too_many,
+        a_fault_that_passes_changes_nothing_about_any_command,
+        a_server_that_goes_away_is_an_error_and_comes_back,
+        what_an_error_says_of_the_change_is_true,
+        a_change_whose_caller_has_gone_does_not_happen,
+        a_lost_answer_is_understood_also_when_others_wrote_since,
+        a_directory_rename_that_breaks_off_is_finished_by_the_same_rename,
+        another_rename_of_a_directory_half_moved_is_refused,
+        a_server_that_says_nothing_is_not_waited_for_long,
+        an_edit_that_races_with_a_rename_is_kept_or_refused,
+        a_file_and_a_directory_at_one_path_are_never_both_made;
+    s3:
+        a_client_that_ends_leaves_whole_files;
+}

@@ -1,0 +1,95 @@
+//! The stale-view guard.
+
+use std::sync::Arc;
+
+use memdir::policy::StaleGuard;
+use memdir::store::InProcess;
+use memdir::{Error, Memory, MemoryOptions, OnExisting, Store};
+
+use crate::common::store_helpers::{at, put, race, refusal};
+
+const PATH: &str = "/memories/a.md";
+const CHANGED: &str = "Error: The file /memories/a.md has changed since you last viewed or changed \
+                       it. Nothing was changed: view it again before you edit it.";
+
+fn guarded(store: &Arc<dyn Store>, guard: StaleGuard) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.stale_guard = guard;
+    Memory::with_store(Arc::clone(store), options)
+}
+
+/// Everybody notes the number of lines that they saw, behind the last of them. Each line then has its
+/// own number, if nobody wrote by a view that was old.
+fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn Store>) {
+    const EACH: usize = 10;
+    put(&*store, PATH, "0\n");
+    let accepted = race(|racer| {
+        let memory = guarded(&store, StaleGuard::On);
+        let accepted = (0..EACH).filter(|_| {
+            // Half of them see only the end of the file.
+            let view = memory.view(PATH, (racer % 2 == 0).then_some((1, 1))).unwrap();
+            let lines = match view.lines().count() {
+                2 => last_line(&memory.view(PATH, None).unwrap()),
+                _ => last_line(&view),
+            };
+            let at = i64::try_from(lines).unwrap();
+            match memory.insert(PATH, at, &lines.to_string()) {
+                Ok(_) => true,
+                Err(Error::Refused(sentence)) => {
+                    assert_eq!(sentence, CHANGED);
+                    false
+                }
+                Err(broken) => panic!("{broken}"),
+            }
+        });
+        accepted.count()
+    });
+    let content = String::from_utf8(store.read(&at(PATH)).unwrap()).unwrap();
+    let expected: String = (0..=accepted).map(|line| format!("{line}\n")).collect();
+    assert_eq!(content, expected);
+}
+on_every_store!(stale_guard_inserts_only_into_what_was_last_viewed_under_races);
+
+/// The number of the last line that a view shows.
+fn last_line(view: &str) -> u64 {
+    let number = view.lines().last().unwrap().split('\t').next().unwrap();
+    number.trim().parse().unwrap()
+}
+
+#[test]
+fn clones_know_the_same_and_another_memory_knows_nothing() {
+    let store = Arc::new(InProcess::new()) as Arc<dyn Store>;
+    put(&*store, PATH, "one\n");
+    let (memory, other) = (guarded(&store, StaleGuard::On), guarded(&store, StaleGuard::On));
+    memory.view(PATH, None).unwrap();
+    store.write(&at(PATH), b"two\n", OnExisting::Overwrite).unwrap();
+    assert_eq!(refusal(memory.clone().insert(PATH, 0, "x")), CHANGED);
+    other.insert(PATH, 0, "x").unwrap();
+    memory.clone().view(PATH, None).unwrap();
+    memory.insert(PATH, 0, "y").unwrap();
+    // What the other one wrote last is not what is there now.
+    assert_eq!(refusal(other.insert(PATH, 0, "z")), CHANGED);
+    // What was cleared away was never seen.
+    memory.clear().unwrap();
+    put(&*store, PATH, "three\n");
+    memory.insert(PATH, 0, "x").unwrap();
+}
+
+fn stale_guard_notices_a_change_anywhere_in_a_large_file(store: Arc<dyn Store>) {
+    let lines: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    put(&*store, PATH, &lines);
+    let memory = guarded(&store, StaleGuard::Strict);
+    memory.view(PATH, Some((2, 3))).unwrap();
+    memory.insert(PATH, 20_000, "more").unwrap();
+    memory.str_replace(PATH, "line 19999\n", "the last\n").unwrap();
+    memory.insert(PATH, 5, "more").unwrap();
+    // A change of one byte near the end, in the same length.
+    let mut content = store.read(&at(PATH)).unwrap();
+    let end = content.len() - 3;
+    content[end] ^= 1;
+    store.write(&at(PATH), &content, OnExisting::Overwrite).unwrap();
+    assert_eq!(refusal(memory.insert(PATH, 0, "x")), CHANGED);
+    assert_eq!(refusal(memory.str_replace(PATH, "the last", "x")), CHANGED);
+    assert_eq!(store.read(&at(PATH)).unwrap(), content);
+}
+on_every_store!(stale_guard_notices_a_change_anywhere_in_a_large_file);

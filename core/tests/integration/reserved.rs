@@ -1,0 +1,99 @@
+//! Names of memdir's own: a model cannot use them, and what somebody else put there keeps nobody out.
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::common::store_helpers::{at, put, refusal};
+use memdir::store::{InProcess, Mount, open_existing_store, open_mounts, open_store};
+use memdir::{EncryptionKey, Error, Memory, MemoryOptions};
+
+const RECORD: &str = "/memories/.memdir-encryption";
+
+/// The addresses of each kind of store on this machine.
+fn addresses(place: &Path) -> [String; 3] {
+    let place = place.display();
+    [format!("{place}/a"), format!("dir:{place}/b"), format!("sqlite:{place}/c.db")]
+}
+
+#[test]
+fn a_model_cannot_make_a_store_look_encrypted() {
+    let place = tempfile::tempdir().unwrap();
+    let reserved = |memory: &Memory, path: &str| {
+        let expected = format!(
+            "Error: The path {path} is reserved: names that start with .memdir- are memdir's own"
+        );
+        assert_eq!(refusal(memory.create(path, "x")), expected);
+        assert_eq!(refusal(memory.rename("/memories/a.md", path)), expected);
+        assert_eq!(refusal(memory.rename("/memories/d", path)), expected);
+    };
+    let options = MemoryOptions::default();
+    for address in addresses(place.path()) {
+        let memory = Memory::open(&address, options.clone()).unwrap();
+        memory.create("/memories/a.md", "one").unwrap();
+        memory.create("/memories/d/b.md", "two").unwrap();
+        for path in [RECORD, "/memories/.MEMDIR-ENCRYPTION", "/memories/%2ememdir-encryption"] {
+            reserved(&memory, path);
+        }
+        assert_eq!(memory.store().list(&at("/memories")).unwrap().len(), 2);
+        Memory::open(&address, options.clone()).unwrap();
+    }
+    let [root, below, _] = addresses(place.path());
+    let mounts = [Mount::new("/memories", root), Mount::new("/memories/m", below)];
+    let stores = open_mounts(mounts, &options).unwrap();
+    let memory = Memory::with_store(Arc::new(stores), options.clone());
+    reserved(&memory, "/memories/m/.memdir-encryption");
+    reserved(&Memory::with_store(Arc::new(InProcess::new()), options), RECORD);
+}
+
+#[test]
+fn what_is_no_record_does_not_keep_anybody_out() {
+    let options = MemoryOptions::default();
+    for content in ["", "x", "{}", "{\"format\": \"something else\"}", "\"memdir-encryption\""] {
+        let place = tempfile::tempdir().unwrap();
+        for address in addresses(place.path()) {
+            put(&*open_store(&address, &options).unwrap(), RECORD, content);
+            let memory = Memory::open(&address, options.clone()).unwrap();
+            memory.create("/memories/a.md", "one").unwrap();
+            let found = open_existing_store(&address, &options).unwrap().unwrap();
+            assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
+            // Nor is it taken for one where there is a key, nor replaced.
+            let mut with_key = MemoryOptions::default();
+            with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
+            assert!(matches!(open_store(&address, &with_key), Err(Error::Store(_))));
+            assert_eq!(found.read(&at(RECORD)).unwrap(), content.as_bytes());
+        }
+    }
+    let place = tempfile::tempdir().unwrap();
+    for address in addresses(place.path()) {
+        put(&*open_store(&address, &options).unwrap(), &format!("{RECORD}/below"), "x");
+        open_store(&address, &options).unwrap();
+    }
+}
+
+#[test]
+fn a_record_of_memdir_means_encrypted_also_when_it_is_damaged() {
+    let place = tempfile::tempdir().unwrap();
+    let mut with_key = MemoryOptions::default();
+    with_key.encryption_key = Some(EncryptionKey::from_bytes([1; 32]));
+    for address in addresses(place.path()) {
+        open_store(&address, &with_key).unwrap();
+        let raw = memdir::store::open_raw_store(&address, &MemoryOptions::default()).unwrap();
+        let record = raw.read(&at(RECORD)).unwrap();
+        let refused = || {
+            let error = open_store(&address, &MemoryOptions::default()).err().unwrap();
+            assert!(error.to_string().contains("the store is encrypted"), "{error}");
+        };
+        refused();
+        raw.delete(&at(RECORD)).unwrap();
+        put(&*raw, RECORD, &record[..record.len() / 2]);
+        refused();
+        // Written anew by another program.
+        let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
+        raw.delete(&at(RECORD)).unwrap();
+        put(&*raw, RECORD, serde_json::to_string_pretty(&record).unwrap());
+        refused();
+        open_store(&address, &with_key).unwrap();
+    }
+}
