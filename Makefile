@@ -16,10 +16,9 @@ VENV := $(CACHE)/venv
 OLDEST := $(CACHE)/venv-oldest
 BIN := $(VENV)/bin
 CONFORMANCE := target/conformance
-# Three crates are left out: maturin builds the Python package, and scripts build what generates sources.
-RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header
-# Tests are built with the profile `dev`, and with features that let all crates share one build of the dependencies. Benchmarks
-# and releases are built with `--release` and without these features.
+# One build for the Rust tests and the libraries of all bindings that are tested. Three crates are left out: maturin builds the
+# Python package, whose feature `shared` lets it use what was built here, and scripts build what generates sources.
+RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header --features memdir-c/testing
 SHARED := --features shared
 
 RUST_SOURCES := $(shell find core/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml */build.rs)
@@ -46,10 +45,11 @@ ready = MAKEFLAGS=$$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS
 
 .PHONY: demo
 demo: ## an agent with memory, end to end, through the real anthropic SDK
-	@# On a fresh machine the core is compiled while Python's packages come.
-	@$(MAKE) --no-print-directory --jobs 2 core $(CACHE)/python
-	@$(call ready,$(CACHE)/python-installed)
-	@$(BIN)/python examples/python/demo.py
+	@# The wheel that is tested, if it is there; otherwise a smaller one is compiled while Python's packages come.
+	@if $(MAKE) --question $(CACHE)/python-installed > /dev/null 2>&1; then exec $(BIN)/python examples/python/demo.py; fi
+	@$(MAKE) --no-print-directory --jobs 2 demo-core $(CACHE)/python
+	@$(call ready,$(CACHE)/demo-installed)
+	@PYTHONPATH=$(CACHE)/demo $(BIN)/python examples/python/demo.py
 
 .PHONY: demo-node
 demo-node: ## the same in TypeScript, through the real @anthropic-ai/sdk
@@ -64,48 +64,61 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # --- tests ------------------------------------------------------------------------------------
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
-# shown when it has ended. Everything that more than one of them needs is made before.
-.PHONY: test test-in-packages test-on-devices test-through-c
+# shown when it has ended. Everything that more than one of them needs is made before: what is fetched, while Rust is compiled.
+.PHONY: test test-set-up test-in-packages test-on-devices test-through-c
 test: ## every test
 	@tests/step begin
-	@$(call ready,servers)
-	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/postgres $(CACHE)/python); fi
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c
-	@$(call ready,test-counts)
+	@status=0
+	@{
+		$(MAKE) --no-print-directory --jobs 3 --keep-going rust-built fetched &&
+		tests/servers/run $(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c &&
+		$(call ready,test-counts)
+	} 2>&1 | tee target/test-output || status=$$?
 	@tests/step report
+	@grep '^==> LEFT OUT' target/test-output | sort --unique || true
+	@exit $$status
 
+# One after the other, and all, whatever fails.
 test-in-packages:
-	@$(call ready,test-release)
-	@$(call ready,test-python)
-	@$(call ready,test-node)
-	@$(call ready,test-wasm)
-	@$(call ready,test-mcp)
-	@$(call ready,test-page)
+	@$(call ready,--keep-going test-release test-python test-node test-wasm test-mcp test-page)
 
 test-on-devices:
-	@$(call ready,test-kotlin)
-	@$(call ready,test-swift)
+	@$(call ready,--keep-going test-kotlin test-swift)
 
 test-through-c:
-	@$(call ready,test-c)
-	@$(call ready,test-go)
+	@$(call ready,--keep-going test-c test-go)
+
+.PHONY: test-packages
+test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
 
 .PHONY: test-rust
-test-rust: ## the core, its stores, and the conformance cases in Rust
+test-rust: ## the core, its stores, and the conformance cases in Rust (T=quota: the tests with that in their names)
 	@$(call need,cargo,Rust)
-	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace)
-	@tests/step 'Rust: build' cargo test $(RUST) --no-run --quiet
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
+ifdef T
+	@mkdir -p target
+	@tests/harmless cargo test $(RUST) --lib --bins --tests --examples --quiet -- $(T) | tee target/named-tests
+	@grep -q '^test result: ok. [1-9]' target/named-tests || { echo "no test has '$(T)' in its name" >&2; exit 1; }
+else
 	@rm -f $(CONFORMANCE)/rust-*
-	@tests/step 'Rust: tests' tests/harmless cargo test $(RUST) --quiet
+	@# Most tests wait for a disk, a server or a process.
+	@tests/step 'Rust: tests' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
+		cargo test $(RUST) --lib --bins --tests --examples --quiet --no-fail-fast
+	@tests/step 'Rust: examples in the documentation' tests/harmless cargo test $(RUST) --doc --quiet
+endif
 
 .PHONY: test-python
-test-python: ## the Python package as it is installed
+test-python: ## the Python package as it is installed (T=NAME: only such tests)
 	@$(call need,$(PYTHON),Python)
 	@$(call ready,servers $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/python-oldest-installed $(CACHE)/postgres $(CACHE)/redis)
+ifdef T
+	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests -k '$(T)'
+else
 	@rm -f $(CONFORMANCE)/python-*
-	@tests/step 'Python: tests' tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
+	@tests/step 'Python: tests' tests/servers/run tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests
 	@echo "==> the tools again, with the oldest anthropic that is supported"
 	@tests/step 'Python: tests with the oldest SDK' tests/harmless $(OLDEST)/bin/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/e2e bindings-python/tests/test_tool.py
+endif
 
 .PHONY: test-frameworks
 test-frameworks: ## the Python package in agent frameworks (long)
@@ -123,10 +136,9 @@ test-frameworks: ## the Python package in agent frameworks (long)
 test-node-frameworks: ## the Node package in agent frameworks; test-node runs the same tests, and this takes what they found
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the stand-in of the API)
-	@$(call ready,$(CACHE)/node-packed)
+	@$(call ready,$(CACHE)/node-tests)
 	@rm -rf target/frameworks/typescript
 	@cd bindings-node
-	@../tests/step 'Node: build of the tests' npm run --silent test:build
 	@../tests/step 'Node: frameworks' ../tests/harmless node --test --test-timeout=600000 test/dist/frameworks.test.mjs test/dist/agents.test.mjs
 	@$(PYTHON) ../tests/frameworks/table --take typescript
 
@@ -136,42 +148,37 @@ test-release: ## the programs that make a release
 	@$(call ready,$(CACHE)/python-tools)
 	@tests/step 'release: tests' $(BIN)/python -m pytest --quiet -p no:cacheprovider release
 
+# T is a part of the names of the tests that run, such as T='64 edits'; without it all run.
 .PHONY: test-node
-test-node: ## the Node package
+test-node: ## the Node package (T=NAME: only such tests)
 	@$(call need,node,Node)
-	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-packed)
-	@cd bindings-node
-	@../tests/step 'Node: build of the tests' npm run --silent test:build
-	@rm -f ../$(CONFORMANCE)/node-*
-	@../tests/step 'Node: tests' ../tests/harmless node --test --test-timeout=600000 test/dist/*.test.*js
+	@$(call need,$(PYTHON),the stand-in of the API)
+	@$(call ready,servers $(CACHE)/postgres $(CACHE)/node-tests)
+	@rm -f $(CONFORMANCE)/node-*
+	@tests/step 'Node: tests' tests/servers/run tests/harmless node bindings-node/scripts/run-tests.mjs $(if $(T),'$(T)')
 
-# The tests that are about no store but the one in the process, and those of what is different.
-WASM_TESTS := wasm history hooks hostile hostile-tables limits options past policies tool watch
 .PHONY: test-wasm
-test-wasm: ## the Node package as WebAssembly
+test-wasm: ## the Node package as WebAssembly (T=NAME: only such tests)
 	@$(call need,node,Node)
 	@$(call need,rustup,WebAssembly)
-	@$(call ready,$(CACHE)/wasm-packed)
-	@cd bindings-node
-	@../tests/step 'WebAssembly: build of the tests' npm run --silent test:build
-	@rm -f ../$(CONFORMANCE)/node-wasm
-	@export MEMDIR_WASM=1
-	@../tests/step 'WebAssembly: conformance' ../tests/harmless node --test --test-name-pattern 'as WebAssembly' test/dist/conformance.test.mjs
-	@../tests/step 'WebAssembly: tests' ../tests/harmless node --test --test-timeout=300000 $(WASM_TESTS:%=test/dist/%.test.*js)
+	@$(call ready,$(CACHE)/wasm-packed $(CACHE)/node-tests)
+	@rm -f $(CONFORMANCE)/node-wasm
+	@tests/step 'WebAssembly: tests' tests/harmless node bindings-node/scripts/run-tests.mjs --wasm $(if $(T),'$(T)')
 
 .PHONY: test-mcp
 test-mcp: ## the server for the Model Context Protocol, from npm, with its official clients
 	@$(call need,node,Node)
+	@$(call need,$(PYTHON),the program that makes the bundle)
 	@$(call ready,$(CACHE)/node-packed $(CACHE)/mcp/ready)
-	@tests/step 'MCP: tests' tests/harmless node --test --test-timeout=300000 tests/mcp/*.test.mjs
+	@tests/step 'MCP: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=300000 tests/mcp/*.test.mjs
 
 .PHONY: test-page
-test-page: ## the page of memdir serve, in a real browser
+test-page: ## the page of memdir serve, in a real browser (T=NAME: only such tests)
 	@$(call need,node,Node)
 	@$(call need,$(PYTHON),the stand-in of the API)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
-	@tests/step 'page: tests' tests/harmless node --test --test-concurrency=2 --test-timeout=300000 tests/page/*.test.mjs
+	@tests/step 'page: tests' tests/harmless node --test --test-timeout=900000 $(if $(T),--test-name-pattern='$(T)') tests/page/all.mjs
 
 .PHONY: bench-page
 bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
@@ -197,7 +204,13 @@ test-bundlers: ## the Node package in bundlers, test runners and other runtimes 
 .PHONY: test-kotlin
 test-kotlin: ## the Kotlin package
 	@$(call need,mvn,Kotlin)
+	@$(call ready,rust-built)
 	@bindings-uniffi/kotlin/test
+
+.PHONY: test-devices
+test-devices: ## the library for Kotlin and Swift as apps get it: its size, the jar's tests, the packages for devices (long)
+	@$(call need,mvn,Kotlin)
+	@bindings-uniffi/kotlin/test --released
 	@# What can be checked of the packages for devices without their toolchains.
 	@tests/step 'Kotlin: packages for devices' bindings-uniffi/scripts/aar --dry-run
 	@bindings-uniffi/scripts/xcframework --dry-run > /dev/null
@@ -214,56 +227,62 @@ test-kotlin-android: ## the samples for Android, on a JVM with Android's framewo
 
 .PHONY: test-swift
 test-swift: ## the Swift package, with a real compiler
+	@$(call need,cargo,Rust)
+	@$(call ready,rust-built)
 	@bindings-uniffi/swift/test
 
 .PHONY: test-c
 test-c: ## the library for C, from C, Ruby and PHP
 	@$(call need,cargo,Rust)
+	@$(call ready,rust-built)
 	@bindings-c/test
 
 .PHONY: test-go
 test-go: ## the Go module
 	@$(call need,cargo,Rust)
+	@$(call ready,rust-built)
 	@bindings-go/test
 
 # Without Go there is no S3 server for the tests, and without npm no Azure server.
 S3 := $(shell command -v go)
 AZURE := $(shell command -v npm)
-RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
-	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-sqlite python-encrypted python-history python-history-store python-store $(if $(S3),python-s3)) \
-	$(if $(shell command -v node),node-local node-encrypted node-sqlite node-store node-table $(if $(S3),node-s3) $(if $(shell command -v rustup),node-wasm)) \
+RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
+	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-store) \
+	$(if $(shell command -v node),node-local node-table $(if $(shell command -v rustup),node-wasm)) \
 	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
-	$(if $(shell command -v mvn),kotlin-encrypted kotlin-history kotlin-local kotlin-memory kotlin-room kotlin-sqlite kotlin-store)
-ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres) \
-	$(if $(shell command -v $(PYTHON)),python-postgres) $(if $(shell command -v node),node-postgres)
+	$(if $(shell command -v mvn),kotlin-local kotlin-store)
+ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres)
 
 .PHONY: test-counts
 test-counts: ## every conformance runner ran every case
 	@swift=
 	@# If Swift's tests were left out (CI does not allow that), their counts are not compared.
 	@if [ "$${CI:-}" = true ] || compgen -G '$(CONFORMANCE)/swift-*' > /dev/null; then
-		swift='swift-encrypted swift-history swift-keychain swift-local swift-memory swift-sqlite swift-store'
+		swift='swift-local swift-store'
 	fi
 	@postgres=
 	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/postgres ]; then postgres='$(ON_POSTGRES)'; fi
-	@redis=
-	@if [ "$${CI:-}" = true ] || [ -e $(CACHE)/redis ]; then redis=python-redis; fi
-	@tests/compare-counts $(RUNNERS) $$postgres $$redis $$swift
+	@tests/compare-counts $(RUNNERS) $$postgres $$swift
+
+# How many times as much as `make test` does, and what random tests start from.
+EFFORT ?= 20
+SEED := $(or $(SEED),$(shell echo $$((RANDOM * 32768 + RANDOM))))
 
 .PHONY: soak
-soak: servers $(CACHE)/postgres ## long tests: clients and servers are killed hundreds of times
+soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ## the tests with more of everything, from a fresh seed, on the disk (EFFORT=20 SEED=7)
 	@$(call need,cargo,Rust)
-	@cargo test --package memdir --no-run --quiet
-	@MEMDIR_SOAK=200 tests/harmless cargo test --quiet --package memdir --test postgres_processes kill -- --nocapture
-	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_processes a_kill_at_any_moment
-	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test objects_faults a_fault_that_passes
-	@MEMDIR_SOAK=100 tests/harmless cargo test --quiet --package memdir --test history_processes
+	@export MEMDIR_EFFORT=$(EFFORT) MEMDIR_SEED=$(SEED) MEMDIR_TEST_ON_DISK=1
+	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
+	@status=0
+	@tests/servers/run tests/harmless env RUST_TEST_THREADS=4 cargo test $(RUST) --lib --tests --quiet --no-fail-fast || status=$$?
+	@$(call ready,--keep-going test-python test-node test-mcp test-page) || status=$$?
+	@exit $$status
 
 .PHONY: faults
 faults: $(CACHE)/strace ## every system call of every command fails with every likely error
 	@$(call need,cargo,Rust)
-	@cargo test --package memdir --test faults_system_calls --no-run --quiet
-	@MEMDIR_FAULTS=all tests/harmless cargo test --quiet --package memdir --test faults_system_calls
+	@$(call ready,rust-built)
+	@MEMDIR_EFFORT=9 tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
 
 .PHONY: test-platforms
 test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take half an hour)
@@ -273,9 +292,9 @@ test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take 
 
 .PHONY: test-windows
 test-windows: ## the core on Windows itself, with what wine cannot show
-	@cargo test --package memdir --lib --test contract --test encrypted_format --test folding --test replay --test local_windows \
-		--test local_windows_real --test processes --test sqlite -- --include-ignored
-	@cargo test --package memdir-conformance --test rust -- --skip postgres --skip s3 --skip azure
+	@cargo test --package memdir --lib --test integration -- --include-ignored contract:: encrypted_format:: folding:: replay:: \
+		local_windows:: local_windows_real:: processes:: sqlite::
+	@cargo test --package memdir-conformance --test conformance -- rust:: --skip postgres --skip s3 --skip azure
 
 .PHONY: sanitize
 sanitize: ## tests under AddressSanitizer and ThreadSanitizer (needs a nightly Rust)
@@ -295,11 +314,26 @@ server-azure:
 	@$(call need,npm,the Azure server)
 	@tests/step 'servers: Azure' tests/servers/azure install
 
-# The core as it is tested, with its dependencies. This is most of the compilation.
-.PHONY: core
-core:
-	@# With all processors, however many jobs make was told to have.
-	@MAKEFLAGS= cargo build --quiet --package memdir-conformance
+# Everything that is tested of Rust, and the libraries that the tests of other languages use. This is most of the compilation.
+.PHONY: rust-built
+rust-built:
+	@$(call need,cargo,Rust)
+	@tests/step 'Rust: build' cargo build --quiet $(RUST) --lib --bins --tests --examples
+
+# What the tests fetch, for all languages whose tools are here. Debian's packages come one after the other, as its tools ask for.
+.PHONY: fetched fetched-packages fetched-programs
+fetched: fetched-packages fetched-programs
+
+fetched-packages:
+	@if command -v $(PYTHON) > /dev/null; then $(call ready,$(CACHE)/python-tools $(CACHE)/python-oldest); fi
+	@if command -v npm > /dev/null; then $(call ready,$(CACHE)/node-tools $(CACHE)/mcp/ready $(CACHE)/page/ready); fi
+	@$(call ready,servers)
+
+fetched-programs:
+	@$(call ready,$(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/redis $(CACHE)/strace $(CACHE)/chromium)
+	@tests/debian ruby ruby || true
+	@tests/debian php php-cli || true
+	@bindings-uniffi/swift/compiler > /dev/null || true
 
 # The tools that build the Python package, and the SDK.
 $(CACHE)/python: bindings-python/requirements-dev.txt
@@ -352,15 +386,29 @@ $(CACHE)/redis: tests/servers/redis
 		[ "$${CI:-}" != true ]
 	fi
 
-# The browser for the tests of the page.
+# The browser for the tests of the page: without its windows where there is such a package, or a whole one.
 $(CACHE)/chromium: tests/debian
-	if tests/step 'browser' tests/debian chromium chromium; then
+	if command -v chromium > /dev/null || tests/step 'browser' tests/debian chromium-headless-shell chromium-headless-shell ||
+		tests/step 'browser' tests/debian chromium chromium; then
 		mkdir -p $(CACHE)
 		touch $@
 	else
 		echo "==> LEFT OUT: the page in a browser, because chromium is not installed" >&2
 		[ "$${CI:-}" != true ]
 	fi
+
+# What the demo needs: the core with the local directory as its only store.
+DEMO := --manifest-path bindings-python/Cargo.toml --no-default-features
+.PHONY: demo-core
+demo-core:
+	@# With all processors, however many jobs make was told to have.
+	@MAKEFLAGS= cargo build --quiet $(DEMO)
+
+$(CACHE)/demo-installed: $(CACHE)/python $(RUST_SOURCES) $(PYTHON_SOURCES)
+	rm -rf $(CACHE)/demo $(CACHE)/demo-wheel
+	$(BIN)/maturin build --quiet $(DEMO) --compression-level 1 --out $(CACHE)/demo-wheel
+	$(BIN)/pip install --quiet --no-deps --target $(CACHE)/demo $(CACHE)/demo-wheel/memdir-*.whl
+	touch $@
 
 # The wheel is built once, and installed as a user installs it.
 $(CACHE)/wheel: $(CACHE)/python $(RUST_SOURCES) $(PYTHON_SOURCES)
@@ -373,9 +421,14 @@ $(CACHE)/python-installed: $(CACHE)/wheel
 	$(BIN)/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
-$(CACHE)/python-oldest-installed: $(CACHE)/wheel
+# The oldest SDK that is supported.
+$(CACHE)/python-oldest: bindings-python/requirements-dev.txt
+	mkdir -p $(CACHE)
 	$(PYTHON) -m venv $(OLDEST)
 	tests/step 'Python: packages with the oldest SDK' $(OLDEST)/bin/pip install --quiet 'anthropic==0.84.0' $$(grep -E '^(pytest|trio)==' bindings-python/requirements-dev.txt)
+	touch $@
+
+$(CACHE)/python-oldest-installed: $(CACHE)/wheel $(CACHE)/python-oldest
 	$(OLDEST)/bin/pip install --quiet --force-reinstall --no-deps $(CACHE)/wheels/memdir-*.whl
 	touch $@
 
@@ -396,25 +449,38 @@ $(CACHE)/frameworks/installed: $(CACHE)/frameworks/packages $(CACHE)/wheel
 	touch $@
 
 $(CACHE)/node-tools: bindings-node/package.json bindings-node/package-lock.json
-	cd bindings-node && ../tests/step 'Node: packages' npm ci --silent
 	mkdir -p $(CACHE)
-	touch $(abspath $@)
+	tests/step 'Node: packages' npm ci --silent --prefix bindings-node
+	touch $@
 
-# The packages as they are published: the main one and the one for this platform.
+# The packages as they are published, but for the debug build in them: the main one and the one for this platform; and a project
+# in which they are installed.
 $(CACHE)/node-packed: $(CACHE)/node-tools $(RUST_SOURCES) $(NODE_SOURCES)
-	cd bindings-node
-	../tests/step 'Node: native half' npm run --silent build:native:shared
-	../tests/step 'Node: TypeScript' npm run --silent build:ts
-	../tests/step 'Node: package' npm run --silent pack
-	touch $(abspath $@)
+	$(call ready,rust-built)
+	tests/step 'Node: TypeScript' npm run --silent --prefix bindings-node build:ts
+	node bindings-node/scripts/copy-native.mjs target/debug
+	tests/step 'Node: package' npm run --silent --prefix bindings-node pack:debug
+	touch $@
 
-# The same with the WebAssembly module in the main one.
-$(CACHE)/wasm-packed: $(CACHE)/node-packed
+# The tests, compiled.
+$(CACHE)/node-tests: $(CACHE)/node-packed $(wildcard bindings-node/test/*.* bindings-node/test/consumer/*) examples/node/table_store.ts
+	rm -rf bindings-node/test/dist
+	tests/step 'Node: build of the tests' npm run --silent --prefix bindings-node test:build
+	touch $@
+
+# The WebAssembly module, as a debug build.
+$(CACHE)/wasm: $(RUST_SOURCES) bindings-node/scripts/build-wasm.mjs
+	mkdir -p $(CACHE)
 	rustup target list --installed | grep -q wasm32-wasip1 || rustup target add wasm32-wasip1
-	cd bindings-node
-	../tests/step 'WebAssembly: module' npm run --silent build:wasm
-	../tests/step 'WebAssembly: package' npm run --silent pack
-	touch $(abspath $@)
+	tests/step 'WebAssembly: module' npm run --silent --prefix bindings-node build:wasm -- --debug
+	touch $@
+
+# The packages with the module in the main one. They are packed with what is there, so they may have it already.
+$(CACHE)/wasm-packed: $(CACHE)/wasm $(CACHE)/node-packed
+	if ! cmp --quiet bindings-node/memdir.wasm bindings-node/npm/memdir/memdir.wasm; then
+		tests/step 'WebAssembly: package' npm run --silent --prefix bindings-node pack:debug
+	fi
+	touch $@
 
 # The tools that the package is bundled with and run by. Without scripts: Electron's would download it.
 $(CACHE)/bundlers/ready: tests/bundlers/package.json tests/bundlers/package-lock.json
@@ -440,9 +506,7 @@ $(CACHE)/page/ready: tests/page/package.json tests/page/package-lock.json
 # The program that serves it, from its packages. It lies below the others, so it finds the SDK there.
 $(CACHE)/page/installed: $(CACHE)/page/ready $(CACHE)/node-packed
 	rm -rf $@
-	mkdir $@
-	echo '{ "name": "empty", "private": true }' > $@/package.json
-	npm install --silent --offline --no-audit --no-fund --cache $(abspath $@)/cache --prefix $@ bindings-node/npm/*.tgz
+	cp -R bindings-node/npm/installed $@
 	touch $@
 
 $(CACHE)/node-demo: $(CACHE)/node-packed $(wildcard examples/node/*.ts examples/node/*.json)
@@ -485,6 +549,7 @@ lint-rust:
 	@$(PYTHON) tests/layers
 	@$(PYTHON) tests/links
 	@$(PYTHON) release/version > /dev/null
+	@$(PYTHON) release/check-notices
 
 .PHONY: lint-python
 lint-python:
@@ -527,6 +592,10 @@ lint-workflows:
 
 .PHONY: generate
 generate: generate-options generate-cli generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
+
+.PHONY: generate-check
+generate-check: generate ## that what is generated is what is committed
+	@git diff --exit-code
 
 .PHONY: generate-options
 generate-options: # what is made from the tables of the options and of the operations
@@ -589,6 +658,10 @@ $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	cargo install --locked --quiet cargo-about --version 0.9.1 --features cli --root $(RELEASE)
 	cargo install --locked --quiet cargo-cyclonedx --version 0.5.9 --root $(RELEASE)
 	touch $@
+
+.PHONY: notices
+notices: $(RELEASE)/ready # the licences of what is compiled in, which the source of the wheel holds; after Cargo.lock changes
+	@$(PYTHON) release/packages --notices
 
 .PHONY: packages
 packages: $(RELEASE)/ready ## what is released, in target/packages (PLATFORMS='linux-arm64 …'; without: for this machine)
@@ -657,10 +730,9 @@ aar: ## the Kotlin package for Android (needs the NDK)
 clean: ## remove everything that was built
 	@rm -rf target $(CACHE)
 
-# T is how many seconds each target runs; TARGETS leaves some out.
-T ?= 60
+# T is how many seconds each target runs, 60 if it is not set; TARGETS leaves some out.
 TARGETS ?=
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target for T seconds (T=600; TARGETS='paths edits')
-	@fuzz/run $(T) $(TARGETS)
+	@fuzz/run $(or $(T),60) $(TARGETS)

@@ -15,7 +15,7 @@ PLATFORMS = json.loads((ROOT / "release/platforms.json").read_text("utf-8"))
 PACKAGES = ROOT / "target/packages"
 FILES = ROOT / "target/release-files"
 RELEASE = ROOT / ".cache/release"
-NOTICES = PACKAGES / "notices/THIRD-PARTY-NOTICES.txt"
+NOTICES = ROOT / "bindings-python/THIRD-PARTY-NOTICES.txt"
 RESULTS = ROOT / "release/results.json"
 
 

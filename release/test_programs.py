@@ -26,6 +26,7 @@ def program(name):
     return module
 
 
+check_notices = program("check-notices")
 packages = program("packages")
 
 
@@ -80,6 +81,28 @@ def test_library_for_windows_is_built_by_bash_and_cargo(release, monkeypatch):
     library = packages.compile_library(platforms.PLATFORMS["windows-x64"], "memdir-node", "memdir_node", "release")
     assert orders[0][:3] == [bash, packages.SMALL.as_posix(), "cargo"]
     assert library.name == "memdir_node.dll"
+
+
+def test_notices_that_lack_a_crate_or_name_an_old_one_are_refused(tmp_path, monkeypatch):
+    check_notices.main()
+    text = check_notices.NOTICES.read_text("utf-8")
+    version = next(crate for crate in check_notices.noted() if crate.startswith("serde_json "))
+    monkeypatch.setattr(check_notices, "ROOT", tmp_path.parent)
+    monkeypatch.setattr(check_notices, "NOTICES", tmp_path / "notices.txt")
+    monkeypatch.setattr(check_notices, "compiled_in", lambda: {version})
+    monkeypatch.setattr(check_notices, "locked", lambda: {version})
+    check_notices.NOTICES.write_text(text.replace(f"{version}  ", "serde_json 0.0.1  "), "utf-8")
+    with pytest.raises(SystemExit) as refused:
+        check_notices.main()
+    assert f"{version} is missing" in str(refused.value)
+    assert "serde_json 0.0.1 is not in Cargo.lock" in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", packages.KINDS)
+def test_package_that_has_grown_beyond_its_limit_is_refused(kind):
+    packages.hold_the_limit(kind, packages.LIMITS[kind])
+    with pytest.raises(SystemExit, match="the limit is"):
+        packages.hold_the_limit(kind, packages.LIMITS[kind] + 1)
 
 
 @pytest.mark.parametrize("text", [rb"D:\a\memdir\core", b"D:/a/memdir/core"])

@@ -3,14 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { NAMES, client, installed, served, temporary } from './support.mjs';
+import { INSTALLED, NAMES, client, served, temporary } from './support.mjs';
 
 const { Client } = await client('@modelcontextprotocol/sdk/client/index.js');
 const { StdioClientTransport } = await client('@modelcontextprotocol/sdk/client/stdio.js');
 const { StreamableHTTPClientTransport } = await client(
   '@modelcontextprotocol/sdk/client/streamableHttp.js',
 );
-const directory = await installed();
 
 /** A session in which every tool is called, and a file is read as a resource. */
 async function session(transport) {
@@ -53,10 +52,10 @@ async function session(transport) {
 
 test('npx memdir mcp answers the SDK over standard streams', async () => {
   const args = ['--no', 'memdir', 'mcp', temporary()];
-  await session(new StdioClientTransport({ command: 'npx', args, cwd: directory }));
+  await session(new StdioClientTransport({ command: 'npx', args, cwd: INSTALLED }));
 });
 
 test('memdir mcp --http answers the SDK over streamable HTTP', async (t) => {
-  const address = await served(t, directory, temporary());
+  const address = await served(t, temporary());
   await session(new StreamableHTTPClientTransport(new URL(address)));
 });

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { after } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
-/** Where `npm run pack` leaves the packages. */
+/** Where `npm run pack:debug` leaves the packages. */
 export const PACKED = join(PROJECT, 'bindings-node', 'npm');
 /** Where the clients are installed. */
 const CLIENTS = join(PROJECT, '.cache', 'mcp');
@@ -24,23 +24,20 @@ export const client = (specifier) => import(pathToFileURL(requireClient.resolve(
 /** The path of a file in a client's package. */
 export const file = (path) => join(CLIENTS, 'node_modules', path);
 
+/** An empty project with the packages in it, which `npm run pack:debug` has installed. Nothing is changed in it. */
+export const INSTALLED = join(PACKED, 'installed');
+/** The command line, as npm installs it. */
+export const PROGRAM = join(INSTALLED, 'node_modules', 'memdir', 'bin.cjs');
+
+/** How many times as much is done as in `make test`: `MEMDIR_EFFORT`, without it 1. */
+export const EFFORT = Math.max(1, Number.parseInt(process.env.MEMDIR_EFFORT ?? '', 10) || 1);
+
 export const NAMES = ['view', 'create', 'str_replace', 'insert', 'delete', 'rename'];
 
 /** An empty directory, which goes with the file's last test. */
 export function temporary() {
   const directory = mkdtempSync(join(tmpdir(), 'memdir-mcp-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
-  return directory;
-}
-
-/** An empty project with the packages in it. */
-export async function installed() {
-  const directory = temporary();
-  writeFileSync(join(directory, 'package.json'), '{ "name": "empty", "private": true }\n');
-  const names = readdirSync(PACKED).filter((name) => name.endsWith('.tgz'));
-  const flags = ['--offline', '--cache', join(directory, 'cache'), '--no-audit', '--no-fund'];
-  const paths = names.map((name) => join(PACKED, name));
-  await run('npm', ['install', '--loglevel=error', ...flags, ...paths], { cwd: directory });
   return directory;
 }
 
@@ -64,9 +61,8 @@ export function run(command, args, options = {}) {
 }
 
 /** The address of a server over HTTP, which ends with the test. */
-export async function served(t, directory, store) {
-  const program = join(directory, 'node_modules', 'memdir', 'bin.cjs');
-  const server = spawn(process.execPath, [program, 'mcp', store, '--http=127.0.0.1:0'], {
+export async function served(t, store) {
+  const server = spawn(process.execPath, [PROGRAM, 'mcp', store, '--http=127.0.0.1:0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   t.after(() => server.kill());

@@ -1,23 +1,24 @@
 // Texts that try to reach the person who looks at them (attacks.json): as the names and contents of files, as actors, as reasons of
 // redactions, as what is searched for, and in addresses. Nothing of them runs, is loaded, or moves the page around.
 //
-// Every text is opened in the lists, and every third one as Markdown. The rest is read by the browser and judged there, each text in
-// several of its places. With MEMDIR_ATTACKS=all every text is opened in each of them, which takes many minutes.
+// Every text is opened in the lists as a name and as an actor. Each is also read by the browser, and judged there, in one of its
+// other places, and a few are opened in theirs. With MEMDIR_EFFORT=50 each is opened in all of them, which takes many minutes.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-import { agent, temporary, testPage } from './support.mjs';
+import { EFFORT, agent, temporary, testPage } from './support.mjs';
 
 const { texts, repeated } = JSON.parse(
   readFileSync(new URL('attacks.json', import.meta.url), 'utf8'),
 );
 const ATTACKS = [...texts, ...repeated.map(([text, times]) => text.repeat(times))];
-const IS_WHOLE = process.env.MEMDIR_ATTACKS === 'all';
-/** Each of them, or one of so many. */
-const some = (list, of, first = 0) =>
-  IS_WHOLE ? list : list.filter((_, number) => number % of === first % of);
+/** One of so many of them; with more effort more, up to all. */
+const some = (list, of, first = 0) => {
+  const step = Math.max(1, Math.floor(of / EFFORT));
+  return list.filter((_, number) => number % step === first % step);
+};
 
 /** Whether a call is refused; what an attack cannot become is of no further interest. */
 const isTaken = async (call) => {
@@ -31,17 +32,21 @@ const isTaken = async (call) => {
 
 const [store, second] = [temporary(), temporary()];
 const taken = { names: 0, actors: 0, reasons: 0 };
-/** A directory for each forty of them: a tree that is long takes long. */
-const group = (number) => Math.floor(number / 40);
-const content = (number, extension) => `/memories/c${group(number)}/${number}.${extension}`;
+/** A directory for each of so many of them: a tree that is long takes long. */
+const group = (number) => Math.floor(number / 80);
+/** These are opened one by one, with a tree in which their directory is open. */
+const content = (number, extension) =>
+  `/memories/c${Math.floor(number / 20)}/${number}.${extension}`;
 const named = (number) => `/memories/n${group(number)}/${ATTACKS[number]}`;
 
 async function written() {
   const memory = agent(store);
   for (const [number, text] of ATTACKS.entries()) {
-    mkdirSync(join(store, 'memories', `c${group(number)}`), { recursive: true });
-    for (const extension of ['md', 'txt'])
-      writeFileSync(join(store, content(number, extension)), text);
+    for (const extension of ['md', 'txt']) {
+      const file = join(store, content(number, extension));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, text);
+    }
     // A few are no names, and a few no actors.
     taken.names += await isTaken(() => memory.create({ path: named(number), file_text: text }));
     const path = `/memories/a${group(number)}/${number}`;
@@ -88,11 +93,12 @@ testPage('no text of an attack does anything but to be read', written, async (vi
 
   // In lists: the tree, a directory, timelines.
   const groups = Array.from({ length: group(ATTACKS.length - 1) + 1 }, (_, number) => number);
-  const lists = groups.flatMap((number) => [`/memories/n${number}`, `/memories/a${number}`]);
-  for (const path of lists) {
-    await open(query('file', { path }));
-    await open(query('history', { path }));
-  }
+  const lists = groups.flatMap((number) => [
+    query('file', { path: `/memories/n${number}` }),
+    query('history', { path: `/memories/n${number}` }),
+    query('history', { path: `/memories/a${number}` }),
+  ]);
+  for (const address of lists) await open(address);
   {
     let next = '/2/history';
     while (next) {
@@ -105,7 +111,11 @@ testPage('no text of an attack does anything but to be read', written, async (vi
 
   // As Markdown.
   const numbers = [...ATTACKS.keys()];
-  for (const number of some(numbers, 3)) await open(query('file', { path: content(number, 'md') }));
+  /** Those of a text that is repeated, which may be wide. */
+  const long = some(numbers.slice(texts.length), 3);
+  for (const number of some(numbers, 40)) {
+    await open(query('file', { path: content(number, 'md') }));
+  }
 
   // Everything else: what is in a frame, and what is refused in a few words.
   const others = (number, text) => [
@@ -124,7 +134,7 @@ testPage('no text of an attack does anything but to be read', written, async (vi
     query('edit', { path: content(number, 'txt') }),
   ];
   const isShort = (address) => address.length < 8_000;
-  const all = ATTACKS.flatMap((text, number) => some(others(number, text), 3, number)).filter(
+  const all = ATTACKS.flatMap((text, number) => some(others(number, text), 13, number)).filter(
     isShort,
   );
   await open('/1/');
@@ -148,13 +158,13 @@ testPage('no text of an attack does anything but to be read', written, async (vi
 
   // Narrow, nothing is wider than the window.
   await page.setViewportSize({ width: 360, height: 640 });
-  const contents = some(numbers, 12).map((number) => content(number, 'md'));
-  for (const path of [...lists, ...contents]) {
-    for (const place of path.endsWith('.md') ? ['file'] : ['file', 'history']) {
-      await page.goto(server.origin + query(place, { path }), { waitUntil: 'domcontentloaded' });
-      const isWider = () => document.documentElement.scrollWidth > innerWidth;
-      if (await page.evaluate(isWider)) findings.push(`wider than the window: ${place} ${path}`);
-    }
+  const contents = [...some(numbers, 40, 20), ...long].map((number) =>
+    query('file', { path: content(number, 'md') }),
+  );
+  for (const address of [...lists, ...contents]) {
+    await page.goto(server.origin + address, { waitUntil: 'domcontentloaded' });
+    const isWider = () => document.documentElement.scrollWidth > innerWidth;
+    if (await page.evaluate(isWider)) findings.push(`wider than the window: ${address}`);
   }
   refusals.splice(0);
 });

@@ -2,6 +2,7 @@
 // back.
 
 import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { agent, cli, temporary, testPage } from './support.mjs';
 
@@ -19,6 +20,14 @@ async function editing(view, memory, text = 'mine\n') {
   await view.live();
   await view.page.locator('#text').fill(text);
   return view.page.locator('#stale');
+}
+
+/** A time after what was done before and before what comes: a date has whole milliseconds. */
+async function between() {
+  await pause(2);
+  const time = new Date().toISOString();
+  await pause(2);
+  return time;
 }
 
 function testEditing(name, body, options) {
@@ -87,28 +96,52 @@ testEditing(
     await view.press('Save');
     await view.shows('Not saved: the file was changed while you edited it.');
     assert.equal(await memory.read(FILE), 'theirs\n');
-    assert.match(await view.page.locator('.sides .source').innerText(), /theirs/);
-    assert.equal(await view.page.locator('#text').inputValue(), 'mine\n');
+    const both = (there) => `<<<<<<< yours\nmine\n=======\n${there}\n>>>>>>> there now\n`;
+    assert.equal(await view.page.locator('#text').inputValue(), both('theirs'));
+    await view.accessible();
+    // A text with the marks is not saved without a question.
+    await view.press('Save the merged text');
+    await view.shows('the text still has conflict marks');
+    assert.equal(await memory.read(FILE), 'theirs\n');
     await view.accessible();
 
     // A change that comes now, while the two are compared, is not overwritten either.
     await view.live();
     await memory.str_replace({ path: FILE, old_str: 'theirs', new_str: 'theirs again' });
-    await view.press('Save this over it');
+    await view.page.locator('#text').fill('decided\n');
+    await view.press('Save');
     await view.shows('theirs again');
     assert.equal(await memory.read(FILE), 'theirs again\n');
     await view.page.locator('#text').fill('both\n');
-    await view.press('Save this over it');
+    await view.press('Save the merged text');
     await view.shows('Saved.');
     assert.equal(await memory.read(FILE), 'both\n');
   },
 );
+
+testEditing('changes at different lines are merged', async (view, memory) => {
+  await memory.create({ path: '/memories/list.md', file_text: 'a\nb\nc\nd\ne\n' });
+  await view.go('edit', { path: '/memories/list.md' });
+  await view.page.locator('#text').fill('a\nb\nc\nd\nmine\n');
+  await memory.str_replace({ path: '/memories/list.md', old_str: 'a\n', new_str: 'theirs\n' });
+  await view.press('Save');
+  await view.shows('the text below has both');
+  await view.accessible();
+  await view.press('Save the merged text');
+  await view.shows('Saved.');
+  assert.equal(await memory.read('/memories/list.md'), 'theirs\nb\nc\nd\nmine\n');
+  // It is said once.
+  await view.page.reload();
+  await view.shows('theirs');
+  assert.equal(await view.page.locator('.banner').count(), 0);
+});
 
 testEditing('a text that came second is kept beside the other', async (view, memory) => {
   const stale = await editing(view, memory);
   await memory.str_replace({ path: FILE, old_str: 'first', new_str: 'theirs' });
   await stale.waitFor();
   await view.press('Save');
+  await view.page.getByText('Your text', { exact: true }).click();
   await view.press('Save it as /memories/plan.mine.md');
   await view.shows('Created.');
   assert.equal(await memory.read(FILE), 'theirs\n');
@@ -218,7 +251,7 @@ testEditing(
   async (view, memory) => {
     const { page } = view;
     await memory.create({ path: '/memories/before.md', file_text: 'before' });
-    const since = new Date().toISOString();
+    const since = await between();
     await memory.write('/memories/before.md', 'after');
     await memory.create({ path: '/memories/new.md', file_text: 'new' });
     await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });

@@ -60,6 +60,8 @@ testPage('every key of the list does what it says', [listed], async (view) => {
 
   await press('e');
   await page.waitForURL(/\/edit\?/);
+  await page.locator('#text').waitFor();
+  assert.equal(await focused(page), 'main text');
   await page.locator('#text').fill('# by keys\n');
   await press('Control+s');
   await view.shows('Saved.');
@@ -210,3 +212,36 @@ testPage('a text that was typed is not left without a question', [left], async (
   assert.deepEqual(view.findings.splice(0), ['dialog: beforeunload ']);
   assert.equal(await page.locator('#text').inputValue(), 'mine');
 });
+
+const narrow = temporary();
+testPage(
+  'keys work while capitals are locked, and a narrow window has no tree if nobody wants it',
+  [narrow],
+  async (view) => {
+    const { page } = view;
+    await filled(narrow);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await view.go('file', { path: '/memories/a.md' });
+    const files = page.getByRole('button', { name: 'Files' });
+    await files.click();
+    assert.equal(await page.locator('#tree').isVisible(), false);
+    assert.equal(await files.getAttribute('aria-expanded'), 'false');
+    await view.accessible();
+    await page.reload();
+    assert.equal(await page.locator('#tree').isVisible(), false);
+    await page.keyboard.press('t');
+    assert.ok(await page.locator('#tree').isVisible());
+    await page.locator('#main').focus();
+    await page.evaluate(() =>
+      document.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', { key: 'E', bubbles: true }),
+      ),
+    );
+    await page.waitForURL(/\/edit\?/);
+    await page.locator('#text').fill('a\u200b\nb\u00a0\n');
+    await view.shows('⟨U+200B⟩ in line 1, ⟨U+00A0⟩ in line 2');
+    await view.accessible();
+    await page.locator('#text').fill('# a.md\n');
+    assert.equal(await page.locator('#hidden-characters').isVisible(), false);
+  },
+);

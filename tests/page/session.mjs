@@ -17,7 +17,7 @@ const runner = client.beta.messages.toolRunner({
   model: 'claude-sonnet-5-5',
   max_tokens: 1024,
   messages: [{ role: 'user', content: user }],
-  tools: [memdir.memoryTool(directory, { history: true, actor })],
+  tools: [memdir.memoryTool(directory, { history: true, actor, durability: 'relaxed' })],
 });
 let last;
 for await (const message of runner) {

@@ -67,6 +67,7 @@ fn set(options: &mut MemoryOptions, name: &str, value: &Value) -> Option<Result<
             return Some(SensitiveRule::all(rules.collect::<Option<Vec<_>>>()?).map(drop));
         }
         "encryption_key" => return Some(put(value.as_str()?)?.parse::<EncryptionKey>().map(drop)),
+        "encrypt_names" => options.encrypt_names = value.as_bool()?,
         _ => return None,
     }
     Some(Ok(()))

@@ -56,6 +56,11 @@ fn methods(names: BTreeSet<String>, separator: &str) -> impl Iterator<Item = Str
     names.into_iter().map(move |name| format!("Memory{separator}{name}"))
 }
 
+/// What makes a key that is kept somewhere.
+fn keys(names: BTreeSet<String>, separator: &str) -> impl Iterator<Item = String> {
+    names.into_iter().map(move |name| format!("EncryptionKey{separator}{name}"))
+}
+
 fn is_function(name: &str) -> bool {
     name.starts_with(char::is_lowercase)
 }
@@ -127,7 +132,9 @@ fn kotlin_has_the_operations_of_the_table() {
         .into_iter()
         .chain(named(&generated, "    @Throws(StoreException::class) fun "))
         .chain(named(&generated, "    @JvmOverloads @Throws(MemdirException::class) fun "));
-    found.extend(functions);
+    found.extend(functions.filter(|name| name != "keyFromFile"));
+    let key = read("bindings-uniffi/kotlin/src/main/kotlin/dev/memdir/EncryptionKey.kt");
+    found.extend(keys(named(&key, "        public fun "), "."));
     compare("kotlin", &found, &(written + &generated));
 }
 
@@ -141,6 +148,10 @@ fn swift_has_the_operations_of_the_table() {
     let asynchronous = read("bindings-uniffi/swift/Sources/Memdir/Async.swift");
     for mark in ["    public static func ", "    public var "] {
         found.extend(methods(named(&asynchronous, mark), "."));
+    }
+    let key = read("bindings-uniffi/swift/Sources/Memdir/EncryptionKey.swift");
+    for mark in ["    public static func ", "        public static func "] {
+        found.extend(keys(named(&key, mark), "."));
     }
     // A method of the errors, and UniFFI's own.
     let internal = ["reply", "uniffiEnsureMemdirFfiInitialized"];
@@ -165,6 +176,8 @@ fn rust_has_the_operations_of_the_table() {
         let names = names.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         found.extend(names.filter(|name| is_function(name)).map(str::to_owned));
     }
+    let key = named(&read("core/src/store/encrypted/key.rs"), "    pub fn ");
+    found.extend(keys(key, "::").filter(|name| name == "EncryptionKey::from_file"));
     let store = read("core/src/store/mod.rs");
     let types: String = store.lines().filter(|line| line.starts_with("pub use")).collect();
     for name in in_table("rust").iter().filter_map(|name| name.strip_prefix("store::")) {

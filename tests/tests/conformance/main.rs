@@ -1,0 +1,10 @@
+//! The conformance cases on every store, and the tables that all languages share against the code: one program.
+
+mod cases;
+mod fuzz_corpora;
+mod hostile;
+mod layers;
+mod mounts;
+mod operations;
+mod options;
+mod rust;
