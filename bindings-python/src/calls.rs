@@ -24,7 +24,7 @@ impl Opened {
         command: Option<&str>,
     ) -> PyResult<Option<Reply>> {
         let core = self.get()?;
-        logging::refresh(input.py());
+        logging::refresh();
         Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
     }
 
@@ -32,7 +32,7 @@ impl Opened {
     pub(crate) fn run(&self, input: &Bound<'_, PyAny>, command: Option<&str>) -> PyResult<Reply> {
         let (py, core) = (input.py(), self.get()?);
         decoded(input, command, |decoded| {
-            logging::refresh(py);
+            logging::refresh();
             interruptible(py, || core.execute_decoded(decoded))
         })
     }
@@ -73,7 +73,7 @@ impl Opened {
     ) -> PyResult<Reply> {
         let (py, core) = (input.py(), self.get()?);
         Ok(decoded(input, command, |decoded| {
-            logging::refresh(py);
+            logging::refresh();
             py.detach(|| core.fail(decoded, error))
         }))
     }
@@ -136,7 +136,7 @@ pub(crate) fn done<T: Send>(
     opened: &Opened,
 ) -> PyResult<T> {
     let core = opened.get()?;
-    logging::refresh(py);
+    logging::refresh();
     let done = interruptible(py, || command(&core))?.map_err(|error| to_python(py, &error));
     pass_on()?;
     done

@@ -31,8 +31,8 @@ impl Cancellation {
 }
 
 impl Cancellation {
-    pub(crate) fn new_of(core: Core) -> Self {
-        Self(core)
+    pub(crate) fn core(&self) -> &Core {
+        &self.0
     }
 }
 

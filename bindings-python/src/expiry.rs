@@ -74,7 +74,7 @@ pub(crate) fn expire(
     dry_run: bool,
     on_progress: Option<&Py<PyAny>>,
 ) -> PyResult<Vec<Expired>> {
-    logging::refresh(py);
+    logging::refresh();
     let mut raised = None;
     let expired = detached(py, || {
         memory.expire(older_than, dry_run, &mut |progress| {

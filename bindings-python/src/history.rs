@@ -239,6 +239,6 @@ pub(crate) fn done<T: Send>(
     opened: &Opened,
 ) -> PyResult<T> {
     let core = opened.get()?;
-    logging::refresh(py);
+    logging::refresh();
     interruptible(py, || work(&core))?.map_err(|error| history_error(py, &error))
 }

@@ -8,6 +8,7 @@
 mod calls;
 mod cancel;
 mod check;
+#[cfg(feature = "program")]
 mod cli;
 mod context_management;
 mod contract;
@@ -51,6 +52,7 @@ mod _memdir {
     use crate::cancel::Cancellation;
     #[pymodule_export]
     use crate::check::{Checked, Problem, check};
+    #[cfg(feature = "program")]
     #[pymodule_export]
     use crate::cli::run_command_line;
     #[pymodule_export]
@@ -76,11 +78,11 @@ mod _memdir {
     #[pymodule_export]
     use crate::native_store::{NativeStore, listed_time, open_whole};
     #[pymodule_export]
-    use crate::opening::{open_store, rekey};
+    use crate::opening::{key_from_file, open_store, read_only, rekey};
     #[pymodule_export]
     use crate::past::{PastFile, PastMatch};
     #[pymodule_export]
-    use crate::read_only::{ReadOnly, read_only};
+    use crate::read_only::ReadOnly;
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]

@@ -32,12 +32,13 @@ pub(crate) fn install() {
     let _ = set_global_default(Bridge);
 }
 
-/// Reads the logger's level.
-pub(crate) fn refresh(py: Python<'_>) {
-    let wants = logger(py).and_then(|logger| {
-        logger.call_method1(pyo3::intern!(py, "isEnabledFor"), (DEBUG,))?.extract::<bool>()
+/// Reads the logger's level. It asks Python's code, so not while the interpreter is shutting down.
+pub(crate) fn refresh() {
+    let wants = attached(|py| {
+        let asked = pyo3::intern!(py, "isEnabledFor");
+        logger(py).and_then(|logger| logger.call_method1(asked, (DEBUG,))?.extract::<bool>())
     });
-    WANTS_DEBUG.store(wants.unwrap_or(false), Ordering::Relaxed);
+    WANTS_DEBUG.store(matches!(wants, Some(Ok(true))), Ordering::Relaxed);
 }
 
 /// Logs an exception that cannot be raised anywhere.
@@ -87,7 +88,6 @@ impl Subscriber for Bridge {
         let level = if *event.metadata().level() <= Level::WARN { WARNING } else { DEBUG };
         let mut line = Line(String::new());
         event.record(&mut line);
-        // Not while the interpreter is shutting down.
         attached(|py| {
             let logged = logger(py).and_then(|logger| logger.call_method1("log", (level, line.0)));
             if let Err(error) = logged {

@@ -1,14 +1,18 @@
-//! Opening a store to use it directly, and changing the key of one.
+//! Opening a store to use it directly or read-only, and the key of one.
 
+use std::path::PathBuf;
+
+use memdir::EncryptionKey;
 use memdir::store::rekey as core_rekey;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::native_store::NativeStore;
 use crate::options::{Key, Keywords, read};
-use crate::{read_only, stores};
+use crate::read_only::{Place, Places, ReadOnly};
+use crate::stores;
 
 /// Opens a store by its address, to be used directly or shared by several memories.
 ///
@@ -48,13 +52,33 @@ use crate::{read_only, stores};
             namespace=None, encryption_key=None, encrypt_names=False)",
 )]
 pub(crate) fn open_store<'py>(
-    store: Hinted<'py, read_only::Places>,
+    store: Hinted<'py, Places>,
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Hinted<'py, hints::Store>> {
     let address = store.into_inner();
     let options = Keywords::of_store(address.py(), options)?.options;
     let core = stores::open(&address, &options)?;
     Ok(Hinted::new(Bound::new(address.py(), NativeStore::from(core))?.into_any()))
+}
+
+/// Makes a store read-only.
+///
+/// Use the result in the place of a store, usually as one of several mounted stores. A directory or
+/// a database must exist; nothing is made or changed in it.
+///
+/// Args:
+///     store: A directory, an address, or a `Store`.
+///
+/// >>> from memdir import Memory, read_only
+/// >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
+/// >>> memory.create("/memories/handbook/a.md", "one")
+/// Traceback (most recent call last):
+/// memdir.RefusedError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
+#[pyfunction]
+pub(crate) fn read_only(store: Hinted<'_, Place>) -> PyResult<ReadOnly> {
+    let store = store.into_inner();
+    stores::check_place(&store)?;
+    Ok(ReadOnly::new(store.unbind()))
 }
 
 /// Changes the key of an encrypted store: encrypts every file again, and then removes the old key.
@@ -86,7 +110,7 @@ pub(crate) fn open_store<'py>(
 ///      1	one
 #[pyfunction]
 pub(crate) fn rekey(
-    store: Hinted<'_, read_only::Place>,
+    store: Hinted<'_, Place>,
     old_key: Hinted<'_, hints::Key>,
     new_key: Hinted<'_, hints::Key>,
 ) -> PyResult<u64> {
@@ -95,4 +119,29 @@ pub(crate) fn rekey(
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_raw(&store)?);
     py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))
+}
+
+/// The key in a file: 32 bytes for `encryption_key`. If nothing is at `path`, a random key is generated,
+/// and the file is made for it, which only its owner may read.
+///
+/// If several threads or processes make the first call at the same time, all get the same key. The file
+/// is never overwritten. Do not lose it: without it the memory cannot be read.
+///
+/// Args:
+///     path: The file. Its directory must exist. `~` as its first component is the home directory.
+///
+/// Raises:
+///     ConfigError: The file does not have exactly 32 bytes, or cannot be read or made.
+///
+/// >>> import tempfile
+/// >>> from pathlib import Path
+/// >>> from memdir import Memory, key_from_file
+/// >>> place = Path(tempfile.mkdtemp())
+/// >>> memory = Memory(place / "memory", encryption_key=key_from_file(place / "memory.key"))
+/// >>> key_from_file(place / "memory.key") == key_from_file(place / "memory.key")
+/// True
+#[pyfunction]
+pub(crate) fn key_from_file(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyBytes>> {
+    let key = py.detach(|| EncryptionKey::bytes_from_file(path));
+    key.map(|key| PyBytes::new(py, &*key)).map_err(|error| to_python(py, &error))
 }

@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript, type_hint_union};
 
-use crate::hints::{self, Hinted, hint};
+use crate::hints::{self, hint};
 
 /// The result of `read_only`. Use it in the place of a store.
 #[pyclass(module = "memdir", frozen)]
@@ -35,6 +35,10 @@ hint!(
 );
 
 impl ReadOnly {
+    pub(crate) fn new(store: Py<PyAny>) -> Self {
+        Self { store }
+    }
+
     pub(crate) fn store<'py>(&'py self, py: Python<'py>) -> &'py Bound<'py, PyAny> {
         self.store.bind(py)
     }
@@ -46,22 +50,4 @@ impl ReadOnly {
         // Not the store: its address may hold a password.
         "ReadOnly(...)"
     }
-}
-
-/// Makes a store read-only.
-///
-/// Use the result in the place of a store, usually as one of several mounted stores. A directory or
-/// a database must exist; nothing is made or changed in it.
-///
-/// Args:
-///     store: A directory, an address, or a `Store`.
-///
-/// >>> from memdir import Memory, read_only
-/// >>> memory = Memory({"/memories": "memory:", "/memories/handbook": read_only("memory:")})
-/// >>> memory.create("/memories/handbook/a.md", "one")
-/// Traceback (most recent call last):
-/// memdir.RefusedError: Error: /memories/handbook/a.md is read-only: it can be viewed but not changed
-#[pyfunction]
-pub(crate) fn read_only(store: Hinted<'_, Place>) -> ReadOnly {
-    ReadOnly { store: store.into_inner().unbind() }
 }

@@ -8,6 +8,7 @@ use pyo3::types::{PyBytes, PyString, PyType};
 
 use crate::errors::{interruption, to_python as error_to_python};
 use crate::hints::{self, Hinted};
+use crate::shutdown::counted;
 
 static REPLY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -20,9 +21,10 @@ pub(crate) fn content<'py>(
     content: &Content,
 ) -> PyResult<Hinted<'py, hints::Content>> {
     let made = match content {
-        Content::Image { media_type, bytes } => py
-            .import("memdir._reply")?
-            .call_method1("image", (*media_type, PyBytes::new(py, bytes)))?,
+        Content::Image { media_type, bytes } => counted(|| {
+            let blocks = py.import("memdir._reply")?;
+            blocks.call_method1("image", (*media_type, PyBytes::new(py, bytes)))
+        })?,
         text => PyString::new(py, text.as_text().unwrap_or_default()).into_any(),
     };
     Ok(Hinted::new(made))
@@ -39,10 +41,11 @@ pub(crate) fn to_python<'py>(
 ) -> PyResult<Hinted<'py, hints::Reply>> {
     let class = REPLY.import(py, "memdir._reply", "Reply")?;
     let content = content(py, &reply.content)?;
-    let made = match cause(py, reply)? {
+    let cause = cause(py, reply)?;
+    let made = counted(|| match cause {
         None => class.call1((content, reply.is_error)),
         Some(cause) => class.call1((content, reply.is_error, cause)),
-    };
+    });
     made.map(Hinted::new)
 }
 

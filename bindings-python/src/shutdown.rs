@@ -22,6 +22,18 @@ static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
 /// Does `work` with the interpreter; `None` if that is ending.
 pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    counted(|| {
+        // Looked at after it was counted, so that none slips past who waits.
+        if CLOSED.load(SeqCst) && CLOSER.get() != Some(&thread::current().id()) {
+            return None;
+        }
+        Python::try_attach(work)
+    })
+}
+
+/// Does `work`, which runs Python's code on a thread that has the interpreter, and is waited for at the exit. It is done
+/// after that, too, as its caller needs the result.
+pub(crate) fn counted<T>(work: impl FnOnce() -> T) -> T {
     struct Inside;
     impl Drop for Inside {
         fn drop(&mut self) {
@@ -30,11 +42,7 @@ pub(crate) fn attached<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     }
     INSIDE.fetch_add(1, SeqCst);
     let _inside = Inside;
-    // Looked at after it was counted, so that none slips past who waits.
-    if CLOSED.load(SeqCst) && CLOSER.get() != Some(&thread::current().id()) {
-        return None;
-    }
-    Python::try_attach(work)
+    work()
 }
 
 /// Whether the interpreter is ending.

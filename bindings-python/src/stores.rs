@@ -158,6 +158,11 @@ fn place(store: &Bound<'_, PyAny>, expected: &str) -> PyResult<(Place, bool)> {
     }
 }
 
+/// Fails if it is neither a store nor the address of one. Nothing is opened.
+pub(crate) fn check_place(store: &Bound<'_, PyAny>) -> PyResult<()> {
+    place(store, "a str, an os.PathLike or a memdir.Store").map(drop)
+}
+
 /// Opens the store that `store` is or names, without decrypting it.
 pub(crate) fn open_raw(store: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Store>> {
     let (py, options) = (store.py(), MemoryOptions::default());

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use memdir::Cancellation as Core;
 use memdir::thread_pool::Purpose;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -15,22 +14,25 @@ use crate::{pool, shutdown};
 /// Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
 /// If the call is cancelled before it begins, both are. Nothing is waited for.
 ///
+/// The caller makes the cancellation before the call: an exception may be raised in it at any time, such as a `KeyboardInterrupt`,
+/// and then it can cancel what it does not know to be submitted.
+///
 /// Raises:
 ///     RuntimeError: The system cannot start a thread. Nothing was done.
 #[pyfunction]
-#[pyo3(signature = (memory, work, deliver, view))]
+#[pyo3(signature = (cancellation, memory, work, deliver, view))]
 pub(crate) fn submit(
     py: Python<'_>,
+    cancellation: &Cancellation,
     memory: Option<&Bound<'_, Memory>>,
     work: Py<PyAny>,
     deliver: Py<PyAny>,
     view: bool,
-) -> PyResult<Cancellation> {
+) -> PyResult<()> {
     let opened = memory.map(|memory| memory.get().opened());
     let calls = opened.map(|opened| Arc::clone(&opened.calls)).unwrap_or_default();
     let ended = Arc::clone(&calls);
-    let cancellation = Core::new();
-    let given = cancellation.clone();
+    let given = cancellation.core().clone();
     let purpose = if view { Purpose::View } else { Purpose::Change };
     calls.begin();
     let threads = opened.map_or(pool::shared(), Opened::threads);
@@ -56,7 +58,7 @@ pub(crate) fn submit(
         calls.end(py);
         return Err(PyRuntimeError::new_err(unsubmitted.error.to_string()));
     }
-    Ok(Cancellation::new_of(cancellation))
+    Ok(())
 }
 
 /// Calls `callback` once no call of the memory is under way on a thread; returns `False` if none is now, and then does not.

@@ -1,8 +1,8 @@
-"""What several test modules share: servers, each for as long as a module needs it."""
+"""What several test modules share: servers, each of them once for all tests."""
 
 from __future__ import annotations
 
-import itertools
+import uuid
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,22 +13,34 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Redis."""
-    directory = tmp_path_factory.mktemp("redis")
-    yield servers.start("redis", directory)
-    servers.stop("redis", directory)
+    """The address of a Redis, on which each test uses keys of its own."""
+    with servers.shared("redis", tmp_path_factory.mktemp("redis")) as address:
+        yield address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
-    """A function that gives the address of a memory in PostgreSQL that nobody else has."""
+    """A function that returns the address of a memory in PostgreSQL that no other test has."""
     directory = tmp_path_factory.mktemp("postgres")
     # The server does not run as root, and has to get in.
     for above in (directory, *list(directory.parents)[:2]):
         above.chmod(0o755)
-    address = servers.start("postgres", directory / "server")
-    numbers = itertools.count()
-    yield lambda: f"{address}?namespace=python-{next(numbers)}"
-    servers.stop("postgres", directory / "server")
+    with servers.shared("postgres", directory / "server") as address:
+        yield lambda: f"{address}?namespace=python-{uuid.uuid4().hex}"
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], str]]:
+    """A function that returns the address of a memory in S3 that no other test has."""
+    with (
+        servers.shared("s3", tmp_path_factory.mktemp("s3")) as endpoint,
+        pytest.MonkeyPatch.context() as environment,
+    ):
+        environment.setenv("AWS_ACCESS_KEY_ID", "test-key-id")
+        environment.setenv("AWS_SECRET_ACCESS_KEY", "test-secret-key")
+        # Reading them for each of many stores would take most of the time.
+        environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
+        options = f"endpoint={endpoint}&region=us-east-1&allow_http=true"
+        yield lambda: f"s3://memdir/python-{uuid.uuid4().hex}?{options}"

@@ -9,12 +9,11 @@ import anyio
 import pytest
 
 from dict_store import DictStore
+from effort import SECONDS
 
 if TYPE_CHECKING:
     from memdir import Entry
 
-# Generous: it is reached only where somebody waits for ever.
-SECONDS = 60
 on_both = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 
 

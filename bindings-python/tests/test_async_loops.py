@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from slow_store import SECONDS, Slow, begun, on_both
+from slow_store import Slow, begun, on_both
 
 import pool_threads
 from dict_store import DictStore
+from effort import SECONDS
 from memdir import (
     AsyncMemory,
     Memory,
@@ -205,7 +206,8 @@ def test_a_task_that_is_cancelled_already() -> None:
 INTERRUPTED = """
 import asyncio, os, signal, sys, threading
 from dict_store import DictStore
-from memdir import AsyncMemory
+from memdir import AsyncMemory, _memdir
+backend, moment = sys.argv[1:]
 signal.signal(signal.SIGINT, signal.default_int_handler)
 begun, gate = threading.Event(), threading.Event()
 class Held(DictStore):
@@ -219,9 +221,16 @@ memory = AsyncMemory(store)
 def interrupt():
     begun.wait()
     os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=interrupt).start()
+if moment == "waiting":
+    threading.Thread(target=interrupt).start()
+else:
+    submit = _memdir.submit
+    def submit_and_interrupt(*given):
+        submit(*given)
+        interrupt()
+    _memdir.submit = submit_and_interrupt
 try:
-    if sys.argv[1] == "trio":
+    if backend == "trio":
         import trio
         trio.run(memory.insert, "/memories/a", 0, "late")
     else:
@@ -235,10 +244,11 @@ print(store.tree["/memories/a"])
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals are Unix's")
+@pytest.mark.parametrize("moment", ["submitting", "waiting"])
 @on_both
-def test_ctrl_c_does_not_wait_for_the_store(backend: str) -> None:
+def test_ctrl_c_does_not_wait_for_the_store(backend: str, moment: str) -> None:
     ran = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, backend],
+        [sys.executable, "-c", INTERRUPTED, backend, moment],
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from slow_store import SECONDS, Slow, begun, on_both
+from slow_store import Slow, begun, on_both
 
 import pool_threads
 from dict_store import DictStore
+from effort import SECONDS
 from memdir import (
     AsyncMemory,
     ConfigError,

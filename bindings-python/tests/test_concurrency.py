@@ -12,45 +12,54 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dict_store import DictStore
+from effort import EFFORT, SECONDS
+from inserting import insert_many
 from memdir import AsyncMemoryTool, Memory, MemoryTool, Store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-INSERTS = 200
-# Generous: it is reached only where somebody waits for ever.
-SECONDS = 300
+INSERTS = 50 * EFFORT
+FORKS = 5 * EFFORT
 
 
 @pytest.fixture(params=["local", "sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A memory that several processes may use."""
-    if request.param == "postgres":
+    return address_of(request.param, request, tmp_path)
+
+
+def address_of(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if kind == "postgres":
         fresh: Callable[[], str] = request.getfixturevalue("postgres")
         return fresh()
-    return str(tmp_path) if request.param == "local" else f"sqlite:{tmp_path}/agent.db"
+    return str(tmp_path) if kind == "local" else f"sqlite:{tmp_path}/agent.db"
 
 
-def insert_many(address: str, who: str) -> None:
-    tool = MemoryTool(address, durability="relaxed")
-    for number in range(INSERTS):
-        tool.call(
-            {
-                "command": "insert",
-                "path": "/memories/log",
-                "insert_line": 0,
-                "insert_text": f"{who} {number}",
-            }
-        )
-
-
-@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
-def test_two_processes_lose_nothing(method: str, address: str) -> None:
+# A process that is forked inherits what its parent opened, which is another thing in each store.
+@pytest.mark.parametrize(
+    ("method", "kind"),
+    [
+        ("spawn", "local"),
+        ("forkserver", "local"),
+        ("fork", "local"),
+        ("fork", "sqlite"),
+        ("fork", "postgres"),
+    ],
+)
+def test_two_processes_lose_nothing(
+    method: str, kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    address = address_of(kind, request, tmp_path)
     store = open_store(address)
     store.write("/memories/log", b"", overwrite=False)
     context: Any = multiprocessing.get_context(method)
-    workers = [context.Process(target=insert_many, args=(address, who)) for who in ("one", "two")]
+    together = context.Barrier(2)
+    workers = [
+        context.Process(target=insert_many, args=(address, who, INSERTS, together))
+        for who in ("one", "two")
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -83,7 +92,7 @@ def test_threads_lose_nothing(factory: Callable[[], Store]) -> None:
 
 def test_of_many_creations_of_one_path_exactly_one_succeeds(tmp_path: Path) -> None:
     memory = Memory(tmp_path, durability="relaxed")
-    for round_ in range(20):
+    for round_ in range(10 * EFFORT):
         barrier = threading.Barrier(8)
 
         def create(number: int, barrier: threading.Barrier, path: str) -> bool:
@@ -165,7 +174,7 @@ def test_a_forked_child_uses_what_its_parent_opened(address: str) -> None:
     for thread in threads:
         thread.start()
     try:
-        for _ in range(20):
+        for _ in range(FORKS):
             child = os.fork()
             if child == 0:
                 # No exception may leave this block: two test runs would go on from here.
@@ -184,4 +193,4 @@ def test_a_forked_child_uses_what_its_parent_opened(address: str) -> None:
         stop.set()
         for thread in threads:
             thread.join(SECONDS)
-    assert stores[0].read("/memories/log").count(b"child\n") == 20
+    assert stores[0].read("/memories/log").count(b"child\n") == FORKS

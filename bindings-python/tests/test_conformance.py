@@ -1,4 +1,8 @@
-"""Every case of `tests/cases`, for the two tools and every kind of store; the contract of some."""
+"""Every conformance case, through each interface of the package and on a store written in Python.
+
+The runners in Rust run the cases on memdir's other stores; `test_every_store.py` uses each of those
+once from Python.
+"""
 
 from __future__ import annotations
 
@@ -7,27 +11,27 @@ import itertools
 import json
 import uuid
 from collections import Counter
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 from anthropic.lib.tools import ToolError
 
 import cases
-import servers
 from dict_store import DictStore
 from memdir import AsyncMemory, AsyncMemoryTool, Memory, MemoryTool, open_store
-from memdir.testing import check_contract
 from redis_store import RedisStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Coroutine, Iterable, Iterator
     from pathlib import Path
 
     from memdir import Entry, Expired
 
+    Run = Callable[[Coroutine[Any, Any, Any]], Any]
+
 CASES = cases.load()
+# These have the examples and the sentences of the tool's documentation.
+DOCUMENTED = [case for case in CASES if case.file == "documentation"]
 
 
 @pytest.fixture(scope="module")
@@ -44,39 +48,28 @@ def counts() -> Iterator[Counter[tuple[str, str]]]:
 
 
 @pytest.fixture(scope="module")
-def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The endpoint of a server of S3's protocol."""
-    place = tmp_path_factory.mktemp("s3")
-    endpoint = servers.start("s3", place)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AWS_ACCESS_KEY_ID", "test-key-id")
-        environment.setenv("AWS_SECRET_ACCESS_KEY", "test-secret-key")
-        # Reading them for each of many stores would take most of the time.
-        environment.setenv("AWS_DISABLE_SYSTEM_CERTIFICATES", "true")
-        yield endpoint
-    servers.stop("s3", place)
+def directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """New directories, cheaper than `tmp_path`."""
+    above = tmp_path_factory.mktemp("cases")
+    return (above / str(number) for number in itertools.count())
 
 
-def bucket(endpoint: str, prefix: str) -> str:
-    return f"s3://memdir/{prefix}?endpoint={endpoint}&region=us-east-1&allow_http=true"
-
-
-def test_contract_of_sqlite(tmp_path: Path) -> None:
-    numbers = itertools.count()
-    check_contract(lambda: open_store(f"sqlite:{tmp_path}/{next(numbers)}.db"))
-
-
-def test_contract_of_postgres(postgres: Callable[[], str]) -> None:
-    check_contract(lambda: open_store(postgres()))
-
-
-def test_contract_of_s3(s3: str) -> None:
-    check_contract(lambda: open_store(bucket(s3, uuid.uuid4().hex)))
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """Runs a coroutine to its end, each on the same event loop."""
+    loop = asyncio.new_event_loop()
+    yield loop.run_until_complete
+    loop.close()
 
 
 def count(counts: Counter[tuple[str, str]], runner: str, steps: int) -> None:
     counts[runner, "cases"] += 1
     counts[runner, "steps"] += steps
+
+
+def relaxed(case: cases.Case) -> dict[str, Any]:
+    """The case's options; unless it is about durability, nothing waits for the disk."""
+    return {"durability": "relaxed", **case.options}
 
 
 def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
@@ -91,98 +84,91 @@ def called(tool: MemoryTool) -> Callable[[Any], tuple[Any, bool]]:
     return execute
 
 
+def executed(memory: Memory) -> Callable[[Any], tuple[Any, bool]]:
+    """What the memory answers, and whether it is an error."""
+    return lambda given: memory.execute(as_input(given))
+
+
+def as_input(given: Any) -> Any:
+    """The input as `execute` takes it, to which a bare text is JSON."""
+    return json.dumps(given) if isinstance(given, str) else given
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    tool = MemoryTool(tmp_path, **case.options)
-    steps = cases.run(case, open_store(tmp_path), called(tool), tool.expire, secret=str(tmp_path))
+def test_tool(
+    case: cases.Case, directories: Iterator[Path], counts: Counter[tuple[str, str]]
+) -> None:
+    place = next(directories)
+    tool = MemoryTool(place, **relaxed(case))
+    store = open_store(place, durability="relaxed")
+    steps = cases.run(case, store, called(tool), tool.expire, secret=str(place))
     count(counts, "python-tool", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_async_tool(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    tool = AsyncMemoryTool(tmp_path, **case.options)
+def test_async_tool(case: cases.Case, run: Run, counts: Counter[tuple[str, str]]) -> None:
+    store = open_store("memory:")
+    tool = AsyncMemoryTool(store, **case.options)
 
     def execute(given: Any) -> tuple[Any, bool]:
         try:
-            return anyio.run(tool.call, given), False
+            return run(tool.call(given)), False
         except ToolError as error:
             return str(error.content), True
 
     def expire(older_than: float, **options: Any) -> list[Expired]:
-        return anyio.run(partial(tool.expire, older_than, **options))
+        expired: list[Expired] = run(tool.expire(older_than, **options))
+        return expired
 
-    steps = cases.run(case, open_store(tmp_path), execute, expire, secret=str(tmp_path))
-    count(counts, "python-async-tool", steps)
+    count(counts, "python-async-tool", cases.run(case, store, execute, expire))
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_async_memory(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    memory = AsyncMemory(tmp_path, **case.options)
+def test_async_memory(
+    case: cases.Case, run: Run, directories: Iterator[Path], counts: Counter[tuple[str, str]]
+) -> None:
+    place = next(directories)
+    memory = AsyncMemory(place, **relaxed(case))
 
     def execute(given: Any) -> tuple[Any, bool]:
-        return asyncio.run(memory.execute(json.dumps(given) if isinstance(given, str) else given))
+        reply: tuple[Any, bool] = run(memory.execute(as_input(given)))
+        return reply
 
     def expire(older_than: float, **options: Any) -> list[Expired]:
-        return asyncio.run(memory.expire(older_than, **options))
+        expired: list[Expired] = run(memory.expire(older_than, **options))
+        return expired
 
-    steps = cases.run(case, open_store(tmp_path), execute, expire, secret=str(tmp_path))
+    store = open_store(place, durability="relaxed")
+    steps = cases.run(case, store, execute, expire, secret=str(place))
     count(counts, "python-async-memory", steps)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_sqlite(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    address = f"sqlite:{tmp_path}/agent.db"
-    tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret=str(tmp_path))
-    count(counts, "python-sqlite", steps)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_encrypted(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    key = bytes(range(32))
-    tool = MemoryTool(tmp_path, encryption_key=key, **case.options)
-    store = open_store(tmp_path, encryption_key=key)
-    steps = cases.run(case, store, called(tool), tool.expire, secret=str(tmp_path))
-    count(counts, "python-encrypted", steps)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_postgres(
-    case: cases.Case, postgres: Callable[[], str], counts: Counter[tuple[str, str]]
-) -> None:
-    address = postgres()
-    tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret="127.0.0.1")
-    count(counts, "python-postgres", steps)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_s3(case: cases.Case, s3: str, counts: Counter[tuple[str, str]]) -> None:
-    prefix = uuid.uuid4().hex
-    address = bucket(s3, prefix)
-    tool = MemoryTool(address, **case.options)
-    steps = cases.run(case, open_store(address), called(tool), tool.expire, secret=prefix)
-    count(counts, "python-s3", steps)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_python_store(case: cases.Case, counts: Counter[tuple[str, str]]) -> None:
     store = DictStore()
     memory = Memory(store, **case.options)
-
-    def execute(given: Any) -> tuple[Any, bool]:
-        # A bare text is JSON text to `execute`.
-        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
-
-    count(counts, "python-store", cases.run(case, store, execute, memory.expire))
+    count(counts, "python-store", cases.run(case, store, executed(memory), memory.expire))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_history(case: cases.Case, tmp_path: Path, counts: Counter[tuple[str, str]]) -> None:
-    """What the model sees is the same with a history."""
-    tool = MemoryTool(tmp_path, **case.options, history=True)
-    steps = cases.run(case, open_store(tmp_path), called(tool), tool.expire, secret=str(tmp_path))
-    count(counts, "python-history", steps)
+# --- the documentation's cases, on more stores -------------------------------------------------
+
+
+@pytest.mark.parametrize("case", DOCUMENTED, ids=str)
+def test_redis_example(case: cases.Case, redis_server: str) -> None:
+    store = RedisStore(redis_server, uuid.uuid4().hex)
+    memory = Memory(store, **case.options)
+    secret = redis_server.removeprefix("unix://")
+    cases.run(case, store, executed(memory), memory.expire, secret)
+    store.close()
+
+
+@pytest.mark.parametrize("case", DOCUMENTED, ids=str)
+def test_history_in_a_directory(case: cases.Case, directories: Iterator[Path]) -> None:
+    """With a history the model sees the same."""
+    place = next(directories)
+    tool = MemoryTool(place, **relaxed(case), history=True)
+    store = open_store(place, durability="relaxed")
+    cases.run(case, store, called(tool), tool.expire, secret=str(place))
 
 
 class WithoutHistory(DictStore):
@@ -197,30 +183,13 @@ class WithoutHistory(DictStore):
         return [entry for entry in super().list(path) if entry.path != kept]
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_history_in_the_store_itself(case: cases.Case, counts: Counter[tuple[str, str]]) -> None:
+@pytest.mark.parametrize("case", DOCUMENTED, ids=str)
+def test_history_in_the_store_itself(case: cases.Case) -> None:
     store = DictStore()
     memory = Memory(store, **case.options, history=True)
-
-    def execute(given: Any) -> tuple[Any, bool]:
-        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
-
-    steps = cases.run(case, WithoutHistory(store), execute, memory.expire)
-    count(counts, "python-history-store", steps)
-
-
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_redis_store(case: cases.Case, redis_server: str, counts: Counter[tuple[str, str]]) -> None:
-    store = RedisStore(redis_server, uuid.uuid4().hex)
-    memory = Memory(store, **case.options)
-
-    def execute(given: Any) -> tuple[Any, bool]:
-        return memory.execute(json.dumps(given) if isinstance(given, str) else given)
-
-    secret = redis_server.removeprefix("unix://")
-    count(counts, "python-redis", cases.run(case, store, execute, memory.expire, secret))
-    store.close()
+    cases.run(case, WithoutHistory(store), executed(memory), memory.expire)
 
 
 def test_there_are_cases() -> None:
     assert CASES
+    assert DOCUMENTED

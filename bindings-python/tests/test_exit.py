@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+from effort import SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Ended = subprocess.CompletedProcess[str]
 
 HERE = Path(__file__).parent
 
@@ -17,44 +26,6 @@ class Slow:
     def __del__(self, sleep=time.sleep): sleep(0.6)
 sys.modules["slow"] = Slow()
 """
-
-
-def ends_well(script: str) -> str:
-    """Runs a program to its end; returns what it printed."""
-    ran = subprocess.run(
-        [sys.executable, "-c", script + SLOW_END],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        cwd=HERE,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    assert "panicked" not in ran.stderr
-    return ran.stdout
-
-
-def test_hooks_and_the_logger() -> None:
-    ends_well("""
-import atexit, logging, threading
-logging.basicConfig(level=logging.DEBUG)
-from memdir import Memory
-memory = Memory("memory:", after=lambda event: None)
-memory.create("/memories/a", "")
-def work():
-    while True:
-        memory.insert("/memories/a", 0, "x")
-        memory.delete("/memories/a")
-        memory.create("/memories/a", "")
-for _ in range(4):
-    threading.Thread(target=work, daemon=True).start()
-atexit.register(memory.view, "/memories")
-class Late:
-    def __del__(self): memory.view("/memories")
-late = Late()
-""")
-
-
 OWN_STORE = """
 import sys, threading, time
 from dict_store import DictStore
@@ -79,24 +50,13 @@ def forever(work):
 """
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        'memory.view("/memories/a")',
-        'memory.insert("/memories/a", 0, "x")',
-        "memory.expire(3600)",
-    ],
-)
-def test_a_store_in_python(work: str) -> None:
-    ends_well(f"{OWN_STORE}\nforever(lambda: {work})\ntime.sleep(0.05)\n")
+def store_in_python(work: str) -> str:
+    return f"{OWN_STORE}\nforever(lambda: {work})\ntime.sleep(0.05)\n"
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@pytest.mark.parametrize(
-    "store", ['"memory:", after=lambda event: None', "Slowly()"], ids=["hook", "store"]
-)
-def test_calls_of_an_event_loop_that_nobody_waits_for(backend: str, store: str) -> None:
-    ends_well(f"""{OWN_STORE}
+def calls_of_an_event_loop(backend: str, store: str) -> str:
+    """Nobody waits for the calls."""
+    return f"""{OWN_STORE}
 import anyio
 from memdir import AsyncMemory
 memory = AsyncMemory({store})
@@ -108,11 +68,50 @@ async def run():
                 tasks.start_soon(memory.insert, "/memories/b", 0, "x")
                 tasks.start_soon(memory.view, "/memories/b")
 anyio.run(run, backend="{backend}")
-""")
+"""
 
 
-def test_an_event_loop_on_a_daemon_thread() -> None:
-    ends_well(f"""{OWN_STORE}
+HOOK = '"memory:", after=lambda event: None'
+PROGRAMS = {
+    "hooks and the logger": """
+import atexit, logging, threading
+logging.basicConfig(level=logging.DEBUG)
+from memdir import Memory
+memory = Memory("memory:", after=lambda event: None)
+memory.create("/memories/a", "")
+def work():
+    while True:
+        memory.insert("/memories/a", 0, "x")
+        memory.delete("/memories/a")
+        memory.create("/memories/a", "")
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+atexit.register(memory.view, "/memories")
+class Late:
+    def __del__(self): memory.view("/memories")
+late = Late()
+""",
+    "commands of daemon threads that nothing in Python takes part in": """
+import threading, time
+from memdir import Memory
+memory = Memory("memory:")
+memory.create("/memories/a", "")
+call = '{"command": "view", "path": "/memories/a"}'
+def work():
+    while True:
+        memory.execute(call)
+for _ in range(8):
+    threading.Thread(target=work, daemon=True).start()
+time.sleep(0.05)
+""",
+    "a view of a store in Python": store_in_python('memory.view("/memories/a")'),
+    "an edit of a store in Python": store_in_python('memory.insert("/memories/a", 0, "x")'),
+    "expiry of a store in Python": store_in_python("memory.expire(3600)"),
+    "calls of asyncio with a hook": calls_of_an_event_loop("asyncio", HOOK),
+    "calls of asyncio on a store": calls_of_an_event_loop("asyncio", "Slowly()"),
+    "calls of Trio with a hook": calls_of_an_event_loop("trio", HOOK),
+    "calls of Trio on a store": calls_of_an_event_loop("trio", "Slowly()"),
+    "an event loop on a daemon thread": f"""{OWN_STORE}
 import asyncio
 from memdir import AsyncMemory
 native, own = AsyncMemory("memory:"), AsyncMemory(Slowly())
@@ -125,11 +124,8 @@ async def all_of_them():
     await asyncio.gather(*map(forever, [native, own]))
 threading.Thread(target=lambda: asyncio.run(all_of_them()), daemon=True).start()
 time.sleep(0.3)
-""")
-
-
-def test_the_edit_of_a_store_that_is_used_from_python() -> None:
-    ends_well("""
+""",
+    "the edit of a store that is used from Python": """
 import threading, time
 from memdir import open_store
 store = open_store("memory:")
@@ -142,11 +138,8 @@ def work():
         store.update("/memories/a", edit)
 threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
-""")
-
-
-def test_what_the_program_itself_does_at_its_end_is_done() -> None:
-    script = """
+""",
+    "what the program itself does at its end": """
 import atexit
 def save():
     memory.create("/memories/last", "words")
@@ -156,8 +149,43 @@ atexit.register(save)
 from dict_store import DictStore
 from memdir import Memory
 memory = Memory(DictStore(), before=lambda command: None)
-"""
-    assert ends_well(script).endswith("     1\twords\n")
+""",
+}
+LAST_WORDS = {
+    "what the program itself does at its end": "Here's the content of /memories/last with line "
+    "numbers:\n     1\twords\n"
+}
+
+
+@pytest.fixture(scope="module")
+def running(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Ended]]]:
+    """The programs of the chosen tests, several at a time, because they sleep most of the time."""
+
+    def run(name: str) -> Ended:
+        return subprocess.run(
+            [sys.executable, "-c", PROGRAMS[name] + SLOW_END],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+            cwd=HERE,
+        )
+
+    chosen = [
+        str(item.callspec.params["name"])
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and item.function is test_the_interpreter_ends_well
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        yield {name: pool.submit(run, name) for name in chosen}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_interpreter_ends_well(name: str, running: dict[str, Future[Ended]]) -> None:
+    ended = running[name].result()
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert "panicked" not in ended.stderr
+    assert ended.stdout == LAST_WORDS.get(name, "")
 
 
 SUBINTERPRETER = """
@@ -188,7 +216,7 @@ def test_a_subinterpreter_is_refused(order: str) -> None:
         [sys.executable, "-c", SUBINTERPRETER, order],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=True,
     )
     assert ran.stdout == "refused: True\nended\n"

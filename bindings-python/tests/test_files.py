@@ -146,7 +146,7 @@ def test_views_are_forgotten() -> None:
     memory.create("/memories/a", "one\n")
     memory.insert("/memories/a", 1, "two")
     memory.forget_views()
-    with pytest.raises(RefusedError, match="have not viewed"):
+    with pytest.raises(RefusedError, match="may no longer be in this conversation"):
         memory.insert("/memories/a", 1, "three")
 
 

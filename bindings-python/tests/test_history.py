@@ -80,22 +80,27 @@ class Six(Store):
             raise self.failure
 
 
-@pytest.fixture(params=["directory", "sqlite", "memory", "encrypted", "own"])
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+def opener(kind: str, tmp_path: Path) -> Open:
     """A function that opens a memory with history; all that it opens have the same store."""
     places: dict[str, tuple[Any, dict[str, Any]]] = {
-        "directory": (tmp_path, {}),
+        "directory": (tmp_path, {"durability": "relaxed"}),
         "sqlite": (f"sqlite:{tmp_path}/agent.db", {}),
         "memory": (open_store("memory:"), {}),
         "encrypted": (tmp_path, {"encryption_key": bytes(range(32))}),
         "own": (Six(), {}),
     }
-    place, given = places[request.param]
+    place, given = places[kind]
 
     def opened(**options: Any) -> Memory:
         return Memory(place, **{"history": True, **given, **options})
 
     return opened
+
+
+@pytest.fixture(params=["directory", "own"])
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """One of memdir's stores, and one written in Python."""
+    return opener(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -135,7 +140,9 @@ def refused(kind: str, work: Callable[[], object]) -> HistoryError:
 # --- what happened ------------------------------------------------------------------------------
 
 
-def test_every_command_makes_a_version_with_its_content(memory: Memory) -> None:
+@pytest.mark.parametrize("kind", ["directory", "sqlite", "memory", "encrypted", "own"])
+def test_every_command_makes_a_version_with_its_content(kind: str, tmp_path: Path) -> None:
+    memory = opener(kind, tmp_path)()
     begun = now()
     acting = memory.acting_as("session 1")
     acting.create("/memories/a.md", "one\n")

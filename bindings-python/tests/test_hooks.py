@@ -168,9 +168,13 @@ def test_an_interruption_passes_as_itself(hook: str) -> None:
         lambda: memory.execute(CREATE),
         lambda: memory.execute(json.dumps(CREATE)),
         lambda: memory.view("/memories"),
+        lambda: memory.create("/memories/b", ""),
         lambda: MemoryTool("memory:", **options).call(CREATE),
         lambda: asyncio.run(AsyncMemoryTool("memory:", **options).call(CREATE)),
     ]
+    if hook == "after":
+        # A number that a command cannot hold is refused before `before` is asked.
+        calls.append(lambda: memory.insert("/memories/b", 10**30, ""))
     for call in calls:
         with pytest.raises(KeyboardInterrupt):
             call()

@@ -23,7 +23,6 @@ from memdir import (
     open_store,
     read_only,
 )
-from memdir.testing import check_contract
 
 if TYPE_CHECKING:
     from memdir._options import Place
@@ -121,10 +120,6 @@ def test_conditions_of_mounts_are_those_of_a_file_system() -> None:
     for number, said in [(errno.EROFS, "is read-only"), (errno.EBUSY, "is or holds a fixed")]:
         with pytest.raises(RefusedError, match=f"^Error: /memories/a {said}"):
             Memory(Refusing(number)).delete("/memories/a")
-
-
-def test_mounts_keep_the_contract() -> None:
-    check_contract(lambda: open_store({"/memories": "memory:"}))
 
 
 def test_what_cannot_be_mounted() -> None:

@@ -16,6 +16,7 @@ import redis
 
 import cases
 import servers
+from effort import EFFORT, SECONDS
 from memdir import Memory
 from memdir.testing import check_contract
 from redis_store import RedisStore
@@ -32,9 +33,9 @@ sys.path.insert(0, sys.argv[1])
 from memdir import Memory
 from redis_store import RedisStore
 
-memory = Memory(RedisStore(sys.argv[2], "edits"), max_view_chars=None)
-for number in range(int(sys.argv[4])):
-    memory.insert("/memories/list.md", 0, f"{sys.argv[3]} {number}")
+memory = Memory(RedisStore(sys.argv[2], sys.argv[3]), max_view_chars=None)
+for number in range(int(sys.argv[5])):
+    memory.insert("/memories/list.md", 0, f"{sys.argv[4]} {number}")
 """
 OUT_OF_REACH = "Error: The memory directory cannot be reached at the moment."
 
@@ -60,16 +61,19 @@ def test_namespaces_are_apart_and_nothing_stays(redis_server: str) -> None:
 
 
 def test_edits_of_several_processes_are_all_there(redis_server: str) -> None:
-    memory = Memory(RedisStore(redis_server, "edits"), max_view_chars=None)
-    memory.create("/memories/list.md", "")
+    processes, edits, namespace = 3, 20 * EFFORT, uuid.uuid4().hex
+    store = RedisStore(redis_server, namespace)
+    Memory(store).create("/memories/list.md", "")
     arguments = [sys.executable, "-c", EDITS, str(cases.PROJECT / "examples" / "python")]
+    arguments += [redis_server, namespace]
     running = [
-        subprocess.Popen([*arguments, redis_server, str(number), "50"]) for number in range(4)
+        subprocess.Popen([*arguments, str(number), str(edits)]) for number in range(processes)
     ]
-    assert [process.wait(timeout=120) for process in running] == [0] * 4
-    lines = RedisStore(redis_server, "edits").read("/memories/list.md").decode().splitlines()
+    assert [process.wait(timeout=SECONDS) for process in running] == [0] * processes
+    lines = store.read("/memories/list.md").decode().splitlines()
     assert sorted(lines) == sorted(
-        f"{process} {number}" for process, number in itertools.product(range(4), range(50))
+        f"{process} {number}"
+        for process, number in itertools.product(range(processes), range(edits))
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import threading
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,28 +20,31 @@ KEY = "base64:" + base64.b64encode(bytes(range(32))).decode()
 
 
 @pytest.fixture(params=["plain", "encrypted"])
-def address(
+def memory_of(
     request: pytest.FixtureRequest,
     postgres: Callable[[], str],
     monkeypatch: pytest.MonkeyPatch,
-) -> str:
+) -> Callable[[str], Memory]:
+    """A function that opens a user's memory, as the server does."""
     address, _, _ = postgres().partition("?")
+    key = KEY if request.param == "encrypted" else None
+    # Other tests use the same database, and a store is encrypted from its creation on.
+    prefix = uuid.uuid4().hex
+    monkeypatch.setattr(server, "open_memory", of(prefix, server.open_memory))
     monkeypatch.setenv("MEMORIES", address)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
-    if request.param == "encrypted":
-        monkeypatch.setenv("MEMORY_KEY", KEY)
-        # Another database: a store is encrypted from its creation on.
-        monkeypatch.setattr(server, "open_memory", of("encrypted", server.open_memory))
-        return f"{address}?encrypted"
-    monkeypatch.delenv("MEMORY_KEY", raising=False)
-    return address
+    if key is None:
+        monkeypatch.delenv("MEMORY_KEY", raising=False)
+    else:
+        monkeypatch.setenv("MEMORY_KEY", key)
+    return lambda user: Memory(address, namespace=f"{prefix} user:{user}", encryption_key=key)
 
 
 def of(prefix: str, open_memory: Callable[[str], Any]) -> Callable[[str], Any]:
     return lambda namespace: open_memory(f"{prefix} {namespace}")
 
 
-def test_every_user_has_a_memory(address: str) -> None:
+def test_every_user_has_a_memory(memory_of: Callable[[str], Memory]) -> None:
     create = {"command": "create", "path": "/memories/a.md", "file_text": ""}
     view = {"command": "view", "path": "/memories/a.md"}
 
@@ -53,7 +57,7 @@ def test_every_user_has_a_memory(address: str) -> None:
             assert shown["content"].endswith(f"\t{user}")
 
     with TestClient(server.app) as client:
-        users = [f"user {number}" for number in range(8)]
+        users = [f"user {number}" for number in range(4)]
         threads = [threading.Thread(target=use, args=(client, user)) for user in users]
         for thread in threads:
             thread.start()
@@ -66,15 +70,11 @@ def test_every_user_has_a_memory(address: str) -> None:
         assert client.post("/tool", json=view).status_code == 422
         wrong = client.post("/tool", json=view, headers={"authorization": "user 3"})
         assert wrong.status_code == 401
-    if "encrypted" not in address:
-        kept = Memory(address, namespace="user:user 4").view("/memories/a.md")
-        assert str(kept).endswith("user 4")
+    assert str(memory_of("user 2").view("/memories/a.md")).endswith("user 2")
 
 
-def test_the_server_does_not_start_without_its_database(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    del address
+@pytest.mark.usefixtures("memory_of")
+def test_the_server_does_not_start_without_its_database(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORIES", "postgres://nobody@127.0.0.1:1/none?connect_timeout=1")
     with pytest.raises(Exception, match="connect"), TestClient(server.app):
         pass

@@ -25,6 +25,7 @@ from anthropic.types.beta import (
 )
 
 from dict_store import DictStore
+from effort import SECONDS
 from memdir import AsyncMemory, AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ def test_the_event_loop_goes_on_while_the_store_works(backend: str) -> None:
 
     class Slow(DictStore):
         def read(self, path: str) -> bytes:
-            assert loop_went_on.wait(60), "the event loop stood still"
+            assert loop_went_on.wait(SECONDS), "the event loop stood still"
             return super().read(path)
 
     async def run() -> None:
@@ -288,7 +289,7 @@ def test_a_command_that_has_begun_is_carried_out_when_its_task_is_cancelled() ->
     class Slow(DictStore):
         def write(self, path: str, content: bytes, overwrite: bool) -> None:
             begun.set()
-            assert go_on.wait(60)
+            assert go_on.wait(SECONDS)
             super().write(path, content, overwrite)
             done.set()
 
@@ -303,7 +304,7 @@ def test_a_command_that_has_begun_is_carried_out_when_its_task_is_cancelled() ->
             go_on.set()
 
     anyio.run(run)
-    assert done.wait(60)
+    assert done.wait(SECONDS)
     assert store.tree["/memories/a"] == b"one"
 
 

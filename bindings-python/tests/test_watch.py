@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 import pytest
-from slow_store import SECONDS, on_both
+from slow_store import on_both
 
 from dict_store import DictStore
+from effort import SECONDS
 from memdir import AsyncMemory, Change, ConfigError, Memory, RefusedError, StoreError
 
 if TYPE_CHECKING:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from memdir._memdir import Memory
 
+    # Submits a call that can be cancelled, and that hands its outcome over.
+    Submit: TypeAlias = Callable[[_memdir.Cancellation, Callable[..., None]], None]
+
 T = TypeVar("T")
 
 # What came of a call: its result and the exception, one of them `None`.
@@ -67,12 +70,13 @@ class AsyncioLoop:
         """Lets other tasks run for so long."""
         await asyncio.sleep(seconds)
 
-    async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
+    async def wait(self, submit: Submit) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Outcome] = loop.create_future()
-        cancellation = submit(partial(self._deliver, loop, waiter))
+        cancellation = _memdir.Cancellation()
         try:
+            submit(cancellation, partial(self._deliver, loop, waiter))
             return await waiter
         except BaseException:
             cancellation.cancel()
@@ -127,20 +131,26 @@ class TrioLoop:
         """Lets other tasks run for so long."""
         await self._trio.sleep(seconds)
 
-    async def wait(self, submit: Callable[[Callable[..., None]], _memdir.Cancellation]) -> Outcome:
+    async def wait(self, submit: Submit) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
         trio = self._trio
         await trio.lowlevel.checkpoint_if_cancelled()
         # The task, as long as it waits.
         waiter = [trio.lowlevel.current_task()]
-        cancellation = submit(partial(self._deliver, waiter))
+        cancellation = _memdir.Cancellation()
 
         def abort(_: object) -> Any:
             waiter.clear()
             cancellation.cancel()
             return trio.lowlevel.Abort.SUCCEEDED
 
-        outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+        try:
+            submit(cancellation, partial(self._deliver, waiter))
+            outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+        except BaseException:
+            # Ctrl-C is raised wherever the task is, also before it waits.
+            abort(None)
+            raise
         return outcome
 
     def _deliver(self, waiter: list[Any], result: object, raised: BaseException | None) -> None:
@@ -213,9 +223,9 @@ async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool)
         context.run(sniffio.current_async_library_cvar.set, None)
     work = partial(context.run, work)
 
-    def submit(deliver: Callable[..., None]) -> _memdir.Cancellation:
+    def submit(cancellation: _memdir.Cancellation, deliver: Callable[..., None]) -> None:
         try:
-            return _memdir.submit(memory, work, deliver, view)
+            _memdir.submit(cancellation, memory, work, deliver, view)
         except RuntimeError as error:
             raise NoThreadError from error
 
@@ -233,10 +243,9 @@ async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool)
 async def until_idle(memory: Memory) -> None:
     """Waits until no call of `memory` is under way on a thread."""
 
-    def submit(deliver: Callable[..., None]) -> _memdir.Cancellation:
+    def submit(_: _memdir.Cancellation, deliver: Callable[..., None]) -> None:
         told = partial(deliver, None, None)
         if not _memdir.when_idle(memory, told):
             told()
-        return _memdir.Cancellation()
 
     await running_loop().wait(submit)

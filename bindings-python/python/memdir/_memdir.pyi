@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
 
 __version__: Final[str]
 
@@ -610,9 +610,9 @@ class Memory(Generic[ViewT_co]):
         """
     def forget_views(self, /) -> None:
         """
-        Forgets what the model has seen, as far as the stale guard knows it: it then has to view a file
-        again before it edits it. Call it when views may have left the model's context, such as after
-        context editing or compaction, of which the guard cannot know.
+        Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+        again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+        context editing that spares the memory's results.
         """
     def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = None, before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
         """
@@ -1494,6 +1494,29 @@ def is_due(watch: Watch) -> bool:
     Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
     """
 
+def key_from_file(path: str | PathLike[str]) -> bytes:
+    """
+    The key in a file: 32 bytes for `encryption_key`. If nothing is at `path`, a random key is generated,
+    and the file is made for it, which only its owner may read.
+
+    If several threads or processes make the first call at the same time, all get the same key. The file
+    is never overwritten. Do not lose it: without it the memory cannot be read.
+
+    Args:
+        path: The file. Its directory must exist. `~` as its first component is the home directory.
+
+    Raises:
+        ConfigError: The file does not have exactly 32 bytes, or cannot be read or made.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from memdir import Memory, key_from_file
+    >>> place = Path(tempfile.mkdtemp())
+    >>> memory = Memory(place / "memory", encryption_key=key_from_file(place / "memory.key"))
+    >>> key_from_file(place / "memory.key") == key_from_file(place / "memory.key")
+    True
+    """
+
 def listed_time(store: Store, path: str) -> datetime | None:
     """
     The default of `Store.modified`: lists the file's directory.
@@ -1593,10 +1616,13 @@ def run_command_line(arguments: SupportsGetItem[int, str]) -> int:
     this process; its exit code.
     """
 
-def submit(memory: Memory | None, work: Any, deliver: Any, view: bool) -> Cancellation:
+def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver: Any, view: bool) -> None:
     """
     Calls `work` on a thread of those of the memory, and then `deliver` with its result and the exception that it raised; one of them is `None`.
     If the call is cancelled before it begins, both are. Nothing is waited for.
+
+    The caller makes the cancellation before the call: an exception may be raised in it at any time, such as a `KeyboardInterrupt`,
+    and then it can cancel what it does not know to be submitted.
 
     Raises:
         RuntimeError: The system cannot start a thread. Nothing was done.

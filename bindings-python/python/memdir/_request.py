@@ -70,8 +70,8 @@ def context_management(
 
     The request needs `betas=[CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compact_at`.
 
-    Where views are cleared, the stale guard does not know of it: call `forget_views` of the memory
-    when the response says that something was cleared (`context_management.applied_edits`).
+    The stale guard does not know of a compaction: call `forget_views` of the memory when the
+    content of a response has a block of the type `compaction`.
 
     Args:
         clear_at: At how many input tokens tool results are cleared. `None` clears none.

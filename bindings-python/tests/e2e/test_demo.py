@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import pty
 import re
+import runpy
 import subprocess
 import sys
+import tempfile
 from typing import TYPE_CHECKING
 
 import conversation
 import pytest
 from standin import StandIn
+
+from effort import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def demo(examples: Path) -> Demo:
+    """Runs the demo as a user does."""
+
     def run(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, examples / "python" / "demo.py", *arguments],
@@ -31,8 +35,45 @@ def demo(examples: Path) -> Demo:
             capture_output=True,
             encoding="utf-8",
             check=False,
-            timeout=300,
+            timeout=SECONDS,
         )
+
+    return run
+
+
+@pytest.fixture
+def demo_here(
+    examples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Demo:
+    """Runs the demo and its sessions in this process, where the SDK is imported already.
+
+    That import takes most of a session's time.
+    """
+
+    def program(*arguments: str | Path) -> int:
+        with monkeypatch.context() as inner:
+            inner.setattr(sys, "argv", [str(argument) for argument in arguments])
+            with pytest.raises(SystemExit) as ended:
+                runpy.run_path(str(arguments[0]), run_name="__main__")
+        assert isinstance(ended.value.code, int)
+        return ended.value.code
+
+    def session(
+        command: list[str], *, env: dict[str, str], check: bool
+    ) -> subprocess.CompletedProcess[str]:
+        assert (command[0], check) == (sys.executable, False)
+        with monkeypatch.context() as inner:
+            for name, value in env.items():
+                inner.setenv(name, value)
+            return subprocess.CompletedProcess(command, program(*command[1:]))
+
+    def run(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setattr(subprocess, "run", session)
+        status = program(examples / "python" / "demo.py", *arguments)
+        printed = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, status, printed.out, printed.err)
 
     return run
 
@@ -50,20 +91,14 @@ def tree(base: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("flags", [[], ["--async"]], ids=["sync", "async"])
-def test_it_plays_both_sessions_and_leaves_the_tree(
-    demo: Demo, played: conversation.Conversation, tmp_path: Path, flags: list[str]
+def check_played(
+    done: subprocess.CompletedProcess[str], played: conversation.Conversation, base: Path
 ) -> None:
-    base = tmp_path / "kept"
-    done = demo("--keep", base, *flags)
+    """Whether all was played and shown, and whether the memory and what is beside it are right."""
     assert (done.returncode, done.stderr) == (0, "")
     assert played.then is not None
     wanted = {path.removeprefix("/"): text for path, text in played.then.items()}
     assert tree(base) == {**wanted, **played.beside}
-
-    # Two sessions, two processes.
-    processes = re.findall(r"Session \d · process (\d+)", done.stdout)
-    assert len(set(processes)) == 2
     # Every command and every reply is shown, the errors marked; the whole without colours.
     for command in ("view", "create", "str_replace", "insert", "rename", "delete"):
         assert f"▸ {command} /memories" in done.stdout
@@ -77,54 +112,64 @@ def test_it_plays_both_sessions_and_leaves_the_tree(
     assert played.beside["secrets/old-notes.md"].strip() not in done.stdout
 
 
+def test_it_plays_each_session_in_its_own_process_and_leaves_the_tree(
+    demo: Demo, played: conversation.Conversation, tmp_path: Path
+) -> None:
+    base = tmp_path / "kept"
+    done = demo("--keep", base)
+    check_played(done, played, base)
+    processes = re.findall(r"Session \d · process (\d+)", done.stdout)
+    assert len(set(processes)) == len(played.sessions) == 2
+
+
+def test_it_plays_the_same_with_the_asynchronous_tool(
+    demo_here: Demo, played: conversation.Conversation, tmp_path: Path
+) -> None:
+    base = tmp_path / "kept"
+    check_played(demo_here("--keep", base, "--async"), played, base)
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_it_has_colours_on_a_terminal_only_and_where_they_are_welcome(
-    examples: Path, no_color: str
+    demo_here: Demo, no_color: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    terminal, side = pty.openpty()
-    with open(terminal, "rb", buffering=0) as screen:  # noqa: PTH123
-        running = subprocess.Popen(
-            [sys.executable, examples / "python" / "demo.py", "--pace", "0"],
-            env={**os.environ, "PYTHONIOENCODING": "utf-8", "NO_COLOR": no_color},
-            stdout=side,
-        )
-        os.close(side)
-        shown = b""
-        # A terminal that nobody writes to any more is an error on Linux, and the end elsewhere.
-        with contextlib.suppress(OSError):
-            while some := screen.read(65536):
-                shown += some
-        assert running.wait() == 0
-    assert "as they should be to the letter" in shown.decode()
-    assert (b"\x1b[" in shown) == (not no_color)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    done = demo_here("--pace", "0", NO_COLOR=no_color)
+    assert done.returncode == 0
+    assert "as they should be to the letter" in done.stdout
+    assert ("\x1b[" in done.stdout) == (not no_color)
 
 
-def test_it_leaves_nothing_behind_unless_asked_to(demo: Demo, tmp_path: Path) -> None:
-    done = demo(TMPDIR=str(tmp_path))
+def test_it_leaves_nothing_behind_unless_asked_to(
+    demo_here: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    done = demo_here()
     assert done.returncode == 0, done.stdout + done.stderr
+    assert str(tmp_path) in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_fails_when_a_reply_is_not_what_the_script_says(
-    demo: Demo, examples: Path, tmp_path: Path
+    demo_here: Demo, examples: Path, tmp_path: Path
 ) -> None:
     text = (examples / "conversations" / "parallel.json").read_text(encoding="utf-8")
     wrong = tmp_path / "wrong.json"
     wrong.write_text(text.replace("     4\\t- a guest", "     4\\t- a ghost"), encoding="utf-8")
-    done = demo("--conversation", wrong)
+    done = demo_here("--conversation", wrong)
     assert done.returncode == 1
     assert '-"     4\\t- a ghost\\n"' in done.stdout
     assert '+"     4\\t- a guest\\n"' in done.stdout
 
 
 def test_it_fails_when_the_memory_at_the_end_is_not_what_the_script_says(
-    demo: Demo, examples: Path, tmp_path: Path
+    demo_here: Demo, examples: Path, tmp_path: Path
 ) -> None:
     script = json.loads((examples / "conversations" / "parallel.json").read_text(encoding="utf-8"))
     script["then"] = {"/memories/other.md": "", "/memories/picnic.md": "rain\n"}
     wrong = tmp_path / "wrong.json"
     wrong.write_text(json.dumps(script), encoding="utf-8")
-    done = demo("--conversation", wrong)
+    done = demo_here("--conversation", wrong)
     assert done.returncode == 1
     assert "/memories/other.md should be there" in done.stdout
     assert "/memories/picnic.md should be there with another content" in done.stdout
@@ -149,11 +194,11 @@ def test_live_without_a_key_is_one_clear_sentence(demo: Demo, tmp_path: Path) ->
 
 @pytest.mark.parametrize("flags", [[], ["--async"]], ids=["sync", "async"])
 def test_live_takes_the_key_the_address_and_the_model_that_it_is_given(
-    demo: Demo, played: conversation.Conversation, flags: list[str]
+    demo_here: Demo, played: conversation.Conversation, flags: list[str]
 ) -> None:
     # The same way as to the real API, which a test cannot reach.
     with StandIn(played) as standin:
-        done = demo(
+        done = demo_here(
             *("--live", "--model", "claude-of-tomorrow", *flags),
             ANTHROPIC_API_KEY="sk-from-the-environment",
             ANTHROPIC_BASE_URL=standin.base_url,

@@ -287,7 +287,7 @@ def test_many_conversations_at_once_lose_nothing(
     converse: Converse, script: Callable[..., Conversation], tmp_path: Path
 ) -> None:
     log = "/memories/log.md"
-    conversations, turns, calls = 4, 5, 5
+    conversations, turns, calls = 4, 3, 3
     memdir.Memory(tmp_path).create(log, "")
 
     def speak(who: int) -> None:

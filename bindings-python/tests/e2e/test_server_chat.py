@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,6 +29,8 @@ def test_a_user_is_remembered(
 
     import server
 
+    # Other tests use the same database.
+    user = uuid.uuid4().hex
     address, _, _ = postgres().partition("?")
     create = {"command": "create", "path": "/memories/a.md", "file_text": "likes tea"}
     with StandIn(script([(create, CREATED, False)])) as standin:
@@ -38,9 +41,9 @@ def test_a_user_is_remembered(
             answer = client.post(
                 "/chat",
                 json={"message": "Hello, Claude."},
-                headers={"authorization": "Bearer someone"},
+                headers={"authorization": f"Bearer {user}"},
             )
         assert answer.json() == {"answer": "Done."}
         assert standin.report()["complete"]
-    kept = memdir.Memory(address, namespace="user:someone")
+    kept = memdir.Memory(address, namespace=f"user:{user}")
     assert kept.read("/memories/a.md") == "likes tea"

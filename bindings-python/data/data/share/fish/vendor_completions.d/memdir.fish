@@ -260,7 +260,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand import" -s h -l help -d 'P
 complete -c memdir -n "__fish_memdir_using_subcommand check" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -s h -l help -d 'Print help'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount -d 'Mount another store into the first one' -r
-complete -c memdir -n "__fish_memdir_using_subcommand serve" -l port -d 'The port; by default 8767, or another one if that is taken' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l port -d 'The port; by default the first of 8767 to 8776 that is free, or another one if none is' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r

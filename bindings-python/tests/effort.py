@@ -1,0 +1,15 @@
+"""How much the tests do, how long they wait, and the seed of random tests.
+
+`MEMDIR_EFFORT` multiplies loops, kills, races and random steps. `MEMDIR_SEED` seeds what is random.
+"""
+
+from __future__ import annotations
+
+import os
+
+EFFORT = int(os.environ.get("MEMDIR_EFFORT", "1"))
+SEED = int(os.environ.get("MEMDIR_SEED", "1"))
+
+# How long a test waits for what happens soon. It is long, because a machine may be busy, and it is
+# reached only where something hangs.
+SECONDS = 300
