@@ -194,6 +194,9 @@ export declare class Watching {
   close(): void
 }
 
+/** How this half was built: `debug` or `release`. */
+export declare function buildProfile(): string
+
 /**
  * Checks one rule on a store that must be empty. The promise resolves to the violation, or to
  * null.
@@ -329,6 +332,9 @@ export interface FoundSensitive {
   rule: string
 }
 
+/** The 32 bytes of the key in a file, which is made if nothing is there. */
+export declare function keyFromFile(path: string): Uint8Array
+
 /** How much a memory holds. */
 export interface MemoryStats {
   files: number
@@ -398,3 +404,6 @@ export interface StoreEntry {
   /** The last recorded access of a file, in milliseconds since 1970. */
   accessed?: number | undefined
 }
+
+/** The sentence about an option of a call that does not exist. `known` are those that do. */
+export declare function unknownOption(name: string, known: Array<string>): string

@@ -1,32 +1,46 @@
 // Builds `memdir.wasm`: what the package uses where there is no binary for the machine. Needs Rust with the target
 // wasm32-wasip1, which rustup has.
+//
+// Usage: node scripts/build-wasm.mjs [--debug]
+//
+// With `--debug` it is built quickly, for tests: several times as large, and slower.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 const target = 'wasm32-wasip1';
-// The profile of what goes into apps: small, and hardly slower.
-const profile = 'device';
+const isDebug = process.argv.includes('--debug');
+// For a release that of what goes into apps: small, and hardly slower.
+const profile = isDebug ? 'dev' : 'device';
+/** The most bytes that the module of a release may have. */
+const limit = 1_900_000;
 const project = new URL('../..', import.meta.url);
 const path = (relative) => fileURLToPath(new URL(relative, project));
+// What is released tells no paths of the machine that built it. Tests do without the names of functions, which are half the file.
+const flags = isDebug ? ['-Clink-arg=--strip-all'] : withoutPaths();
 
 const arguments_ = ['build', '--quiet', '--locked', '-p', 'memdir-wasm', '--target', target];
 execFileSync('cargo', [...arguments_, '--profile', profile], {
   cwd: path('.'),
   stdio: 'inherit',
-  env: { ...process.env, CARGO_TARGET_DIR: path('target'), ...withoutPaths() },
+  env: {
+    ...process.env,
+    CARGO_TARGET_DIR: path('target'),
+    CARGO_ENCODED_RUSTFLAGS: flags.join('\x1f'),
+  },
 });
-const built = path(`target/${target}/${profile}/memdir_wasm.wasm`);
-copyFileSync(built, path('bindings-node/memdir.wasm'));
+const built = path(`target/${target}/${isDebug ? 'debug' : profile}/memdir_wasm.wasm`);
 const bytes = readFileSync(built);
-console.log(`memdir.wasm: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} packed`);
+if (!isDebug) {
+  console.log(`memdir.wasm: ${bytes.length} bytes, ${gzipSync(bytes, { level: 9 }).length} packed`);
+  if (bytes.length > limit) {
+    throw new Error(`memdir.wasm is larger than ${limit} bytes`);
+  }
+}
+copyFileSync(built, path('bindings-node/memdir.wasm'));
 
-/** What is released tells no paths of the machine that built it. */
 function withoutPaths() {
   const home = process.env['CARGO_HOME'] ?? `${process.env['HOME']}/.cargo`;
-  const flags = [`${path('.')}=/memdir/`, `${home}=/cargo`];
-  return {
-    CARGO_ENCODED_RUSTFLAGS: flags.map((flag) => `--remap-path-prefix=${flag}`).join('\x1f'),
-  };
+  return [`${path('.')}=/memdir/`, `${home}=/cargo`].map((flag) => `--remap-path-prefix=${flag}`);
 }

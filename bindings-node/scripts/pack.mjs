@@ -1,29 +1,61 @@
 // Makes what is published, as tarballs: the package without anything that belongs to a machine, and
 // one package for each binary. npm installs those that fit as optional dependencies of the first.
 //
-// Usage: node scripts/pack.mjs [BINARIES OUTPUT]
+// Usage: node scripts/pack.mjs [--debug] [BINARIES OUTPUT]
 //
 // BINARIES holds the binaries and, beside it, in `notices/`, the notices of what they are made of; without it those that were
 // built here, for tests. OUTPUT is where the tarballs go, without it `npm/`.
-import { execFileSync } from 'node:child_process';
+//
+// A debug build is refused, because it is ten times as large and slow. With `--debug` it is packed, for tests, without its
+// symbols and quickly.
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+
+import { buildProfile } from './build-profile.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const [binaries, tarballs] = process.argv.slice(2).map((path) => resolve(path));
+const { values, positionals } = parseArgs({
+  options: { debug: { type: 'boolean' } },
+  allowPositionals: true,
+});
+const [binaries, tarballs] = positionals.map((path) => resolve(path));
+const isDebug = values.debug === true;
 const output = join(root, 'npm');
 const licences = ['LICENSE', 'LICENSE-APACHE', 'LICENSE-MIT'];
 const notices = 'THIRD-PARTY-NOTICES.txt';
+
+// Nothing is removed or written before every binary is known to be what it should be.
+const built = binaries ?? root;
+const natives = [
+  ...readdirSync(built)
+    .filter((name) => /^memdir\..*\.node$/.test(name))
+    .map((name) => join(built, name)),
+  ...[join(root, 'memdir.wasm')].filter(existsSync),
+];
+for (const file of natives) {
+  const profile = buildProfile(file);
+  if (profile === undefined || (profile === 'debug' && !isDebug)) {
+    const what = profile === undefined ? 'does not say how it was built' : 'is a debug build';
+    console.error(
+      `pack: ${file} ${what}. Build it with --release, or pack it for tests with --debug.`,
+    );
+    process.exit(1);
+  }
+}
 
 rmSync(output, { recursive: true, force: true });
 const main = join(output, 'memdir');
@@ -81,10 +113,13 @@ writeFileSync(join(main, 'package.json'), `${JSON.stringify(manifest, null, 2)}\
 const packages = [main];
 for (const name of names) {
   const binary = `memdir.${name}.node`;
-  const built = join(binaries ?? root, binary);
-  if (existsSync(built)) {
+  const file = join(built, binary);
+  if (existsSync(file)) {
     const directory = join(platforms, name);
-    cpSync(built, join(directory, binary));
+    cpSync(file, join(directory, binary));
+    if (isDebug) {
+      strip(join(directory, binary));
+    }
     for (const licence of licences) {
       cpSync(join(root, '..', licence), join(directory, licence));
     }
@@ -99,8 +134,31 @@ for (const name of names) {
   }
 }
 for (const directory of packages) {
+  if (isDebug && directory !== main) {
+    packQuickly(directory);
+    continue;
+  }
   execFileSync('npm', ['pack', '--silent', '--pack-destination', tarballs ?? output], {
     cwd: directory,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
+}
+
+/** Removes what a debugger reads. Elsewhere it is not in the binary, or the binary's signature covers it. */
+function strip(binary) {
+  if (process.platform === 'linux') {
+    spawnSync('strip', [binary]);
+  }
+}
+
+/** What `npm pack` does, which would compress a large debug build for many seconds. */
+function packQuickly(directory) {
+  const described = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
+  const name = `${described.name}-${described.version}.tgz`;
+  const content = join(output, 'package');
+  renameSync(directory, content);
+  const archive = execFileSync('tar', ['-cf', '-', 'package'], { cwd: output, maxBuffer: 2 ** 30 });
+  renameSync(content, directory);
+  writeFileSync(join(tarballs ?? output, name), gzipSync(archive, { level: 1 }));
+  console.log(name);
 }

@@ -70,7 +70,7 @@ impl Engine {
     ) -> napi::Result<Self> {
         let opened = options::read(options).and_then(|options| {
             // The store is used later, because its answers need the current thread.
-            let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &members)?), &options);
+            let store = encrypt_lazily(Arc::new(JsStore::new(&serve, &members)?), &options)?;
             Ok(Memory::with_store(store, options).validated()?)
         });
         let memory = opened.map_err(|failure| failure.into_js(&env))?;

@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod build_profile;
 mod call;
 mod cancel;
 mod check;
@@ -22,6 +23,7 @@ mod files;
 mod history;
 mod input;
 mod js_store;
+mod key_file;
 mod native_store;
 mod option_values;
 mod options;

@@ -5,6 +5,7 @@ use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
 use napi::ValueType;
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
+use napi_derive::napi;
 
 use crate::errors::Failure;
 use crate::input::value;
@@ -51,6 +52,14 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
         values::set(&mut options, &name, &set)?;
     }
     Ok(options)
+}
+
+/// The sentence about an option of a call that does not exist. `known` are those that do.
+#[napi]
+#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
+pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    ConfigError::unknown_option(&name, &known).to_string()
 }
 
 /// Patterns by the ids of their rules.

@@ -38,8 +38,8 @@ sys.stdin.read()`;
 
 test('edits that are given up behind a lock are not applied', async () => {
   const base = temporary();
-  const memory = new Memory(base, { lockTimeout: null });
-  const tool = memoryTool(base, { lockTimeout: null });
+  const memory = new Memory(base, { durability: 'relaxed', lockTimeout: null });
+  const tool = memoryTool(base, { durability: 'relaxed', lockTimeout: null });
   await memory.create({ path: '/memories/log', file_text: '' });
   const release = await lock(base);
   const { signal } = { signal: AbortSignal.timeout(20) };
@@ -123,7 +123,7 @@ test('a signal keeps no listeners, and the process does not wait for it', async 
 
 test('views are shown while any number of writers wait', async () => {
   const base = temporary();
-  const memory = new Memory(base, { lockTimeout: null });
+  const memory = new Memory(base, { durability: 'relaxed', lockTimeout: null });
   await memory.create({ path: '/memories/log', file_text: '' });
   const release = await lock(base);
   const writers = Array.from({ length: 200 }, (_, n) => memory.execute(insert(`${n}`)));

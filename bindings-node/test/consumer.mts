@@ -1,15 +1,15 @@
 // The package as a user gets it: packed, and installed into an empty project.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { PACKAGE, run, temporary } from './support.mjs';
+import { PACKAGE, temporary } from './support.mjs';
 
 const PACKED = fileURLToPath(new URL('npm/', PACKAGE));
 
-/** The tarballs that `npm run pack` made. */
+/** The tarballs that `npm run pack:debug` made. */
 export function tarballs(): string[] {
   const names = readdirSync(PACKED).filter((name) => name.endsWith('.tgz'));
   assert.equal(names.length, 2, `npm run pack made ${names.join(', ')}`);
@@ -17,19 +17,20 @@ export function tarballs(): string[] {
 }
 
 /**
- * An empty project with the packed package in it and, if it is asked for, one of the SDKs that are
- * installed for the tests; and with the programs of `test/consumer`.
+ * A copy of the empty project in which `npm run pack:debug` has installed the packed package, and in it, if it is asked for, one
+ * of the SDKs that are installed for the tests; and with the programs of `test/consumer`.
  */
-export async function project(
-  sdk?: '@anthropic-ai/sdk' | 'sdk-lowest',
-  directory = temporary(),
-): Promise<string> {
-  writeFileSync(join(directory, 'package.json'), '{ "name": "empty", "private": true }\n');
-  // Nothing is to be had from anywhere but the tarballs.
-  const cache = join(directory, 'cache');
-  const flags = ['--offline', '--cache', cache, '--no-audit', '--no-fund', '--loglevel=error'];
-  const installed = await run('npm', ['install', ...flags, ...tarballs()], { cwd: directory });
-  assert.equal(installed.status, 0, installed.stderr);
+export function project(sdk?: '@anthropic-ai/sdk' | 'sdk-lowest', directory = temporary()): string {
+  const installed = join(PACKED, 'installed');
+  const isLarge = (file: string) => file.endsWith('.node');
+  const filter = (file: string) => !isLarge(file);
+  cpSync(installed, directory, { recursive: true, verbatimSymlinks: true, filter });
+  // The binary is large: it is linked. A test that changes it removes the link.
+  for (const file of readdirSync(installed, { recursive: true, encoding: 'utf8' })) {
+    if (isLarge(file)) {
+      symlinkSync(join(installed, file), join(directory, file));
+    }
+  }
   if (sdk) {
     mkdirSync(join(directory, 'node_modules', '@anthropic-ai'), { recursive: true });
     const from = fileURLToPath(new URL(`node_modules/${sdk}`, PACKAGE));

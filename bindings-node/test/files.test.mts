@@ -167,13 +167,13 @@ test('a project is laid out once, and nothing is overwritten', async () => {
   await assert.rejects(memory.bootstrap(wrong), { name: 'ConfigError', message: /features\[1\]/ });
 });
 
-test('views are forgotten', async () => {
+test('views that are forgotten guard on', async () => {
   const memory = new Memory('memory:', { staleGuard: 'strict' });
   const insertion = { path, insert_line: 1, insert_text: 'x' };
   await memory.create({ path, file_text: 'one\n' });
   await memory.insert(insertion);
   memory.forgetViews();
-  await assert.rejects(memory.insert(insertion), /have not viewed/);
+  await assert.rejects(memory.insert(insertion), /may no longer be in this conversation/);
   await memory.view({ path });
   await memory.insert(insertion);
 });

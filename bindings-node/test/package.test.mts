@@ -72,6 +72,44 @@ test('the versions and the platforms are the same everywhere', () => {
   }
 });
 
+test('a debug build is packed for tests only', async () => {
+  const { buildProfile } = (await import(new URL('scripts/build-profile.mjs', PACKAGE).href)) as {
+    buildProfile: (file: string) => string | undefined;
+  };
+  const name = readdirSync(PACKAGE).find((file) => /^memdir\..*\.node$/.test(file)) ?? '';
+  const native = require(fileURLToPath(new URL('native.cjs', PACKAGE))) as {
+    buildProfile: () => string;
+  };
+  assert.equal(buildProfile(fileURLToPath(new URL(name, PACKAGE))), native.buildProfile());
+
+  const [place, elsewhere] = [temporary(), temporary()];
+  const binary = join(place, name);
+  const pack = () =>
+    run(process.execPath, [
+      fileURLToPath(new URL('scripts/pack.mjs', PACKAGE)),
+      ...[place, elsewhere],
+    ]);
+  const [debug, release] = ['debug', 'release'].map((is) => `\0memdir-build-profile=${is};\0`);
+  for (const [content, profile, said] of [
+    [debug!, 'debug', /is a debug build/],
+    ['', undefined, /does not say how it was built/],
+    [debug! + release!, undefined, /does not say/],
+    [release!, 'release', undefined],
+  ] as const) {
+    writeFileSync(binary, content);
+    assert.equal(buildProfile(binary), profile);
+    if (said) {
+      const { status, stderr } = await pack();
+      assert.equal(status, 1, stderr);
+      assert.match(stderr, said);
+      assert.match(stderr, new RegExp(`${name}.*--release.*--debug`));
+    }
+  }
+  assert.deepEqual(readdirSync(elsewhere), []);
+  // Nothing was removed.
+  assert.equal(tarballs().length, 2);
+});
+
 test('the lock file names no registry', () => {
   const lock = readFileSync(new URL('package-lock.json', PACKAGE), 'utf8');
   assert.doesNotMatch(lock, /"resolved"|https?:\/\/[^"]*\/-\//);
@@ -88,13 +126,13 @@ for (const [page, code, says] of [
     const example =
       new RegExp(`<!-- ${code} -->\\n\`\`\`ts\\n(.*?)\`\`\``, 's').exec(text)?.[1] ?? '';
     const stdout = new RegExp(`<!-- ${says} -->\\n\`\`\`text\\n(.*?)\`\`\``, 's').exec(text)?.[1];
-    const directory = await project();
+    const directory = project();
     assert.deepEqual(await node(directory, 'module', example), { status: 0, stdout, stderr: '' });
   });
 }
 
 test('it works without any SDK, as ESM and as CommonJS', async () => {
-  const directory = await project();
+  const directory = project();
   const stdout =
     'false\nToolError Cannot delete the /memories directory itself\ntype,name,run,parse\n';
   assert.deepEqual(await node(directory, 'module', ESM), { status: 0, stdout, stderr: '' });
@@ -105,8 +143,8 @@ test('it works without any SDK, as ESM and as CommonJS', async () => {
   }
 });
 
-test('it brings the pages of man and the completions', async () => {
-  const installed = join(await project(), 'node_modules', 'memdir');
+test('it brings the pages of man and the completions', () => {
+  const installed = join(project(), 'node_modules', 'memdir');
   const packed = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   assert.ok(packed.man.includes('./share/man/man1/memdir-grep.1'));
   const completions = ['bash-completion/completions/memdir', 'zsh/site-functions/_memdir'];
@@ -119,7 +157,7 @@ test('it brings the pages of man and the completions', async () => {
 });
 
 test('it brings the program memdir', async () => {
-  const directory = await project();
+  const directory = project();
   const installed = join(directory, 'node_modules', '.bin', 'memdir');
   const program = (...args: string[]) => run(installed, args, { cwd: directory });
   const version = { status: 0, stdout: `memdir ${manifest.version}\n`, stderr: '' };
@@ -149,11 +187,12 @@ test('it brings the program memdir', async () => {
 });
 
 test('where no binary fits it says so', async () => {
-  const directory = await project();
+  const directory = project();
   const modules = join(directory, 'node_modules');
   const name = readdirSync(modules).find((one) => one.startsWith('memdir-')) ?? '';
   const binary = join(modules, name, `memdir.${name.slice('memdir-'.length)}.node`);
 
+  rmSync(binary);
   writeFileSync(binary, 'not a library');
   const broken = await node(directory, 'module', ESM);
   assert.notEqual(broken.status, 0);
@@ -196,7 +235,7 @@ async function bundle(directory: string, format: 'esm' | 'cjs'): Promise<string>
 }
 
 test('what esbuild bundles without a setting runs, and says why where it finds no binary', async () => {
-  const directory = await project();
+  const directory = project();
   const modules = join(directory, 'node_modules');
   const name = readdirSync(modules).find((one) => one.startsWith('memdir-')) ?? '';
   const binary = `memdir.${name.slice('memdir-'.length)}.node`;
@@ -222,7 +261,7 @@ test('what esbuild bundles without a setting runs, and says why where it finds n
 });
 
 test('a bundle finds the binary where only memdir can, as with pnpm', async () => {
-  const directory = await project();
+  const directory = project();
   const modules = join(directory, 'node_modules');
   const store = join(modules, '.store', 'node_modules');
   mkdirSync(store, { recursive: true });
@@ -238,7 +277,7 @@ test('a bundle finds the binary where only memdir can, as with pnpm', async () =
 });
 
 test('its types hold for strict users, in every kind of project', async () => {
-  const directory = await project('@anthropic-ai/sdk');
+  const directory = project('@anthropic-ai/sdk');
   const source = readFileSync(new URL('test/types.ts', PACKAGE), 'utf8');
   writeFileSync(join(directory, 'types.mts'), source);
   writeFileSync(join(directory, 'types.cts'), source);
@@ -258,7 +297,8 @@ test('its types hold for strict users, in every kind of project', async () => {
   ];
   for (const args of [
     ['--module', 'nodenext', 'types.mts', 'types.cts'],
-    ['--module', 'esnext', '--moduleResolution', 'bundler', 'types.ts'],
+    // The libraries' own types are those of the ESM that was checked before.
+    ['--module', 'esnext', '--moduleResolution', 'bundler', '--skipLibCheck', 'types.ts'],
   ]) {
     const ran = await tool('typescript', 'bin/tsc', [...strict, ...args], directory);
     assert.deepEqual(ran, { status: 0, stdout: '', stderr: '' });

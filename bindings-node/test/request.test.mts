@@ -78,7 +78,7 @@ test('the SDK sends it as it is, with its betas', async () => {
 test('the example of docs/long-conversations.md runs', async (t) => {
   const page = readFileSync(new URL('docs/long-conversations.md', PROJECT), 'utf8');
   const example = /```ts\n(.*?)```/s.exec(page)?.[1] ?? '';
-  const directory = await project('@anthropic-ai/sdk');
+  const directory = project('@anthropic-ai/sdk');
   writeFileSync(join(directory, 'example.mjs'), `${example}console.log('done');\n`);
 
   const bodies: Record<string, unknown>[] = [];
@@ -109,7 +109,7 @@ test('the example of docs/long-conversations.md runs', async (t) => {
   };
   const ran = await run(process.execPath, ['example.mjs'], { cwd: directory, env });
   assert.deepEqual(ran, { status: 0, stdout: 'done\n', stderr: '' });
-  const expected = contextManagement({ clearAt: 50_000 });
+  const expected = contextManagement({ clearAt: 50_000, compactAt: 150_000 });
   assert.deepEqual(
     bodies.map((body) => body['context_management']),
     [expected],

@@ -1,7 +1,9 @@
-// Real servers, for the tests that need one.
+// Real servers, for the tests that need one: those of the whole run (tests/servers/run), or else one of this file's own.
 
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,19 +12,96 @@ import { fileURLToPath } from 'node:url';
 
 import { PROJECT } from './support.mjs';
 
-/** What the script answers where no server is installed. */
+type Name = 'postgres' | 's3' | 'azure';
+
+/** What a script answers where its server is not installed. */
 const MISSING = 3;
 
-/**
- * A PostgreSQL server, until the file's last test: a function that gives the address of a memory
- * that nobody else has; `undefined` where none is installed, which in CI is a failure.
- */
-export async function postgres(): Promise<(() => string) | undefined> {
+/** Makes addresses of memories that nobody else has. */
+export type Addresses = () => string;
+
+/** On PostgreSQL. Like the others, nothing where the server is not installed, which in CI is a failure. */
+export async function postgres(): Promise<Addresses | undefined> {
+  const address = running('postgres') ?? (await installed('postgres', servePostgres));
+  return address ? () => `${address}?namespace=node-${randomUUID()}` : undefined;
+}
+
+/** In a bucket of a server of S3's protocol. */
+export async function s3(): Promise<Addresses | undefined> {
+  const endpoint = running('s3') ?? (await installed('s3', start));
+  process.env['AWS_ACCESS_KEY_ID'] = 'test-key-id';
+  process.env['AWS_SECRET_ACCESS_KEY'] = 'test-secret-key';
+  // Reading them for each of many stores would take most of the time.
+  process.env['AWS_DISABLE_SYSTEM_CERTIFICATES'] = 'true';
+  const options = `endpoint=${endpoint}&region=us-east-1&allow_http=true`;
+  return endpoint ? () => `s3://memdir/node-${randomUUID()}?${options}` : undefined;
+}
+
+/** In a container of a server of Azure's. */
+export async function azure(): Promise<Addresses | undefined> {
+  const server = running('azure') ?? (await installed('azure', start));
+  if (!server) {
+    return undefined;
+  }
+  // The account that this server has, whose name and key are public, and a signature that was made with the key.
+  const account = 'devstoreaccount1';
+  const signature =
+    'sv=2020-12-06&ss=b&srt=sco&sp=rwdlac&se=2199-01-01T00:00:00Z&spr=https,http&' +
+    'sig=OYe7okbn9HWtaT2g2gT6DxaE8q7tkOAF8bPCw5zX25g%3D';
+  const endpoint = `${server}/${account}`;
+  const { status } = await fetch(`${endpoint}/memdir?restype=container&${signature}`, {
+    method: 'PUT',
+  });
+  // 409: another file of tests was first.
+  assert.ok([201, 409].includes(status), `${status}`);
+  process.env['AZURE_STORAGE_ACCOUNT_NAME'] = account;
+  process.env['AZURE_STORAGE_ACCOUNT_KEY'] =
+    'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+  process.env['AZURE_DISABLE_SYSTEM_CERTIFICATES'] = 'true';
+  return () => `az://memdir/node-${randomUUID()}?endpoint=${endpoint}&allow_http=true`;
+}
+
+/** Where a server of the whole run is; an empty text if there is none of this kind, `undefined` if there is no such run. */
+function running(name: Name): string | undefined {
+  const directory = process.env['MEMDIR_TEST_SERVERS'];
+  if (directory === undefined) {
+    return undefined;
+  }
+  const file = join(directory, name, 'address');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : absent(name);
+}
+
+/** Where a server is that is started now, in a new directory, and goes with the file's last test. */
+async function installed(
+  name: Name,
+  begin: (script: string, place: string) => Promise<string> | string,
+): Promise<string> {
   const place = mkdtempSync(join(tmpdir(), 'memdir-test-'));
-  // The server does not run as root, and has to get in.
+  // PostgreSQL does not run as root, and has to get in.
   chmodSync(place, 0o755);
-  const script = fileURLToPath(new URL('tests/servers/postgres', PROJECT));
-  // It stops when its input ends, whatever becomes of this process.
+  const address = await begin(fileURLToPath(new URL(`tests/servers/${name}`, PROJECT)), place);
+  after(() => rmSync(place, { recursive: true, force: true }));
+  return address || absent(name);
+}
+
+function absent(name: Name): '' {
+  if (process.env['CI'] === 'true') {
+    throw new Error(`the server ${name} is not installed: make servers`);
+  }
+  return '';
+}
+
+function start(script: string, place: string): string {
+  const { status, stdout, stderr } = spawnSync(script, ['start', place], { encoding: 'utf8' });
+  assert.ok(status === 0 || status === MISSING, stderr);
+  if (status === 0) {
+    after(() => spawnSync(script, ['stop', place]));
+  }
+  return stdout.trim();
+}
+
+/** It stops when its input ends, whatever becomes of this process. */
+async function servePostgres(script: string, place: string): Promise<string> {
   const server = spawn(script, ['serve', join(place, 'server')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -33,16 +112,12 @@ export async function postgres(): Promise<(() => string) | undefined> {
     ended,
   ]);
   if (typeof address !== 'string') {
-    if (address !== MISSING || process.env['CI'] === 'true') {
-      throw new Error('the PostgreSQL server did not start, or is not installed');
-    }
-    return undefined;
+    assert.equal(address, MISSING, 'the PostgreSQL server did not start');
+    return '';
   }
   after(async () => {
     server.stdin.end();
     await ended;
-    rmSync(place, { recursive: true, force: true });
   });
-  let next = 0;
-  return () => `${address}?namespace=node-${(next += 1)}`;
+  return address;
 }

@@ -1,6 +1,6 @@
 // What several tests need.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -33,23 +33,8 @@ function remove(directory: string): void {
   }
 }
 
-/**
- * The endpoint of a server of S3's protocol with the bucket "memdir", which goes with the file's
- * last test; nothing where it is not installed, which CI does not allow.
- */
-export function s3(): string | undefined {
-  const script = fileURLToPath(new URL('tests/servers/s3', PROJECT));
-  const place = temporary();
-  const started = spawnSync(script, ['start', place], { encoding: 'utf8' });
-  if (started.status === 3 && process.env['CI'] !== 'true') {
-    return undefined;
-  }
-  if (started.status !== 0) {
-    throw new Error(started.stderr);
-  }
-  after(() => spawnSync(script, ['stop', place]));
-  return started.stdout.trim();
-}
+/** How many times as much is done as in `make test`: `MEMDIR_EFFORT`, without it 1. */
+export const EFFORT = Math.max(1, Number.parseInt(process.env['MEMDIR_EFFORT'] ?? '', 10) || 1);
 
 export interface Ran {
   status: number | null;

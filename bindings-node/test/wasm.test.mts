@@ -2,8 +2,6 @@
 // that are about no store but the one in the process.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import Anthropic from '@anthropic-ai/sdk';
@@ -268,8 +266,8 @@ test('the SDK’s tool runner uses it', { skip }, async () => {
   );
 });
 
-test('a machine without a binary has it, and the package is small', { skip }, async () => {
-  const directory = await project();
+test('a machine without a binary has it', { skip }, async () => {
+  const directory = project();
   const program = `
     Object.defineProperty(process, 'arch', { value: 'sparc' });
     const { Memory } = require('memdir');
@@ -279,9 +277,6 @@ test('a machine without a binary has it, and the package is small', { skip }, as
   const ran = await run(process.execPath, ['--eval', program], { cwd: directory, env });
   assert.equal(ran.stderr, '');
   assert.match(ran.stdout, /isError: false/);
-  const module = readFileSync(join(directory, 'node_modules/memdir/memdir.wasm'));
-  assert.ok(module.length < 1_900_000, `${module.length} bytes`);
-
   const tool = `
     Object.defineProperty(process, 'arch', { value: 'sparc' });
     require('memdir/package.json');

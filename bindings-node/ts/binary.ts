@@ -152,7 +152,7 @@ function memdirFrom(place: string): string {
 }
 
 /** The targets that may run here, the likely one first. */
-function targetsHere(): string[] {
+export function targetsHere(): string[] {
   const { platform, arch } = process;
   switch (platform) {
     case 'linux': {

@@ -3,6 +3,8 @@
 import native from '../native.cjs';
 import type { Cancellation } from '../native.cjs';
 
+import type { Names } from './named-options.js';
+
 /** The options of one call. */
 export interface CallOptions {
   /**
@@ -11,6 +13,9 @@ export interface CallOptions {
    */
   signal?: Signal | null | undefined;
 }
+
+/** The names of {@link CallOptions}. */
+export const CALL_OPTIONS: Names<CallOptions> = { signal: true };
 
 /** The part of an `AbortSignal` that is needed. */
 export interface Signal {

@@ -1,6 +1,8 @@
 /** Copying from store to store. */
 
 import { withOurErrorsAsync } from './errors.js';
+import { optionsOf } from './named-options.js';
+import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
@@ -48,6 +50,9 @@ export interface CopyOptions {
   onProgress?: ((progress: CopyProgress) => unknown) | undefined;
 }
 
+/** The names of {@link CopyOptions}. */
+const COPY_OPTIONS: Names<CopyOptions> = { overwrite: true, durability: true, onProgress: true };
+
 /**
  * Copies everything from one store into another: contents, times, hidden files, empty directories.
  *
@@ -71,7 +76,7 @@ export async function copy(
   destination: Places,
   options: CopyOptions = {},
 ): Promise<Copied> {
-  const { overwrite = false, durability, onProgress } = options;
+  const { overwrite = false, durability, onProgress } = optionsOf(options, COPY_OPTIONS);
   const from = openNative(source, { readOnly: true });
   const to = openNative(destination, { durability });
   const watch = onProgress && ((progress: CopyProgress) => onProgress(progress) !== false);

@@ -2,7 +2,9 @@
 
 import type { FileTime, MemoryStats } from '../native.cjs';
 
+import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
+import type { Names } from './named-options.js';
 
 /** The options of `Memory.write`. */
 export interface WriteOptions extends CallOptions {
@@ -157,6 +159,27 @@ interface Definitions {
 
 /** A tool's definition for the API of a model host. */
 export type ToolDefinition<D extends Dialect = 'json-schema'> = Definitions[D];
+
+/** The names of {@link WriteOptions}. */
+export const WRITE_OPTIONS: Names<WriteOptions> = { ifUnchanged: true, ...CALL_OPTIONS };
+
+/** The names of {@link ListOptions}. */
+export const LIST_OPTIONS: Names<ListOptions> = { depth: true, ...CALL_OPTIONS };
+
+/** The names of {@link SearchOptions}. */
+export const SEARCH_OPTIONS: Names<SearchOptions> = {
+  regex: true,
+  ignoreCase: true,
+  path: true,
+  limit: true,
+  ...CALL_OPTIONS,
+};
+
+/** The names of {@link FindSensitiveOptions}. */
+export const FIND_SENSITIVE_OPTIONS: Names<FindSensitiveOptions> = { limit: true, ...CALL_OPTIONS };
+
+/** The names of {@link Project}. */
+export const PROJECT: Names<Project> = { about: true, features: true, init: true };
 
 /** The statistics of the native half, with their times as dates. */
 export function stats({ oldest, newest, leastRecentlyUsed, ...rest }: MemoryStats): Stats {

@@ -4,8 +4,10 @@ import { isDate } from 'node:util/types';
 
 import type { FileVersion, FoundBefore, PastFile as NativePastFile } from '../native.cjs';
 
+import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
 import { ConfigError } from './errors.js';
+import type { Names } from './named-options.js';
 
 /** What a change did to a file. */
 export type Operation =
@@ -136,6 +138,25 @@ export type Undo =
       /** Not together with `since`. */
       change?: null | undefined;
     };
+
+/** The names of {@link HistoryQuery}. */
+export const HISTORY_QUERY: Names<HistoryQuery> = {
+  limit: true,
+  before: true,
+  actor: true,
+  change: true,
+  since: true,
+  ...CALL_OPTIONS,
+};
+
+/** The names of {@link RestoreOptions}. */
+export const RESTORE_OPTIONS: Names<RestoreOptions> = { overwrite: true, ...CALL_OPTIONS };
+
+/** The names of {@link UndoOptions}. */
+export const UNDO_OPTIONS: Names<UndoOptions> = { dryRun: true, ...CALL_OPTIONS };
+
+/** The names of {@link Undo}. */
+export const UNDO: Names<Undo> = { change: true, since: true, actor: true };
 
 /** The milliseconds of a date. */
 export function millis(name: string, date: unknown): number {

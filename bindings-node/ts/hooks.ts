@@ -12,6 +12,7 @@ import type { Engine, PendingCall } from '../native.cjs';
 
 import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
+import { assertObject } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 
 /** Thrown by the hook `before` to deny a command. The model reads its message. */
@@ -152,6 +153,7 @@ export function withoutHooks(
   if (typeof options !== 'object' || options === null) {
     return [options];
   }
+  assertObject(options);
   const { before, after, ...rest } = options;
   for (const [name, hook] of Object.entries({ before, after })) {
     if (hook !== undefined && hook !== null && typeof hook !== 'function') {

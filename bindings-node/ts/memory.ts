@@ -2,7 +2,7 @@
 
 import type { Cancellation, Engine } from '../native.cjs';
 
-import { cancelledWith } from './cancellation.js';
+import { CALL_OPTIONS, cancelledWith } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
 import type {
   CommandFields,
@@ -14,7 +14,14 @@ import type {
   ViewCommand,
 } from './commands.js';
 import { withOurErrors, withOurErrorsAsync } from './errors.js';
-import { stats } from './files.js';
+import {
+  FIND_SENSITIVE_OPTIONS,
+  LIST_OPTIONS,
+  PROJECT,
+  SEARCH_OPTIONS,
+  WRITE_OPTIONS,
+  stats,
+} from './files.js';
 import type {
   Dialect,
   FindSensitiveOptions,
@@ -27,7 +34,17 @@ import type {
   ToolDefinition,
   WriteOptions,
 } from './files.js';
-import { millis, optionalMillis, pastFile, pastMatch, version } from './history.js';
+import {
+  HISTORY_QUERY,
+  RESTORE_OPTIONS,
+  UNDO,
+  UNDO_OPTIONS,
+  millis,
+  optionalMillis,
+  pastFile,
+  pastMatch,
+  version,
+} from './history.js';
 import type {
   HistoryQuery,
   PastFile,
@@ -40,6 +57,8 @@ import type {
 } from './history.js';
 import { withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
+import { optionsOf } from './named-options.js';
+import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { openEngine } from './places.js';
 import type { Places } from './places.js';
@@ -47,7 +66,7 @@ import { orThrow, reply } from './reply.js';
 import type { Reply, Shown } from './reply.js';
 import type { Entry } from './store.js';
 import { withRefusals } from './tool-error.js';
-import { Watch } from './watch.js';
+import { WATCH_OPTIONS, Watch } from './watch.js';
 import type { WatchOptions } from './watch.js';
 
 /** A file that was removed because nobody used it. */
@@ -79,6 +98,9 @@ export interface ExpireOptions {
   onProgress?: ((progress: ExpiryProgress) => unknown) | undefined;
 }
 
+/** The names of {@link ExpireOptions}. */
+const EXPIRE_OPTIONS: Names<ExpireOptions> = { dryRun: true, onProgress: true };
+
 /** What a memory has in common with those that {@link Memory.actingAs} makes of it. */
 class Opened {
   constructor(
@@ -103,14 +125,19 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   readonly #engine: Engine;
   readonly #hooks: Hooks | undefined;
 
+  /** Opens the directory `./memory`. */
+  constructor();
   /**
    * @param store A directory, which is made if it does not exist (the files are in its `memories`
    *   directory, the layout of the SDK's own tool); `sqlite:agent.db` for an SQLite database;
    *   `memory:` for a new store in this process; your own store; or several of these by their mount
-   *   points.
+   *   points. `undefined` and `null` are refused, because they are settings that
+   *   are missing.
    * @throws An error if the address or an option is wrong, or if the store cannot be opened.
    */
-  constructor(store: Places = './memory', options?: Given) {
+  constructor(store: Places, options?: Given);
+  constructor(...given: [] | [store: Places, options?: Given]) {
+    const [store, options] = given.length === 0 ? (['./memory'] as const) : given;
     if (store instanceof Opened) {
       this.#hooks = store.hooks;
       this.#engine = store.engine;
@@ -179,7 +206,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * may delete, and files that are used meanwhile.
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
-    const { dryRun = false, onProgress } = options;
+    const { dryRun = false, onProgress } = optionsOf(options, EXPIRE_OPTIONS);
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
     return withOurErrorsAsync(async () => this.#engine.expire(olderThan, dryRun, watch));
   }
@@ -193,7 +220,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * cancelled (`ECANCELED`), and with a `ConfigError` if an argument is wrong.
    */
   read(path: string, call?: CallOptions): Promise<string> {
-    return this.#ask(call, (engine, cancellation) => engine.read(path, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) => engine.read(path, cancellation));
   }
 
   /**
@@ -210,8 +237,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   write(path: string, text: string, options: WriteOptions = {}): Promise<void> {
-    const { ifUnchanged } = options;
-    return this.#ask(options, (engine, cancellation) =>
+    return this.#ask(options, WRITE_OPTIONS, (engine, cancellation, { ifUnchanged }) =>
       engine.write(path, text, ifUnchanged, cancellation),
     );
   }
@@ -228,13 +254,16 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   list(path: string = '/memories', options: ListOptions = {}): Promise<Entry[]> {
-    const { depth = 1 } = options;
-    return this.#ask(options, (engine, cancellation) => engine.list(path, depth, cancellation));
+    return this.#ask(options, LIST_OPTIONS, (engine, cancellation, { depth = 1 }) =>
+      engine.list(path, depth, cancellation),
+    );
   }
 
   /** Whether there is a file or a directory. */
   exists(path: string, call?: CallOptions): Promise<boolean> {
-    return this.#ask(call, (engine, cancellation) => engine.exists(path, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.exists(path, cancellation),
+    );
   }
 
   /**
@@ -252,10 +281,10 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   search(query: string, options: SearchOptions = {}): Promise<Match[]> {
-    const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = options;
-    return this.#ask(options, (engine, cancellation) =>
-      engine.search(query, regex, ignoreCase, path, limit, cancellation),
-    );
+    return this.#ask(options, SEARCH_OPTIONS, (engine, cancellation, given) => {
+      const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
+      return engine.search(query, regex, ignoreCase, path, limit, cancellation);
+    });
   }
 
   /**
@@ -267,8 +296,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     path: string = '/memories',
     options: FindSensitiveOptions = {},
   ): Promise<SensitiveMatch[]> {
-    const { limit = 100 } = options;
-    return this.#ask(options, (engine, cancellation) =>
+    return this.#ask(options, FIND_SENSITIVE_OPTIONS, (engine, cancellation, { limit = 100 }) =>
       engine.findSensitive(path, limit, cancellation),
     );
   }
@@ -289,13 +317,15 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   watch(options: WatchOptions = {}): Watch {
-    const { path = '/memories', every, signal } = options;
+    const { path = '/memories', every, signal } = optionsOf(options, WATCH_OPTIONS);
     return new Watch(async () => this.#engine.watch(path, every), signal);
   }
 
   /** How much the memory holds: files, bytes, the largest file, the oldest one. */
   stats(call?: CallOptions): Promise<Stats> {
-    return this.#ask(call, async (engine, cancellation) => stats(await engine.stats(cancellation)));
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
+      stats(await engine.stats(cancellation)),
+    );
   }
 
   /**
@@ -304,7 +334,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * was written last. If not all files fit, the last line says how many are left out.
    */
   index(maxChars: number = 2000, call?: CallOptions): Promise<string> {
-    return this.#ask(call, (engine, cancellation) => engine.index(maxChars, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.index(maxChars, cancellation),
+    );
   }
 
   /**
@@ -322,16 +354,17 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   bootstrap(project: Project, call?: CallOptions): Promise<string[]> {
-    const { about, features, init = '' } = project;
-    return this.#ask(call, (engine, cancellation) =>
-      engine.bootstrap(about, features, init, cancellation),
-    );
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) => {
+      const { about, features, init = '' } = optionsOf(project, PROJECT, 'project');
+      // What is missing is refused there.
+      return engine.bootstrap(about as string, features as string[], init, cancellation);
+    });
   }
 
   /**
-   * Forgets what the model has seen, as far as `staleGuard` knows it: the model then has to view a file
-   * again before it edits it. Call it when views may have left the model's context, such as after
-   * context editing or compaction, of which the guard cannot know.
+   * Makes `staleGuard` refuse edits of every file that the model has seen, until it views the file again.
+   * Call it when the conversation was compacted, of which the guard cannot know. Not after context
+   * editing that spares the memory's results.
    */
   forgetViews(): void {
     this.#engine.forgetViews();
@@ -396,8 +429,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   history(path?: string | null, query: HistoryQuery = {}): Promise<Version[]> {
-    const { limit, before, actor, change, since } = query;
-    return this.#ask(query, async (engine, cancellation) => {
+    return this.#ask(query, HISTORY_QUERY, async (engine, cancellation, given) => {
+      const { limit, before, actor, change, since } = given;
       const from = optionalMillis('since', since);
       const versions = engine.history(path, limit, before, actor, change, from, cancellation);
       return (await versions).map(version);
@@ -416,8 +449,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   searchHistory(query: string, options: SearchOptions = {}): Promise<PastMatch[]> {
-    const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = options;
-    return this.#ask(options, async (engine, cancellation) => {
+    return this.#ask(options, SEARCH_OPTIONS, async (engine, cancellation, given) => {
+      const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
       const found = engine.searchHistory(query, regex, ignoreCase, path, limit, cancellation);
       return (await found).map(pastMatch);
     });
@@ -429,14 +462,14 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * was last written before that time.
    */
   filesAt(at: Date, call?: CallOptions): Promise<PastFile[]> {
-    return this.#ask(call, async (engine, cancellation) =>
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
       (await engine.filesAt(millis('at', at), cancellation)).map(pastFile),
     );
   }
 
   /** What a file held at a time, as for {@link filesAt}; `null` if there was no file. */
   readAt(path: string, at: Date, call?: CallOptions): Promise<Uint8Array | null> {
-    return this.#ask(call, async (engine, cancellation) =>
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
       engine.readAt(path, millis('at', at), cancellation),
     );
   }
@@ -450,7 +483,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   readVersion(id: string, call?: CallOptions): Promise<Uint8Array> {
-    return this.#ask(call, (engine, cancellation) => engine.readVersion(id, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.readVersion(id, cancellation),
+    );
   }
 
   /**
@@ -458,7 +493,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * the file. Empty if nothing differs.
    */
   diff(id: string, other?: string | null, call?: CallOptions): Promise<string> {
-    return this.#ask(call, (engine, cancellation) => engine.diff(id, other, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.diff(id, other, cancellation),
+    );
   }
 
   /**
@@ -469,8 +506,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
-    const { overwrite = false } = options;
-    return this.#ask(options, (engine, cancellation) =>
+    return this.#ask(options, RESTORE_OPTIONS, (engine, cancellation, { overwrite = false }) =>
       engine.restore(id, overwrite, cancellation),
     );
   }
@@ -487,9 +523,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   undo(what: Undo, options: UndoOptions = {}): Promise<Restored> {
-    const { change, since, actor } = what;
-    const { dryRun = false } = options;
-    return this.#ask(options, async (engine, cancellation) => {
+    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) => {
+      const { change, since, actor } = optionsOf(what, UNDO, 'what');
       const from = optionalMillis('since', since);
       return engine.undo(change, from, actor, dryRun, cancellation);
     });
@@ -500,8 +535,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * all that was done within this one is kept. Files of which the history knows nothing stay.
    */
   restoreAll(at: Date, options: UndoOptions = {}): Promise<Restored> {
-    const { dryRun = false } = options;
-    return this.#ask(options, async (engine, cancellation) =>
+    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) =>
       engine.restoreAll(millis('at', at), dryRun, cancellation),
     );
   }
@@ -512,7 +546,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * id of the change, or to `null` if nothing was left to remove.
    */
   redact(id: string, reason: string, call?: CallOptions): Promise<string | null> {
-    return this.#ask(call, (engine, cancellation) => engine.redact(id, reason, cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.redact(id, reason, cancellation),
+    );
   }
 
   /**
@@ -520,17 +556,27 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * that were. It is also done now and then after a change.
    */
   trimHistory(call?: CallOptions): Promise<number> {
-    return this.#ask(call, (engine, cancellation) => engine.trimHistory(cancellation));
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.trimHistory(cancellation),
+    );
   }
 
   /** Calls a method for your own code. */
-  #ask<T>(
-    call: CallOptions | undefined,
-    ask: (engine: Engine, cancellation?: Cancellation) => Promise<T>,
+  #ask<T, Options extends CallOptions>(
+    given: Options | undefined,
+    names: Names<Options>,
+    ask: (
+      engine: Engine,
+      cancellation: Cancellation | undefined,
+      options: Partial<Options>,
+    ) => Promise<T>,
   ): Promise<T> {
-    return withRefusals(() =>
-      cancelledWith(call?.signal, async (cancellation) => ask(this.#engine, cancellation)),
-    );
+    return withRefusals(async () => {
+      const options = optionsOf(given, names);
+      return cancelledWith(options.signal, async (cancellation) =>
+        ask(this.#engine, cancellation, options),
+      );
+    });
   }
 
   async #run(name: string, fields: unknown, call?: CallOptions): Promise<string> {

@@ -1,9 +1,11 @@
 /** What a memory is opened on: an address, a store, or several of them mounted into one tree. */
 
+import { inspect } from 'node:util';
+
 import native from '../native.cjs';
 import type { Engine, Mounts, NativeStore } from '../native.cjs';
 
-import { withOurErrors, withOurErrorsAsync } from './errors.js';
+import { ConfigError, withOurErrors, withOurErrorsAsync } from './errors.js';
 import { withoutHooks } from './hooks.js';
 import type { MemoryOptions } from './options.js';
 import { assertStore, optionalMembers, serve } from './store.js';
@@ -16,6 +18,7 @@ export class ReadOnly {
 
   /** Use {@link readOnly}. */
   constructor(store: string | Store) {
+    assertGiven(store);
     this.store = store;
   }
 }
@@ -52,6 +55,7 @@ export function openEngine(places: Places, options?: MemoryOptions): Engine {
 }
 
 function engine(places: Places, options?: MemoryOptions): Engine {
+  assertGiven(places);
   if (places instanceof ReadOnly) {
     return engine(places.store, { ...options, readOnly: true });
   }
@@ -90,6 +94,7 @@ export function openNative(places: Places, options?: MemoryOptions): NativeStore
 }
 
 function store(places: Places, options?: MemoryOptions): NativeStore {
+  assertGiven(places);
   if (typeof places === 'string') {
     return new native.NativeStore(places, options);
   }
@@ -133,6 +138,7 @@ function openMounts(places: Exclude<Places, Place>, options?: MemoryOptions): Na
 }
 
 function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): void {
+  assertGiven(place);
   if (place instanceof ReadOnly) {
     add(mounts, path, place.store, true);
   } else if (typeof place === 'string') {
@@ -145,8 +151,21 @@ function add(mounts: Mounts, path: string, place: Place, readOnly: boolean): voi
   }
 }
 
+/**
+ * Refuses what is no place at all. An address that is missing, such as an environment variable that is not set, is not the
+ * default one: all whose address is missing would share it.
+ */
+function assertGiven(place: unknown): void {
+  const isPlace = typeof place === 'string' || typeof place === 'function';
+  if (!isPlace && (typeof place !== 'object' || place === null)) {
+    throw new ConfigError(
+      `store must be an address such as "./memory", or a Store, got ${inspect(place)}`,
+    );
+  }
+}
+
 /** Whether it is an object of paths, which no method of a store's is named like. */
 function areMounts(places: object): places is Exclude<Places, Place> {
-  const paths = places === null ? [] : Object.keys(places);
+  const paths = Object.keys(places);
   return paths.length > 0 && paths.every((path) => path.startsWith('/'));
 }

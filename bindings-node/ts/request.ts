@@ -3,6 +3,8 @@
 import native from '../native.cjs';
 
 import { withOurErrors } from './errors.js';
+import { optionsOf } from './named-options.js';
+import type { Names } from './named-options.js';
 
 /** The beta that a request with `context_management` needs. */
 export const CONTEXT_MANAGEMENT_BETA = 'context-management-2025-06-27';
@@ -26,6 +28,15 @@ export interface ContextManagementOptions {
   /** At how many input tokens the conversation is summarised; `null` never does. Default: `null`. */
   compactAt?: number | null | undefined;
 }
+
+/** The names of {@link ContextManagementOptions}. */
+const OPTIONS: Names<ContextManagementOptions> = {
+  clearAt: true,
+  keep: true,
+  clearAtLeast: true,
+  excludeTools: true,
+  compactAt: true,
+};
 
 /** The edit that clears old tool results. */
 export interface ClearToolUses {
@@ -64,8 +75,8 @@ export interface ContextManagement {
  *
  * The request needs `betas: [CONTEXT_MANAGEMENT_BETA]`, and `COMPACTION_BETA` with `compactAt`.
  *
- * Where views are cleared, the stale guard does not know of it: call `forgetViews` of the memory when
- * the response says that something was cleared (`context_management.applied_edits`).
+ * The stale guard does not know of a compaction: call `forgetViews` of the memory when the content of
+ * a response has a block of the type `compaction`.
  *
  * @example
  * ```ts
@@ -77,7 +88,8 @@ export interface ContextManagement {
  * ```
  */
 export function contextManagement(options: ContextManagementOptions = {}): ContextManagement {
-  const { clearAt = 100_000, keep = 3, clearAtLeast, excludeTools = [], compactAt } = options;
+  const given = optionsOf(options, OPTIONS);
+  const { clearAt = 100_000, keep = 3, clearAtLeast, excludeTools = [], compactAt } = given;
   const made = withOurErrors(() =>
     native.contextManagement(clearAt, keep, clearAtLeast, excludeTools, compactAt),
   );

@@ -24,6 +24,8 @@ export interface MemoryTool {
   parse: (content: unknown) => MemoryCommand;
 }
 
+/** Claude's memory tool on the directory `./memory`. */
+export function memoryTool(): MemoryTool;
 /**
  * Claude's memory tool on a store.
  *
@@ -39,8 +41,10 @@ export interface MemoryTool {
  * @param store As for {@link Memory}.
  * @throws An error if the address or an option is wrong, or if the store cannot be opened.
  */
-export function memoryTool(store: Places = './memory', options?: MemoryOptions): MemoryTool {
-  const memory = new Memory(store, options);
+export function memoryTool(store: Places, options?: MemoryOptions): MemoryTool;
+export function memoryTool(...given: [store?: Places, options?: MemoryOptions]): MemoryTool {
+  const [store, options] = given;
+  const memory = given.length === 0 ? new Memory() : new Memory(store as Places, options);
   return {
     type: 'memory_20250818',
     name: 'memory',

@@ -416,6 +416,15 @@ export function instantiate(module: CompiledModule): typeof Native {
     NativeStore: Store,
     PendingCall,
     Watching,
+    buildProfile(): string {
+      return wasm.call('buildProfile', []);
+    },
+    unknownOption(name: string, known: string[]): string {
+      return wasm.call('unknownOption', [text(name), known]);
+    },
+    keyFromFile(path: unknown): never {
+      return wasm.call('keyFromFile', [encode(path)]) as never;
+    },
     contractRules(): number {
       throw new Error(NO_CONTRACT);
     },

@@ -2,7 +2,9 @@
 
 import type { Watching } from '../native.cjs';
 
+import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions, Signal } from './cancellation.js';
+import type { Names } from './named-options.js';
 import { withRefusals } from './tool-error.js';
 
 /**
@@ -31,6 +33,9 @@ export interface WatchOptions extends CallOptions {
   /** Closes the watch when it is aborted. */
   signal?: Signal | null | undefined;
 }
+
+/** The names of {@link WatchOptions}. */
+export const WATCH_OPTIONS: Names<WatchOptions> = { path: true, every: true, ...CALL_OPTIONS };
 
 /**
  * Tells what is changed in a memory; `Memory.watch` makes it.
