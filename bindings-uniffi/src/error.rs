@@ -54,8 +54,8 @@ pub enum MemdirError {
         reason: String,
         /// The case.
         kind: HistoryErrorKind,
-        /// Of a conflict, the files that were changed since; the file whose history was removed, or that
-        /// has the content now. Otherwise empty.
+        /// Of a conflict, the files that were changed since and what is in the way; the file whose history was
+        /// removed, or that has the content now. Otherwise empty.
         paths: Vec<String>,
     },
 }
@@ -79,7 +79,7 @@ pub enum HistoryErrorKind {
     Redacted,
     /// The content cannot be computed any more: records of the history are damaged or missing.
     Damaged,
-    /// Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+    /// Later changes stand on what would be taken back, files were changed since, or something is in the way.
     Conflict,
     /// What the file was before was removed from the history for its age.
     Trimmed,

@@ -176,9 +176,9 @@ impl Memory {
         Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
     }
 
-    /// Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
-    /// file again before it edits it. Call it when views may have left the model's context, such as after
-    /// context editing or compaction, of which the guard cannot know.
+    /// Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+    /// again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+    /// context editing that spares the memory's results.
     pub fn forget_views(&self) {
         self.core.forget_views();
     }

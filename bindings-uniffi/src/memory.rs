@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memdir::command::Decoded;
 use memdir::store::open_place;
 use memdir::value::{Fields, Value};
-use memdir::{Command, Content};
+use memdir::{Command, ConfigError, Content};
 
 use crate::border::{MemdirDuration, MemdirText};
 use crate::cancel::Cancellation;
@@ -34,8 +34,8 @@ pub struct Memory {
 impl Memory {
     /// Opens the store that `store` names: a directory, which is made if it does not exist (the
     /// files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-    /// `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
-    /// `./memory`.
+    /// `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
+    /// `./memory`. Null is refused, because it is a setting that is missing.
     ///
     /// With `hooks`, your own code runs before and after each command.
     ///
@@ -46,7 +46,11 @@ impl Memory {
         options: MemoryOptions,
         hooks: Option<Arc<dyn MemoryHooks>>,
     ) -> Result<Self, MemdirError> {
-        let store = store.map_or(Ok("./memory".to_owned()), |store| store.option("store"))?;
+        let Some(store) = store else {
+            let error = ConfigError::of_option("store");
+            return Err(error.and(" must be an address such as \"./memory\"").got("null").into());
+        };
+        let store = store.option("store")?;
         let memory = memdir::Memory::open(&store, options.try_into()?)?;
         Ok(with_hooks(memory, hooks).into())
     }

@@ -241,7 +241,7 @@ extension Memory {
     /// Opens a memory as `init(store:options:hooks:)` does, on a thread that may block: opening reads and may make
     /// files.
     public static func open(
-        store: String? = nil, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
+        store: String = "./memory", options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) async throws -> Memory {
         try await opened { try Memory(store: store, options: options, hooks: hooks) }
     }

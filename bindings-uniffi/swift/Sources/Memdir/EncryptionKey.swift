@@ -12,13 +12,94 @@ public struct EncryptionKey: Sendable, Hashable {
 
     init(crossed: Data) { self.crossed = crossed }
 
-    /// A key of 32 bytes. Generate them at random and keep them in the keychain.
+    /// A key of 32 bytes. Generate them at random and keep them where you keep secrets, or use `fromFile`.
     public init(_ bytes: Data) { crossed = [0] + bytes }
 
     /// `hex:` with 64 digits and `base64:` with 44 characters stand for 32 bytes. Any other text is a passphrase,
     /// which costs a tenth of a second and 64 MiB of memory each time that a store is opened.
     public init(_ text: String) { crossed = [1] + Data(text.utf8) }
 }
+
+extension EncryptionKey {
+    /// The key of 32 bytes in a file. If nothing is there, a random key is generated, and the file is made for it, which
+    /// only its owner may read. If several threads or processes make the first call at the same time, all get the same
+    /// key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+    ///
+    /// Throws `MemdirError.config` if the file does not have exactly 32 bytes, or cannot be read or made.
+    public static func fromFile(_ file: URL) throws -> EncryptionKey {
+        try keyFromFile(path: path(of: file, argument: "file"))
+    }
+
+    /// The key that `read` finds. If there is none, a random one that `add` adds, which says whether it did: it does not if
+    /// something is there meanwhile, and that is then the key.
+    static func kept(read: () throws -> Data?, add: (Data) throws -> Bool) throws -> EncryptionKey {
+        if let bytes = try read() { return try validated(bytes) }
+        var random = SystemRandomNumberGenerator()
+        let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+        if try add(bytes) { return EncryptionKey(bytes) }
+        guard let bytes = try read() else {
+            throw MemdirError.config(reason: "the key was removed while it was read", option: "encryptionKey")
+        }
+        return try validated(bytes)
+    }
+
+    private static func validated(_ bytes: Data) throws -> EncryptionKey {
+        if bytes.count == 32 { return EncryptionKey(bytes) }
+        throw MemdirError.config(
+            reason: "the key in the keychain must have 32 bytes, and has \(bytes.count)", option: "encryptionKey")
+    }
+}
+
+#if canImport(Security)
+    import Security
+
+    extension EncryptionKey {
+        /// A code of the keychain's, such as `errSecInteractionNotAllowed` before the first unlocking.
+        public struct KeychainError: Error {
+            public let status: OSStatus
+        }
+
+        /// The key of 32 bytes in an item of the keychain. The first call makes it. If several threads or processes, such
+        /// as an app and its extension, make it at the same time, all get the same key. The item is never overwritten. It
+        /// stays on this device, and can be read once the device was unlocked after its start.
+        ///
+        /// The keychain keeps its items when an app is deleted, and the memory goes with the app. A key without a memory
+        /// does no harm; a memory without its key cannot be read.
+        ///
+        /// `group` is an access group that an app shares with its extensions. Throws `KeychainError`, or
+        /// `MemdirError.config` if the item does not have 32 bytes.
+        public static func fromKeychain(
+            service: String, account: String = "memory-key", group: String? = nil
+        ) throws -> EncryptionKey {
+            // On a Mac, the keychain that iOS has, too; the app must be signed for it.
+            var item: [CFString: Any] = [
+                kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+                kSecUseDataProtectionKeychain: true,
+            ]
+            if let group { item[kSecAttrAccessGroup] = group }
+            return try kept(
+                read: {
+                    var found: CFTypeRef?
+                    let query = item.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
+                    let status = SecItemCopyMatching(query as CFDictionary, &found)
+                    if status == errSecItemNotFound { return nil }
+                    if status != errSecSuccess { throw KeychainError(status: status) }
+                    return found as? Data ?? Data()
+                },
+                add: { bytes in
+                    let made = item.merging([
+                        kSecValueData: bytes,
+                        kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+                    ]) { $1 }
+                    // Adding is exclusive, which updating is not.
+                    let status = SecItemAdd(made as CFDictionary, nil)
+                    if status == errSecDuplicateItem { return false }
+                    if status != errSecSuccess { throw KeychainError(status: status) }
+                    return true
+                })
+        }
+    }
+#endif
 
 extension EncryptionKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Shows no part of the key.

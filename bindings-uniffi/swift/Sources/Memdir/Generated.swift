@@ -1686,9 +1686,9 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func exists(path: MemdirText) throws  -> Bool
 
     /**
-     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
-     * file again before it edits it. Call it when views may have left the model's context, such as after
-     * context editing or compaction, of which the guard cannot know.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+     * context editing that spares the memory's results.
      */
     func forgetViews()
 
@@ -2051,14 +2051,14 @@ open class Memory: MemoryProtocol, @unchecked Sendable {
     /**
      * Opens the store that `store` names: a directory, which is made if it does not exist (the
      * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
-     * `./memory`.
+     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
+     * `./memory`. Null is refused, because it is a setting that is missing.
      *
      * With `hooks`, your own code runs before and after each command.
      *
      * Throws `Config` if the address or an option is wrong, `Store` if the store cannot be opened.
      */
-public convenience init(store: MemdirText? = nil, options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  {
+public convenience init(store: MemdirText = "./memory", options: MemoryOptions = MemoryOptions(), hooks: MemoryHooks? = nil)throws  {
     let handle =
         try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
@@ -2139,9 +2139,9 @@ open func exists(path: MemdirText)throws  -> Bool  {
 }
 
     /**
-     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
-     * file again before it edits it. Call it when views may have left the model's context, such as after
-     * context editing or compaction, of which the guard cannot know.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+     * context editing that spares the memory's results.
      */
 open func forgetViews()  {try! rustCall() {
         uniffiCallStatus in
@@ -7415,7 +7415,7 @@ public enum HistoryErrorKind: Equatable, Hashable {
      */
     case damaged
     /**
-     * Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+     * Later changes stand on what would be taken back, files were changed since, or something is in the way.
      */
     case conflict
     /**
@@ -7967,8 +7967,8 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
          * The case.
          */kind: HistoryErrorKind,
         /**
-         * Of a conflict, the files that were changed since; the file whose history was removed, or that
-         * has the content now. Otherwise empty.
+         * Of a conflict, the files that were changed since and what is in the way; the file whose history was
+         * removed, or that has the content now. Otherwise empty.
          */paths: [String]
     )
 
@@ -9939,6 +9939,17 @@ func noThreadReply(cause: String) -> Reply  {
 })
 }
 /**
+ * The key in the file at `path`, which is made if nothing is there.
+ */
+func keyFromFile(path: MemdirText)throws  -> MemdirKey  {
+    return try  FfiConverterTypeMemdirKey_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_key_from_file(
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
+    )
+})
+}
+/**
  * Opens several stores and mounts them into one tree. One of them must be at `/memories`.
  *
  * Only options about stores matter, as for `open_store`. Throws `Config` if a path, an address or
@@ -10020,6 +10031,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_no_thread_reply() != 62874) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_key_from_file() != 65438) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_func_open_mounts() != 64864) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -10059,7 +10073,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_exists() != 63228) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 40280) {
+    if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 6273) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {
@@ -10212,7 +10226,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 5565) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 32401) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 62731) {

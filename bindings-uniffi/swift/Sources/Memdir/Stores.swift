@@ -31,12 +31,14 @@ public func openStore(directory: URL, options: MemoryOptions = MemoryOptions()) 
     try openStore(address: address(of: directory), options: options)
 }
 
+private func address(of directory: URL) throws -> String { try path(of: directory, argument: "directory") }
+
 /// The path of a file URL.
-private func address(of directory: URL) throws -> String {
-    guard directory.isFileURL else {
-        throw MemdirError.config(reason: "directory must be a file URL", option: "directory")
+func path(of url: URL, argument: String) throws -> String {
+    guard url.isFileURL else {
+        throw MemdirError.config(reason: "\(argument) must be a file URL", option: argument)
     }
-    return directory.standardizedFileURL.path
+    return url.standardizedFileURL.path
 }
 
 extension Mount {

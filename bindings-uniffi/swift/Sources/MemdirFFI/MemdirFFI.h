@@ -975,6 +975,11 @@ RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_s
 RustBuffer uniffi_memdir_ffi_fn_func_no_thread_reply(RustBuffer cause, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_KEY_FROM_FILE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_KEY_FROM_FILE
+RustBuffer uniffi_memdir_ffi_fn_func_key_from_file(RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_OPEN_MOUNTS
 uint64_t uniffi_memdir_ffi_fn_func_open_mounts(RustBuffer mounts, RustBuffer options, RustCallStatus *_Nonnull out_status
@@ -1283,6 +1288,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_closed_reply(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_NO_THREAD_REPLY
 uint16_t uniffi_memdir_ffi_checksum_func_no_thread_reply(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_KEY_FROM_FILE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_KEY_FROM_FILE
+uint16_t uniffi_memdir_ffi_checksum_func_key_from_file(void
 
 );
 #endif

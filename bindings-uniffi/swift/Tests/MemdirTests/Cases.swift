@@ -57,21 +57,21 @@ struct Case {
 }
 
 /// All cases, in the order of the files' names.
-func cases(withHistory history: Bool = false) throws -> [Case] {
+func cases() throws -> [Case] {
     let directory = root.appendingPathComponent("tests/cases")
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
     return try names.filter { $0.hasSuffix(".json") }.sorted().flatMap { name in
         let file = try Data(contentsOf: directory.appendingPathComponent(name))
         let fields = try JSONDecoder().decode(JSON.self, from: file).fields(of: ["about", "cases"])
-        return try fields.need("cases").items().map { try parseCase(name, $0, history) }
+        return try fields.need("cases").items().map { try parseCase(name, $0) }
     }
 }
 
-private func parseCase(_ file: String, _ json: JSON, _ history: Bool) throws -> Case {
+private func parseCase(_ file: String, _ json: JSON) throws -> Case {
     let fields = try json.fields(of: ["name", "rule", "options", "hooks", "given", "steps", "then"])
     return Case(
         name: try "\(file), case \(fields.need("name").string())",
-        options: try options(fields["options"], history),
+        options: try options(fields["options"]),
         hooks: try fields["hooks"]?.fields(of: ["before"]).need("before").items(),
         given: try fields["given"].map(tree) ?? [:],
         steps: try fields.need("steps").items().map(step),
@@ -131,13 +131,13 @@ private func seconds(_ json: JSON) throws -> Double {
     }
 }
 
-private func options(_ json: JSON?, _ history: Bool) throws -> MemoryOptions {
+private func options(_ json: JSON?) throws -> MemoryOptions {
     let known = [
         "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
         "durability", "read_only_paths", "writable_paths", "stale_guard",
         "sensitive_text", "sensitive_rules", "sensitive_on_view", "event_content", "expire_after", "record_access", "never_expire",
     ]
-    guard let fields = try json?.fields(of: known) else { return MemoryOptions(history: history) }
+    guard let fields = try json?.fields(of: known) else { return MemoryOptions(durability: .relaxed) }
     let defaults = MemoryOptions()
     func limit(_ name: String, _ standard: Int64?) throws -> Int64? {
         switch fields[name] {
@@ -176,7 +176,8 @@ private func options(_ json: JSON?, _ history: Bool) throws -> MemoryOptions {
         maxFiles: try limit("max_files", defaults.maxFiles),
         maxImageBytes: try limit("max_image_bytes", defaults.maxImageBytes),
         onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
-        durability: try word("durability", ["full": .full, "relaxed": .relaxed]),
+        // No case tells whether a write survives a loss of power.
+        durability: try word("durability", ["full": .full, "relaxed": .relaxed]) ?? .relaxed,
         readOnlyPaths: try list("read_only_paths"),
         writablePaths: try list("writable_paths"),
         staleGuard: try word("stale_guard", ["off": .off, "on": .on, "strict": .strict]),
@@ -186,8 +187,7 @@ private func options(_ json: JSON?, _ history: Bool) throws -> MemoryOptions {
         expireAfter: try fields["expire_after"].map(seconds),
         recordAccess: try flag("record_access"),
         neverExpire: try fields["never_expire"].map { try $0.items().map { try $0.string() } },
-        eventContent: try flag("event_content"),
-        history: history
+        eventContent: try flag("event_content")
     )
 }
 

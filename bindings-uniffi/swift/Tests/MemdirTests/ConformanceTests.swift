@@ -1,22 +1,14 @@
 import Foundation
 import Memdir
-import StoreExample
 import XCTest
 
-/// Every case of `tests/cases`, on each kind of store.
+/// Every case of `tests/cases`, on one of our stores and on one in Swift. `StoresTests` has the others.
 final class ConformanceTests: XCTestCase {
     /// A fresh memory, the store beneath it, and where that is on this machine.
     private struct Opened {
         let memory: Memory
         let store: any Store
         var place: URL?
-    }
-
-    func testInProcess() throws {
-        try run("swift-memory") { options, hooks in
-            let store = try openStore(address: "memory:")
-            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
-        }
     }
 
     func testStoreInSwift() throws {
@@ -26,60 +18,21 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
-    func testExampleOnAKeychain() throws {
-        try run("swift-keychain") { options, hooks in
-            let store = try KeychainStore(MapKeychain())
-            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
-        }
-    }
-
     func testLocalDirectory() throws {
         try run("swift-local") { options, hooks in
             let place = try temporaryDirectory()
             addTeardownBlock { try? FileManager.default.removeItem(at: place) }
             let memory = try Memory(store: place.path, options: options, hooks: hooks)
-            return Opened(memory: memory, store: try openStore(address: place.path), place: place)
+            return Opened(memory: memory, store: try openStore(address: place.path, options: MemoryOptions(durability: .relaxed)), place: place)
         }
     }
 
-    /// What the model reads is the same with a history.
-    func testHistory() throws {
-        try run("swift-history", withHistory: true) { options, hooks in
-            let place = try temporaryDirectory()
-            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
-            let memory = try Memory(store: place.path, options: options, hooks: hooks)
-            return Opened(memory: memory, store: try openStore(address: place.path))
-        }
-    }
-
-    func testSQLite() throws {
-        try run("swift-sqlite") { options, hooks in
-            let place = try temporaryDirectory()
-            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
-            let address = "sqlite:" + place.appendingPathComponent("agent.db").path
-            let memory = try Memory(store: address, options: options, hooks: hooks)
-            return Opened(memory: memory, store: try openStore(address: address))
-        }
-    }
-
-    func testEncrypted() throws {
-        try run("swift-encrypted") { options, hooks in
-            let place = try temporaryDirectory()
-            addTeardownBlock { try? FileManager.default.removeItem(at: place) }
-            let key = EncryptionKey(Data(0..<32))
-            let store = try openStore(directory: place, options: MemoryOptions(encryptionKey: key))
-            return Opened(memory: try Memory(store: store, options: options, hooks: hooks), store: store)
-        }
-    }
-
-    private func run(
-        _ runner: String, withHistory history: Bool = false, open: (MemoryOptions, CaseHooks?) throws -> Opened
-    ) throws {
+    private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try? FileManager.default.removeItem(at: counts)
-        let cases = try cases(withHistory: history)
+        let cases = try cases()
         var failed = false
         for each in cases {
             do {

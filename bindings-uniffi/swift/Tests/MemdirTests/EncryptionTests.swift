@@ -1,20 +1,19 @@
 import Foundation
-import Memdir
-import StoreExample
+@testable import Memdir
 import XCTest
 
 /// Encrypted stores: directories and stores of one's own, with keys of every kind.
 final class EncryptionTests: XCTestCase {
     private func encrypted(_ store: String, _ key: EncryptionKey, names: Bool = false) throws -> Memory {
-        try Memory(store: store, options: MemoryOptions(encryptionKey: key, encryptNames: names))
+        try Memory(store: store, options: MemoryOptions(durability: .relaxed, encryptionKey: key, encryptNames: names))
     }
 
-    private func randomKey() -> EncryptionKey { EncryptionKey(Data((0..<32).map { _ in UInt8.random(in: 0...255) })) }
+    private func fixedKey(_ number: UInt8) -> EncryptionKey { EncryptionKey(Data((0..<32).map { $0 &* 7 &+ number })) }
 
     func testAnEncryptedDirectoryIsOpenedByItsKeyAlone() async throws {
         let place = try temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: place) }
-        let (store, key) = (place.appendingPathComponent("memory").path, randomKey())
+        let (store, key) = (place.appendingPathComponent("memory").path, fixedKey(1))
         _ = try await encrypted(store, key, names: true).create(path: "/memories/tea.md", fileText: "Anna likes tea.\n")
         for file in try FileManager.default.subpathsOfDirectory(atPath: place.path) {
             XCTAssertFalse(file.contains("tea.md"))
@@ -26,13 +25,13 @@ final class EncryptionTests: XCTestCase {
         XCTAssertThrowsError(try Memory(store: store)) { error in
             guard case MemdirError.config(_, "encryptionKey") = error else { return XCTFail("\(error)") }
         }
-        XCTAssertThrowsError(try encrypted(store, randomKey()))
+        XCTAssertThrowsError(try encrypted(store, fixedKey(2)))
     }
 
     func testRekeyChangesTheKey() async throws {
         let place = try temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: place) }
-        let (old, new) = (randomKey(), EncryptionKey("correct horse battery staple"))
+        let (old, new) = (fixedKey(1), EncryptionKey("correct horse battery staple"))
         let store = "sqlite:" + place.appendingPathComponent("agent.db").path
         _ = try await encrypted(store, old).create(path: "/memories/a", fileText: "one")
         XCTAssertEqual(try rekey(address: store, oldKey: old, newKey: new), 1)
@@ -62,11 +61,64 @@ final class EncryptionTests: XCTestCase {
         }
     }
 
-    func testTheExampleKeepsAKeyInAKeychain() throws {
-        let keychain = MapKeychain()
-        let key = try storedKey(in: keychain)
-        XCTAssertEqual(key, try storedKey(in: keychain))
-        XCTAssertNotEqual(key, try storedKey(in: keychain, named: "another"))
-        _ = try encrypted("memory:", key)
+    func testThreadsThatMakeTheFirstCallAtOnceGetOneKey() throws {
+        let place = try temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        for round in 0..<200 {
+            let file = place.appendingPathComponent("\(round).key")
+            let keys = ofThreads { try EncryptionKey.fromFile(file) }
+            XCTAssertEqual(keys, [EncryptionKey(try Data(contentsOf: file))], "\(round)")
+            // As the keychain does, which adds an item only where there is none.
+            let kept = Kept()
+            let fromIt = ofThreads { try EncryptionKey.kept(read: { kept.read() }, add: { kept.add($0) }) }
+            XCTAssertEqual(fromIt, [EncryptionKey(kept.read()!)], "\(round)")
+        }
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: place.path).count, 200)
+    }
+
+    /// The keys that four threads get.
+    private func ofThreads(_ call: @escaping @Sendable () throws -> EncryptionKey) -> Set<EncryptionKey> {
+        let lock = NSLock()
+        nonisolated(unsafe) var keys = Set<EncryptionKey>()
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            do {
+                let key = try call()
+                lock.withLock { _ = keys.insert(key) }
+            } catch {
+                XCTFail("\(error)")
+            }
+        }
+        return keys
+    }
+
+    func testAFileThatHoldsNoKeyIsAnErrorAndStays() throws {
+        let place = try temporaryDirectory()
+        defer { try? FileManager.default.removeItem(at: place) }
+        let file = place.appendingPathComponent("memory.key")
+        for wrong in [0, 31, 33] {
+            try Data(count: wrong).write(to: file)
+            XCTAssertThrowsError(try EncryptionKey.fromFile(file)) { error in
+                guard case MemdirError.config(_, "path") = error else { return XCTFail("\(error)") }
+            }
+            XCTAssertEqual(try Data(contentsOf: file), Data(count: wrong))
+        }
+        XCTAssertThrowsError(try EncryptionKey.fromFile(URL(string: "https://example.com/key")!))
+        XCTAssertThrowsError(try EncryptionKey.kept(read: { Data(count: 31) }, add: { _ in XCTFail("overwritten"); return true }))
+    }
+}
+
+/// What one item of a keychain keeps.
+private final class Kept: @unchecked Sendable {
+    private let lock = NSLock()
+    private var bytes: Data?
+
+    func read() -> Data? { lock.withLock { bytes } }
+
+    func add(_ given: Data) -> Bool {
+        lock.withLock {
+            if bytes != nil { return false }
+            bytes = given
+            return true
+        }
     }
 }

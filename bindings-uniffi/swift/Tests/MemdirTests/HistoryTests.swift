@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// The history of a memory: every method, on every kind of store.
+/// The history of a memory: every method, on a directory, on a store that was opened before, and on one in Swift.
 final class HistoryTests: XCTestCase {
     private let a = "/memories/a"
     private let nobody = "01990a3c-7c00-7123-8456-789abc000001"
@@ -12,13 +12,8 @@ final class HistoryTests: XCTestCase {
         let place = try temporaryDirectory()
         defer { try? FileManager.default.removeItem(at: place) }
         let (shared, own) = (try openStore(address: "memory:"), MapStore())
-        let encrypted = try openStore(
-            directory: place.appendingPathComponent("encrypted"),
-            options: MemoryOptions(encryptionKey: EncryptionKey(Data(0..<32))))
         try test { try Memory(directory: place.appendingPathComponent("plain"), options: $0) }
-        try test { try Memory(store: "sqlite:\(place.appendingPathComponent("agent.db").path)", options: $0) }
         try test { try Memory(store: shared, options: $0) }
-        try test { try Memory(store: encrypted, options: $0) }
         try test { try Memory(store: own, options: $0) }
     }
 

@@ -164,8 +164,9 @@ final class FoldingStore: Store, Sendable {
     private func kept(_ path: String) -> String {
         path.split(separator: "/").dropFirst().reduce("/memories") { above, name in
             let wanted = "\(above)/\(name)"
+            let folded = Path(wanted.uppercased())
             let below = (try? inner.list(path: above)) ?? []
-            return below.first { Path($0.path.uppercased()) == Path(wanted.uppercased()) }?.path ?? wanted
+            return below.first { Path($0.path.uppercased()) == folded }?.path ?? wanted
         }
     }
 

@@ -5,7 +5,7 @@ import Memdir
 import StoreExample
 import XCTest
 
-private func README_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func README_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 let calls = [
     #"{"command": "create", "path": "/memories/notes.md", "file_text": "- likes tea\n"}"#,
@@ -19,7 +19,7 @@ for call in calls {
 }
 }
 
-private func docs_mounts_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_mounts_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let stores = try openMounts(mounts: [
     Mount(path: "/memories", store: "./memory"),
     Mount(path: "/memories/handbook", store: "./docs", readOnly: true),
@@ -27,34 +27,34 @@ let stores = try openMounts(mounts: [
 let memory = try Memory(store: stores)
 }
 
-private func docs_policies_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveText: .redact, sensitiveOnView: true))
 let reply = try await memory.create(path: "/memories/notes.md", fileText: "Router password: sun7-Flower!\n")
 }
 
-private func docs_policies_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: "memory:", options: MemoryOptions(maxTotalBytes: 64 * 1024, maxFiles: 100))
 let reply = try await memory.view(path: "/memories")
 }
 
-private func docs_policies_3(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_3(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: store, options: MemoryOptions(staleGuard: .strict))
 let reply = await memory.execute(
     json: #"{"command": "insert", "path": "/memories/list.md", "insert_line": 1, "insert_text": "bread"}"#
 )
 }
 
-private func docs_policies_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_4(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: "memory:", options: MemoryOptions(readOnlyPaths: ["/memories/handbook"]))
 let reply = await memory.execute(json: #"{"command": "delete", "path": "/memories/handbook"}"#)
 }
 
-private func docs_policies_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_5(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true, neverExpire: ["/memories/handbook"]))
 let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
 }
 
-private func docs_policies_6(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_policies_6(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 final class Careful: MemoryHooks {
     func before(command: Command) -> HookDecision {
         switch command {
@@ -67,7 +67,7 @@ final class Careful: MemoryHooks {
 let memory = try Memory(store: "memory:", hooks: Careful())
 }
 
-private func docs_swift_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 _ = try await memory.create(path: "/memories/notes.md", fileText: "- likes tea\n")
 _ = try await memory.insert(path: "/memories/notes.md", insertLine: 1, insertText: "- lives in Lisbon\n")
@@ -78,25 +78,25 @@ let reply = await memory.execute(json: #"{"command": "delete", "path": "/memorie
 print("is_error: \(reply.isError), content: \(reply.content)")
 }
 
-private func docs_swift_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let support = try FileManager.default.url(
     for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
 let memory = try await Memory.open(directory: support.appendingPathComponent("memory", isDirectory: true))
 }
 
-private func docs_swift_3(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_3(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 for await change in memory.changes {
     print(change.kind, change.path)
 }
 }
 
-private func docs_swift_4(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_4(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 for try await change in try await memory.watch() {
     print(change.kind, change.path)
 }
 }
 
-private func docs_swift_5(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_swift_5(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
 let session = try memory.actingAs(actor: "session 1")
 try await session.write(path: "/memories/tea.md", text: "- green\n")
@@ -114,12 +114,12 @@ let undone = try await memory.undo(change: newest.change)
 print(undone.files.map { "\($0.operation) \($0.path)" })
 }
 
-private func docs_swift_6(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
-let key = try storedKey(in: keychain)
+private func docs_swift_6(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+let key = try EncryptionKey.fromFile(file)
 let memory = try await Memory.open(directory: directory, options: MemoryOptions(encryptionKey: key))
 }
 
-private func docs_your_own_code_1(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_your_own_code_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 try await memory.write(path: "/memories/tea.md", text: "# Tea\n- green\n")
 
@@ -136,7 +136,7 @@ for match in try await memory.search(query: "black") {
 print(try await memory.index(maxChars: 1000), terminator: "")
 }
 
-private func docs_your_own_code_2(_ memory: Memory, _ store: any Store, _ keychain: any Keychain, _ directory: URL) async throws {
+private func docs_your_own_code_2(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "memory:", options: MemoryOptions(history: true))
 try await memory.write(path: "/memories/plan.md", text: "- water\n- tea\n")
 

@@ -2,9 +2,9 @@ package samples
 
 import android.content.Context
 import androidx.test.core.app.ApplicationProvider
+import dev.memdir.EncryptionKey
 import dev.memdir.Memory
 import dev.memdir.MemoryOptions
-import dev.memdir.examples.keyFromFile
 import java.security.KeyStoreException
 import javax.crypto.KeyGenerator
 import org.junit.Assert.assertEquals
@@ -27,10 +27,10 @@ class KeyTest {
     fun `a keeper opens the same memory again`() {
         val keeper = KeyGenerator.getInstance("AES").apply { init(256) }.generateKey()
         val (file, directory) = listOf("memory.key", "memory").map { context.filesDir.resolve(it).toPath() }
-        fun open() = Memory(directory, MemoryOptions(encryptionKey = keyFromFile(file, keeper)))
+        fun open() = Memory(directory, MemoryOptions(encryptionKey = EncryptionKey.fromFile(file) { keeper }))
         open().use { it.create("/memories/notes.md", "- likes tea") }
         open().use { assertTrue(it.view("/memories/notes.md").endsWith("- likes tea")) }
-        assertEquals(listOf("memory", "memory.key"), context.filesDir.list()!!.sorted())
+        assertEquals(listOf("memory", "memory.key", "memory.key.lock"), context.filesDir.list()!!.sorted())
     }
 
     /** When Robolectric has one, the keeper can be tested. */

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What a Java program can do: it is compiled by javac against the jar. */
 class JavaTest {
     @Test
-    void aMemoryIsOpenedWithWhatIsGiven(@TempDir Path place) throws MemdirException {
+    void aMemoryIsOpenedWithWhatIsGiven(@TempDir Path place) throws Exception {
         try (Memory memory = new Memory("memory:")) {
             assertEquals("File created successfully at: /memories/a", memory.create("/memories/a", "one\n"));
             memory.strReplace("/memories/a", "one");
@@ -64,6 +64,13 @@ class JavaTest {
         try (Memory memory = new Memory(place.resolve("memory"))) {
             memory.create("/memories/a", "one");
         }
+        // An address that is missing is not the default one.
+        assertThrows(MemdirException.Config.class, () -> new Memory((String) null));
+        EncryptionKey kept = EncryptionKey.fromFile(place.resolve("memory.key"));
+        assertEquals(kept, EncryptionKey.fromFile(place.resolve("memory.key")));
+        assertEquals(
+                EncryptionKey.fromKeyStore(place.resolve("keys.p12"), "a password".toCharArray()),
+                EncryptionKey.fromKeyStore(place.resolve("keys.p12"), "a password".toCharArray(), "memory"));
         MemoryOptions options =
                 MemoryOptions.builder()
                         .maxFiles(10)

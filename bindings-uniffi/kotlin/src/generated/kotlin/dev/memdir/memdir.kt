@@ -914,6 +914,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_no_thread_reply(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_key_from_file(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_open_mounts(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_rekey(
@@ -1289,6 +1291,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_no_thread_reply(`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_key_from_file(`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_open_mounts(`mounts`: RustBuffer.ByValue,`options`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_func_rekey(`address`: RustBuffer.ByValue,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1432,6 +1436,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_no_thread_reply() and 0xFFFF) != 62874) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_func_key_from_file() and 0xFFFF) != 65438) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_func_open_mounts() and 0xFFFF) != 64864) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1471,7 +1478,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_exists() and 0xFFFF) != 63228) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 40280) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 6273) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
@@ -1624,7 +1631,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 5565) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 32401) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 62731) {
@@ -3761,9 +3768,9 @@ public interface MemoryInterface {
     fun `exists`(`path`: kotlin.String): kotlin.Boolean
 
     /**
-     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
-     * file again before it edits it. Call it when views may have left the model's context, such as after
-     * context editing or compaction, of which the guard cannot know.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+     * context editing that spares the memory's results.
      */
     @Throws(MemdirException::class)
     fun `forgetViews`()
@@ -4146,8 +4153,8 @@ open class Memory: AutoCloseable, MemoryInterface
     /**
      * Opens the store that `store` names: a directory, which is made if it does not exist (the
      * files are in its `memories` directory), `dir:./notes` for the files of that very directory,
-     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Null is
-     * `./memory`.
+     * `sqlite:agent.db` for an SQLite database, or `memory:` for a store in this process. Default:
+     * `./memory`. Null is refused, because it is a setting that is missing.
      *
      * With `hooks`, your own code runs before and after each command.
      *
@@ -4155,7 +4162,7 @@ open class Memory: AutoCloseable, MemoryInterface
      */
     @Throws(MemdirException::class)
     @JvmOverloads
-    constructor(`store`: kotlin.String? = null, `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
+    constructor(`store`: kotlin.String? = "./memory", `options`: MemoryOptions = MemoryOptions(), `hooks`: MemoryHooks? = null) :
         this(UniffiWithHandle,
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_constructor_memory_new(
@@ -4293,9 +4300,9 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Forgets what the model has seen, as far as the stale guard knows it: the model then has to view a
-     * file again before it edits it. Call it when views may have left the model's context, such as after
-     * context editing or compaction, of which the guard cannot know.
+     * Makes the stale guard refuse edits of every file that the model has seen, until it views the file
+     * again. Call it when the conversation was compacted, of which the guard cannot know. Not after
+     * context editing that spares the memory's results.
      */
     @Throws(MemdirException::class)override fun `forgetViews`()
         =
@@ -9925,7 +9932,7 @@ enum class HistoryErrorKind {
      */
     DAMAGED,
     /**
-     * Later changes stand on what would be taken back, or files were changed since. `paths` has them.
+     * Later changes stand on what would be taken back, files were changed since, or something is in the way.
      */
     CONFLICT,
     /**
@@ -10356,8 +10363,8 @@ sealed class MemdirException: kotlin.Exception() {
         val `kind`: HistoryErrorKind,
 
         /**
-         * Of a conflict, the files that were changed since; the file whose history was removed, or that
-         * has the content now. Otherwise empty.
+         * Of a conflict, the files that were changed since and what is in the way; the file whose history was
+         * removed, or that has the content now. Otherwise empty.
          */
         val `paths`: List<kotlin.String>
         ) : MemdirException() {
@@ -12550,6 +12557,21 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         FfiConverterString.lower(`cause`),_status)
+}
+    )
+    }
+
+
+        /**
+         * The key in the file at `path`, which is made if nothing is there.
+         */
+    @Throws(MemdirException::class) internal fun `keyFromFile`(`path`: kotlin.String): EncryptionKey {
+            return FfiConverterTypeMemdirKey.lift(
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_key_from_file(
+
+
+        FfiConverterTypeMemdirText.lower(`path`),_status)
 }
     )
     }

@@ -1,6 +1,10 @@
 package dev.memdir
 
+import java.io.IOException
+import java.nio.file.Path
+import java.security.GeneralSecurityException
 import java.security.MessageDigest
+import javax.crypto.SecretKey
 
 /**
  * The key of an [encrypted](https://github.com/memdir/memdir/blob/main/docs/encryption.md) store, for
@@ -11,7 +15,10 @@ import java.security.MessageDigest
 public class EncryptionKey private constructor(kind: Byte, secret: ByteArray) {
     private val crossing = byteArrayOf(kind) + secret
 
-    /** A key of 32 bytes. Generate them with `SecureRandom` and keep them where you keep secrets. The bytes are copied. */
+    /**
+     * A key of 32 bytes. Generate them with `SecureRandom` and keep them where you keep secrets, or use [fromFile]. The bytes
+     * are copied.
+     */
     public constructor(bytes: ByteArray) : this(BYTES, bytes)
 
     /**
@@ -30,10 +37,47 @@ public class EncryptionKey private constructor(kind: Byte, secret: ByteArray) {
     /** What goes to the library: a byte that says what the others are. */
     internal fun crossing(): ByteArray = crossing
 
-    internal companion object {
+    /** Keys that are kept in files. */
+    public companion object {
         private const val BYTES: Byte = 0
         private const val TEXT: Byte = 1
 
-        fun crossed(bytes: ByteArray): EncryptionKey = EncryptionKey(bytes[0], bytes.copyOfRange(1, bytes.size))
+        internal fun crossed(bytes: ByteArray): EncryptionKey = EncryptionKey(bytes[0], bytes.copyOfRange(1, bytes.size))
+
+        /**
+         * The key of 32 bytes in a file. If nothing is there, a random key is generated, and the file is made for it, which
+         * only its owner may read. If several threads or processes make the first call at the same time, all get the same
+         * key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+         *
+         * @throws MemdirException.Config if the file does not have exactly 32 bytes, or cannot be read or made.
+         */
+        @JvmStatic
+        @Throws(MemdirException::class)
+        public fun fromFile(file: Path): EncryptionKey = keyFromFile(file.toAbsolutePath().toString())
+
+        /**
+         * A key that is encrypted in a file, by the [keeper]: on Android a key of the Android Keystore, which never leaves
+         * it. The first call makes the file. If several threads or processes make it at the same time, all get the same
+         * key, and `keeper` is called by one after the other, so it may make the keystore's key if that is not there. A
+         * file with the name of this one and `.lock` stays beside it.
+         *
+         * If the keeper is lost (the app was restored on another device), this throws, and the memory cannot be read.
+         */
+        @JvmStatic
+        @Throws(IOException::class, GeneralSecurityException::class)
+        public fun fromFile(file: Path, keeper: () -> SecretKey): EncryptionKey = StoredKeys.sealed(file, keeper)
+
+        /**
+         * A key in a PKCS12 key store, which [password] protects. The first call makes the key, and the file if there is
+         * none. If several threads or processes make it at the same time, all get the same key. A file with the name of
+         * this one and `.lock` stays beside it. Do not lose the key store: without it the memory cannot be read.
+         *
+         * Throws, and changes nothing, if the password is wrong or the file is no key store.
+         */
+        @JvmStatic
+        @JvmOverloads
+        @Throws(IOException::class, GeneralSecurityException::class)
+        public fun fromKeyStore(file: Path, password: CharArray, alias: String = "memory"): EncryptionKey =
+            StoredKeys.inKeyStore(file, password, alias)
     }
 }

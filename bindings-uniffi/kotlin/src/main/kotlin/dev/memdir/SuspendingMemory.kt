@@ -245,7 +245,7 @@ private constructor(
  * cancelled meanwhile, nothing stays open.
  */
 public suspend fun Memory.Companion.open(
-    store: String? = null,
+    store: String? = "./memory",
     options: MemoryOptions = MemoryOptions(),
     hooks: MemoryHooks? = null,
 ): Memory = opened { Memory(store, options, hooks) }

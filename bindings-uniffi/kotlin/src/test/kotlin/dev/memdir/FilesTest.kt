@@ -101,7 +101,7 @@ class FilesTest {
             memory.insert(made[2], 0, "x")
             memory.forgetViews()
             val refused = assertThrows<MemdirException.Refused> { memory.insert(made[2], 0, "x") }
-            assertTrue("have not viewed" in refused.reason, refused.reason)
+            assertTrue("may no longer be in this conversation" in refused.reason, refused.reason)
         }
 
     @Test

@@ -87,6 +87,7 @@ class HostileTest {
             "max_files" -> number?.let { MemoryOptions(maxFiles = it) }
             "max_image_bytes" -> number?.let { MemoryOptions(maxImageBytes = it) }
             "encryption_key" -> text?.let { MemoryOptions(encryptionKey = EncryptionKey(it)) }
+            "encrypt_names" -> value.takeIf { it.isBoolean }?.let { MemoryOptions(encryptNames = it.asBoolean()) }
             "expire_after" -> span?.let { MemoryOptions(expireAfter = it) }
             "lock_timeout" -> if (value.isNull) MemoryOptions(lockTimeout = null) else span?.let { MemoryOptions(lockTimeout = it) }
             "history_max_age" -> if (value.isNull) MemoryOptions(historyMaxAge = null) else span?.let { MemoryOptions(historyMaxAge = it) }
@@ -100,6 +101,15 @@ class HostileTest {
             "namespace" -> text?.let { MemoryOptions(namespace = it) }
             else -> null
         }
+    }
+
+    @Test
+    fun `an address that is missing is not the default one`() {
+        val missing: String? = System.getenv("MEMDIR_NO_SUCH_VARIABLE")
+        val error = assertThrows<MemdirException.Config> { Memory(missing) }
+        assertEquals("store must be an address such as \"./memory\", got null", error.message)
+        assertEquals("store", error.option)
+        assertThrows<MemdirException.Config> { Memory("") }
     }
 
     @Test

@@ -122,7 +122,8 @@ private fun upkeep(json: JsonNode): Upkeep? {
 private fun seconds(value: JsonNode) = Duration.ofMillis((value.doubleValue() * 1000).toLong())
 
 private fun options(json: JsonNode?): MemoryOptions {
-    var options = MemoryOptions()
+    // No case tells whether a write survives a loss of power.
+    var options = MemoryOptions(durability = Durability.RELAXED)
     json?.properties()?.forEach { (name, value) ->
         val limit = if (value.isNull) null else value.longValue()
         options =
