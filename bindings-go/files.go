@@ -136,8 +136,9 @@ func (m *Memory) Bootstrap(ctx context.Context, project Project) ([]string, erro
 	return made, err
 }
 
-// ForgetViews forgets what the model has seen, as far as the stale guard knows it: the model then has to view a file again
-// before it edits it. Call it when views may have left the model's context, such as after context editing or compaction.
+// ForgetViews makes the stale guard refuse edits of every file that the model has seen, until it views the file again. Call it
+// when the conversation was compacted, of which the guard cannot know. Not after context editing that spares the memory's
+// results.
 func (m *Memory) ForgetViews() error {
 	return m.call(context.Background(), "forget_views", nil, nil)
 }

@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 )
 
 // Command is what a model asks for. Its paths are checked and canonical. Fields that a command does not have are empty.
@@ -122,17 +121,16 @@ func decide(ctx context.Context, hooks *MemoryOptions, command string) string {
 	if err == nil {
 		decision, err = hooks.Before(ctx, asked)
 	}
-	var written []byte
-	switch {
-	case err != nil:
-		written, err = json.Marshal(map[string]string{"fail": err.Error()})
-	case decision == Decision{}:
+	if err == nil && decision == (Decision{}) {
 		return "null"
-	default:
-		written, err = json.Marshal(decision)
 	}
-	if err != nil {
-		return fmt.Sprintf(`{"fail": %q}`, "its decision cannot be written as JSON")
+	if err == nil {
+		var written string
+		if written, err = marshal(decision, KindHook); err == nil {
+			return written
+		}
 	}
+	// What fails is for a log, where a replaced byte does no harm.
+	written, _ := json.Marshal(map[string]string{"fail": err.Error()})
 	return string(written)
 }

@@ -44,16 +44,20 @@ type Memory struct {
 //
 // The error is an [*Error] if the address or an option is wrong, or the store cannot be opened.
 func Open(address string, options MemoryOptions) (*Memory, error) {
-	set, err := json.Marshal(options)
+	set, err := marshal(struct {
+		MemoryOptions
+		// In the place of the one that does not show itself.
+		EncryptionKey string `json:"encryption_key,omitzero"`
+	}{options, string(options.EncryptionKey)}, KindConfig)
 	if err != nil {
-		return nil, &Error{Kind: KindConfig, Message: err.Error()}
+		return nil, err
 	}
 	inAddress, err := newText("address", address)
 	if err != nil {
 		return nil, err
 	}
 	defer inAddress.free()
-	inOptions, err := newText("options", string(set))
+	inOptions, err := newText("options", set)
 	if err != nil {
 		return nil, err
 	}
@@ -64,6 +68,26 @@ func Open(address string, options MemoryOptions) (*Memory, error) {
 		return nil, err
 	}
 	return newMemory(number, &options), nil
+}
+
+// KeyFromFile returns the key in a file, for the option EncryptionKey. If nothing is at path, it generates a random key, and
+// makes the file for it, which only its owner may read. If several goroutines or processes make the first call at the same
+// time, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+//
+// The error is an [*Error] if the file does not have exactly 32 bytes, or cannot be read or made.
+func KeyFromFile(path string) (EncryptionKey, error) {
+	in, err := newText("path", path)
+	if err != nil {
+		return "", err
+	}
+	defer in.free()
+	var failed *C.char
+	key := C.memdir_key_from_file(in.c, &failed)
+	if err := failure(failed); err != nil {
+		return "", err
+	}
+	defer C.memdir_free(key)
+	return EncryptionKey(C.GoString(key)), nil
 }
 
 // newMemory is the memory with a number of its own.
@@ -142,7 +166,7 @@ func LibraryVersion() string {
 
 // call does an operation that is no tool call, and decodes its result.
 func (m *Memory) call(ctx context.Context, operation string, arguments, result any) error {
-	given, err := json.Marshal(arguments)
+	given, err := marshal(arguments, KindUsage)
 	if err != nil {
 		return err
 	}
@@ -151,7 +175,7 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 		return err
 	}
 	defer inOperation.free()
-	inArguments, err := newText("arguments", string(given))
+	inArguments, err := newText("arguments", given)
 	if err != nil {
 		return err
 	}

@@ -215,6 +215,64 @@ func TestAKeyIsNotShown(t *testing.T) {
 	}
 }
 
+func TestGoroutinesThatMakeTheFirstCallAtOnceGetOneKey(t *testing.T) {
+	place := t.TempDir()
+	for round := range 200 {
+		file := filepath.Join(place, fmt.Sprint(round))
+		var begin, done sync.WaitGroup
+		begin.Add(1)
+		keys := make([]EncryptionKey, 4)
+		for i := range keys {
+			done.Add(1)
+			go func() {
+				defer done.Done()
+				begin.Wait()
+				key, err := KeyFromFile(file)
+				if err != nil {
+					t.Error(err)
+				}
+				keys[i] = key
+			}()
+		}
+		begin.Done()
+		done.Wait()
+		kept, err := os.ReadFile(file)
+		if err != nil || len(kept) != 32 {
+			t.Fatal(len(kept), err)
+		}
+		for _, key := range keys {
+			if string(key) != fmt.Sprintf("hex:%x", kept) {
+				t.Fatalf("round %d: %q", round, string(key))
+			}
+		}
+	}
+	if files, err := os.ReadDir(place); err != nil || len(files) != 200 {
+		t.Fatal(len(files), err)
+	}
+}
+
+func TestAFileThatHoldsNoKeyIsAnErrorAndStays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "memory.key")
+	if err := os.WriteFile(file, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var failed *Error
+	if _, err := KeyFromFile(file); !errors.As(err, &failed) || failed.Kind != KindConfig || failed.Option != "path" {
+		t.Fatal(err)
+	}
+	if kept, _ := os.ReadFile(file); string(kept) != "short" {
+		t.Fatal(kept)
+	}
+	for _, wrong := range []MemoryOptions{{EncryptNames: true}} {
+		if _, err := Open("memory:", wrong); !errors.As(err, &failed) || failed.Option != "encrypt_names" {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open("", MemoryOptions{}); !errors.As(err, &failed) || failed.Kind != KindConfig {
+		t.Fatal(err)
+	}
+}
+
 // What nobody should send: see tests/hostile.
 func TestHostileInputsAreAnswered(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join(root(t), "tests/hostile/inputs.json"))

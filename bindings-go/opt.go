@@ -47,3 +47,6 @@ func (EncryptionKey) String() string { return "[key]" }
 
 // GoString is what %#v shows.
 func (EncryptionKey) GoString() string { return "[key]" }
+
+// MarshalText is what JSON, and with it slog, shows. The library is given the key in another way.
+func (EncryptionKey) MarshalText() ([]byte, error) { return []byte("[key]"), nil }

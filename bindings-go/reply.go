@@ -83,7 +83,7 @@ const (
 	HistoryRedacted HistoryKind = "redacted"
 	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.
 	HistoryDamaged HistoryKind = "damaged"
-	// HistoryConflict is about files that were changed since.
+	// HistoryConflict is about files that were changed since, or what is in the way.
 	HistoryConflict HistoryKind = "conflict"
 	// HistoryTrimmed is about a file whose earlier state was removed for its age.
 	HistoryTrimmed HistoryKind = "trimmed"

@@ -37,6 +37,17 @@ uint64_t memdir_open(const char *address,
                      char **error);
 
 /**
+ * The key in the file at `path`, for the option "encryption_key". If nothing is there, a random key is generated, and the
+ * file is made for it, which only its owner may read. If several threads or processes make the first call at the same
+ * time, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+ *
+ * Returns "hex:" and 64 digits, to be freed with memdir_free, or NULL if the file does not have exactly 32 bytes, or cannot
+ * be read or made.
+ */
+char *memdir_key_from_file(const char *path,
+                           char **error);
+
+/**
  * A further number for the same memory, whose calls memdir_cancel cancels. To be closed with memdir_close, too.
  * Returns 0 if there is no such memory.
  */

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::ptr::null_mut;
 
 use memdir::command::Decoded;
-use memdir::{Cancellation, Memory, MemoryOptions};
+use memdir::{Cancellation, EncryptionKey, Memory, MemoryOptions};
 
 use crate::border::{bytes, call, guarded, put, release, text, utf8};
 use crate::failure::Failure;
@@ -43,6 +43,33 @@ pub unsafe extern "C" fn memdir_open(
                 let memory = Memory::open(address, set)?;
                 let cancellation = Cancellation::new();
                 Ok(MEMORIES.add(Opened { memory, cancellation, cancellable: false }))
+            },
+        )
+    }
+}
+
+/// The key in the file at `path`, for the option "encryption_key". If nothing is there, a random key is generated, and the
+/// file is made for it, which only its owner may read. If several threads or processes make the first call at the same
+/// time, all get the same key. The file is never overwritten. Do not lose it: without it the memory cannot be read.
+///
+/// Returns "hex:" and 64 digits, to be freed with memdir_free, or NULL if the file does not have exactly 32 bytes, or cannot
+/// be read or made.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_key_from_file(
+    path: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let key = EncryptionKey::bytes_from_file(utf8("path", bytes(path))?)?;
+                Ok(text(key.iter().fold("hex:".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))))
             },
         )
     }

@@ -78,11 +78,11 @@ impl Arguments {
         }
     }
 
-    /// Fails for an argument that is not one of these.
+    /// Fails for an argument that is not one of these, as for an option of a memory that does not exist.
     pub(crate) fn none_but(&self, names: &[&str]) -> Result<(), Failure> {
         match self.0.keys().find(|name| !names.contains(&name.as_str())) {
             None => Ok(()),
-            Some(name) => Err(Failure::usage(format!("there is no argument {name:?}"))),
+            Some(name) => Err(memdir::Error::from(ConfigError::unknown_option(name, names)).into()),
         }
     }
 }

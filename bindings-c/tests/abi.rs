@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "what is tested is called from C")]
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs;
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -198,13 +198,13 @@ fn an_operation_takes_its_arguments_and_no_others() {
         ("expire", "{}", "config"),
         ("expire", r#"{"older_than": -1}"#, "config"),
         ("expire", r#"{"older_than": 1, "dry_run": 1}"#, "config"),
-        ("expire", r#"{"older": 1}"#, "usage"),
+        ("expire", r#"{"older": 1}"#, "config"),
         ("read", "{}", "config"),
         ("read", r#"{"path": "a"}"#, "refused"),
         ("list", r#"{"depth": -1}"#, "config"),
         ("search", r#"{"query": "(", "regex": true}"#, "config"),
         ("tool_definition", r#"{"dialect": "paint"}"#, "config"),
-        ("write", r#"{"path": "a", "content": "b"}"#, "usage"),
+        ("write", r#"{"path": "a", "content": "b"}"#, "config"),
         ("clear", "[]", "usage"),
         ("clear", "{", "usage"),
         ("paint", "{}", "usage"),
@@ -276,4 +276,56 @@ fn wrong_options_of_the_table_are_refused_by_name() {
         }
     }
     assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn an_argument_that_an_operation_does_not_have_is_refused() {
+    let memory = open("memory:", r#"{"history": true}"#).unwrap();
+    let undo = r#"{"since": 0, "dryRun": true}"#;
+    for (name, arguments, option, sentence) in [
+        (
+            "undo",
+            undo,
+            "dryRun",
+            "there is no option dryRun; there are change, since, actor and dry_run",
+        ),
+        ("stats", r#"{"x": 1}"#, "x", "there is no option x; there are none"),
+        ("exists", r#"{"at": 1}"#, "at", "there is no option at; there is only path"),
+    ] {
+        let error = operation(memory, name, arguments).unwrap_err();
+        assert_eq!(error["kind"], "config", "{error}");
+        assert_eq!((&error["option"], &error["message"]), (&json!(option), &json!(sentence)));
+    }
+    memdir_close(memory);
+}
+
+fn key_from_file(path: &Path) -> Result<String, Value> {
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    // SAFETY: the path is a text of C, and the key is one that the library made.
+    unsafe {
+        let (key, error) = with_error(|error| memdir_key_from_file(path.as_ptr(), error));
+        match error {
+            Some(error) => Err(error),
+            None => {
+                let text = CStr::from_ptr(key).to_str().unwrap().to_owned();
+                memdir_free(key);
+                Ok(text)
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_in_a_file_is_text_for_the_options() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("memory.key");
+    let (first, second) = (key_from_file(&path).unwrap(), key_from_file(&path).unwrap());
+    assert_eq!(first, second);
+    let digits: String =
+        fs::read(&path).unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(first, format!("hex:{digits}"));
+    memdir_close(open("memory:", &json!({ "encryption_key": first }).to_string()).unwrap());
+    fs::write(&path, "short").unwrap();
+    let error = key_from_file(&path).unwrap_err();
+    assert_eq!((&error["kind"], &error["option"]), (&json!("config"), &json!("path")), "{error}");
 }

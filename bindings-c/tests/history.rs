@@ -138,7 +138,7 @@ fn what_cannot_be_done_is_said_by_its_kind() {
         ("history", json!({ "before": "1" }), "history", json!("no_id")),
         ("history", json!({ "since": "today" }), "config", json!("since")),
         ("history", json!({ "limit": -1 }), "config", json!("limit")),
-        ("history", json!({ "when": 1 }), "usage", json!(null)),
+        ("history", json!({ "when": 1 }), "config", json!("when")),
         ("read_version", json!({}), "config", json!("id")),
         ("read_version", json!({ "id": none }), "history", json!("unknown")),
         ("diff", json!({ "id": none, "other": 1 }), "config", json!("other")),
@@ -149,7 +149,7 @@ fn what_cannot_be_done_is_said_by_its_kind() {
         ("undo", json!({ "change": none }), "history", json!("unknown")),
         ("restore_all", json!({}), "config", json!("at")),
         ("redact", json!({ "id": none }), "config", json!("reason")),
-        ("trim_history", json!({ "all": true }), "usage", json!(null)),
+        ("trim_history", json!({ "all": true }), "config", json!("all")),
     ] {
         let error = operation(memory, name, &arguments.to_string()).unwrap_err();
         let found = if kind == "history" { &error["history_kind"] } else { &error["option"] };

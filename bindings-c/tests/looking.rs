@@ -49,7 +49,7 @@ fn a_watch_tells_what_anybody_changes() {
     }
     assert_eq!(kind(memory, "watch", json!({ "path": "elsewhere" })), "refused");
     assert_eq!(kind(memory, "watch", json!({ "every": -1 })), "config");
-    assert_eq!(kind(memory, "watch", json!({ "wait": 1 })), "usage");
+    assert_eq!(kind(memory, "watch", json!({ "wait": 1 })), "config");
     assert_eq!(kind(memory, "changes", json!({ "watch": "1" })), "config");
     memdir_close(memory);
 }

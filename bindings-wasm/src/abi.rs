@@ -1,11 +1,15 @@
 //! The function of the module that does everything, and what it calls for each operation.
 #![expect(unsafe_code, reason = "the name, and a text in the module's memory")]
 
+use memdir::ConfigError;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
 use crate::border::{behind_its_length, taken};
+use crate::build_profile::build_profile;
 use crate::errors::{Failure, unknown};
+use crate::options::string;
+use crate::stores::elsewhere;
 use crate::{engine, files, history, stores, watch};
 
 /// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
@@ -39,6 +43,16 @@ fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
         Some(("history", method)) => history::perform(method, given),
         Some(("store", method)) => stores::perform(method, given),
         Some(("watch", method)) => watch::perform(method, given),
+        None if operation == "buildProfile" => Ok(json!(build_profile())),
+        None if operation == "unknownOption" => {
+            let known = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
+            let known: Vec<_> = known.collect();
+            Ok(ConfigError::unknown_option(given.text(0), &known).to_string().into())
+        }
+        None if operation == "keyFromFile" => {
+            given.given(0, "path", string)?;
+            Err(elsewhere("a key file needs a file system").into())
+        }
         _ => Err(unknown(operation)),
     }
 }

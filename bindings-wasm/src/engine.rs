@@ -25,7 +25,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let (store, options) = (OPENED.get(given.number(0))?, read(given.get(1))?);
             // A store in JavaScript is used later, as with the binary: its first answer may be an error of the first command.
             let store = match given.flag(2) {
-                true => encrypt_lazily(store, &options),
+                true => encrypt_lazily(store, &options)?,
                 false => encrypt(store, &options)?,
             };
             Ok(MEMORIES.add(Memory::with_store(store, options).validated()?).into())

@@ -12,6 +12,8 @@ mod abi;
 mod answer;
 mod arguments;
 mod border;
+#[path = "../../bindings-node/src/build_profile.rs"]
+mod build_profile;
 mod engine;
 mod errors;
 mod files;

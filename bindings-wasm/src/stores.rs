@@ -52,11 +52,14 @@ pub(crate) fn check_address(address: &str) -> Result<(), Failure> {
         None if address.is_empty() => return Ok(()),
         _ => "a directory needs a file system",
     };
-    Err(ConfigError::from(format!(
-        "memdir runs as WebAssembly here, because there is no binary for this machine or the \
-         program asked for it, and {place}: use \"memory:\""
+    Err(elsewhere(&format!("{place}: use \"memory:\"")).into())
+}
+
+/// The error for what is outside of the process.
+pub(crate) fn elsewhere(why: &str) -> ConfigError {
+    ConfigError::from(format!(
+        "memdir runs as WebAssembly here, because there is no binary for this machine or the program asked for it, and {why}"
     ))
-    .into())
 }
 
 /// A store by its number or its address, with where it is mounted and whether it is read-only.
