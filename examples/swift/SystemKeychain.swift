@@ -1,20 +1,6 @@
-// The key of an encrypted memory, kept in a keychain.
+// The keychain of Apple's systems, for the store in `KeychainStore.swift`.
 
 import Foundation
-import Memdir
-
-/// The key of a memory out of a keychain. The first call makes it.
-///
-/// The keychain of Apple's systems keeps its items when an app is deleted, and the memory goes with the app. A key
-/// without a memory does no harm; a memory without its key cannot be read. Do not use the keychain of a `KeychainStore`,
-/// which removes what it does not know.
-public func storedKey(in keychain: any Keychain, named name: String = "memory-key") throws -> EncryptionKey {
-    if let bytes = try keychain.data(for: name) { return EncryptionKey(bytes) }
-    var random = SystemRandomNumberGenerator()
-    let bytes = Data((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-    try keychain.set(bytes, for: name)
-    return EncryptionKey(bytes)
-}
 
 #if canImport(Security)
     import Security
