@@ -139,7 +139,7 @@ test-node-frameworks: ## the Node package in agent frameworks; test-node runs th
 	@$(call ready,$(CACHE)/node-tests)
 	@rm -rf target/frameworks/typescript
 	@cd bindings-node
-	@../tests/step 'Node: frameworks' ../tests/harmless node --test --test-timeout=600000 test/dist/frameworks.test.mjs test/dist/agents.test.mjs
+	@../tests/step 'Node: frameworks' ../tests/harmless node --test --test-timeout=600000 test/dist/frameworks.test.mjs test/dist/agents.test.mjs test/dist/users.test.mjs
 	@$(PYTHON) ../tests/frameworks/table --take typescript
 
 .PHONY: test-release

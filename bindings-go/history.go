@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"runtime"
 	"time"
 )
 
@@ -22,11 +23,9 @@ func (m *Memory) ActingAs(actor string) (*Memory, error) {
 		return nil, err
 	}
 	defer inActor.free()
-	var number C.uint64_t
+	defer runtime.KeepAlive(m)
 	var failed *C.char
-	m.within(context.Background(), func(own C.uint64_t) {
-		number = C.memdir_acting_as(own, inActor.c, &failed)
-	})
+	number := C.memdir_acting_as(m.number, inActor.c, &failed)
 	if err := failure(failed); err != nil {
 		return nil, err
 	}

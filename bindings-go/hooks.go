@@ -8,6 +8,7 @@ import "C"
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 )
 
 // Command is what a model asks for. Its paths are checked and canonical. Fields that a command does not have are empty.
@@ -81,25 +82,33 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 	}
 	defer in.free()
 
+	defer runtime.KeepAlive(m)
+	number, done := m.cancelledBy(ctx)
+	defer done()
+
+	var pending C.uint64_t
+	brief.acquire(context.Background())
+	command := taken(C.memdir_begin(number, in.c, &pending, nil))
+	brief.release()
 	var reply, happened, failed *C.char
-	m.within(ctx, func(number C.uint64_t) {
-		var pending C.uint64_t
-		command := taken(C.memdir_begin(number, in.c, &pending, nil))
-		if pending == 0 {
-			// The memory is closed: this says so.
-			reply = C.memdir_execute(number, in.c, &failed)
-			return
-		}
+	if pending == 0 {
+		// The memory is closed: this says so.
+		reply = C.memdir_execute(number, in.c, &failed)
+		return newReply(reply, failed)
+	}
+	func() {
 		decision := `{"fail": "the hook Before panicked"}`
 		// Also if the hook panics, so that nothing is kept of the call.
 		defer func() {
 			// JSON has no NUL byte.
 			decided, _ := newText("decision", decision)
 			defer decided.free()
+			// Not before: the hook may use the memory itself.
+			defer enter(ctx, semaphoreOf(input), number)()
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
 		decision = decide(inside, hooks, command)
-	})
+	}()
 	event := taken(happened)
 	answer := newReply(reply, failed)
 	if hooks.After != nil && event != "" {

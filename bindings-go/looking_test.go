@@ -83,11 +83,17 @@ func TestAWatchTellsWhatAnybodyChanges(t *testing.T) {
 func TestAWatchEndsWithItsLoop(t *testing.T) {
 	ctx := context.Background()
 	memory := open(t, "memory:", MemoryOptions{})
+	told, written := make(chan struct{}), make(chan struct{})
 	go func() {
+		defer close(written)
 		// The watch may begin later than the first of these.
-		for range 20 {
-			time.Sleep(20 * time.Millisecond)
-			_ = memory.Write(ctx, "/memories/a.md", time.Now().String())
+		for {
+			select {
+			case <-told:
+				return
+			case <-time.After(20 * time.Millisecond):
+				_ = memory.Write(ctx, "/memories/a.md", time.Now().String())
+			}
 		}
 	}()
 	for change, err := range memory.Watch(ctx, "/memories/a.md", time.Hour) {
@@ -96,6 +102,8 @@ func TestAWatchEndsWithItsLoop(t *testing.T) {
 		}
 		break
 	}
+	close(told)
+	<-written
 	failed := new(Error)
 	for _, err := range memory.Watch(ctx, "elsewhere", 0) {
 		if !errors.As(err, &failed) || failed.Kind != KindRefused {

@@ -63,7 +63,9 @@ func Open(address string, options MemoryOptions) (*Memory, error) {
 	}
 	defer inOptions.free()
 	var failed *C.char
+	changing.acquire(context.Background())
 	number := C.memdir_open(inAddress.c, inOptions.c, &failed)
+	changing.release()
 	if err := failure(failed); err != nil {
 		return nil, err
 	}
@@ -82,7 +84,9 @@ func KeyFromFile(path string) (EncryptionKey, error) {
 	}
 	defer in.free()
 	var failed *C.char
+	changing.acquire(context.Background())
 	key := C.memdir_key_from_file(in.c, &failed)
+	changing.release()
 	if err := failure(failed); err != nil {
 		return "", err
 	}
@@ -93,10 +97,17 @@ func KeyFromFile(path string) (EncryptionKey, error) {
 // newMemory is the memory with a number of its own.
 func newMemory(number C.uint64_t, options *MemoryOptions) *Memory {
 	memory := &Memory{number: number, options: options}
-	memory.close = sync.OnceFunc(func() { C.memdir_close(number) })
+	memory.close = sync.OnceFunc(func() { closeMemory(number) })
 	// For a memory that nobody closed.
-	runtime.AddCleanup(memory, func(number C.uint64_t) { C.memdir_close(number) }, number)
+	runtime.AddCleanup(memory, closeMemory, number)
 	return memory
+}
+
+// It does not queue behind changes: closing waits for no other writer, and a cleanup must not hold up others.
+func closeMemory(number C.uint64_t) {
+	brief.acquire(context.Background())
+	defer brief.release()
+	C.memdir_close(number)
 }
 
 // Close closes the memory. Calls that run in other goroutines go on to their end, and later ones fail. Closing it again
@@ -120,8 +131,12 @@ func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 		in, _ = newText("input", invalidInput)
 	}
 	defer in.free()
-	var reply, failed *C.char
-	m.within(ctx, func(number C.uint64_t) { reply = C.memdir_execute(number, in.c, &failed) })
+	defer runtime.KeepAlive(m)
+	number, done := m.cancelledBy(ctx)
+	defer done()
+	defer enter(ctx, semaphoreOf(input), number)()
+	var failed *C.char
+	reply := C.memdir_execute(number, in.c, &failed)
 	return newReply(reply, failed)
 }
 
@@ -180,33 +195,53 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 		return err
 	}
 	defer inArguments.free()
-	var done, failed *C.char
-	m.within(ctx, func(number C.uint64_t) {
-		done = C.memdir_call(number, inOperation.c, inArguments.c, &failed)
-	})
-	text, err := taken(done), failure(failed)
+	defer runtime.KeepAlive(m)
+	number, done := m.cancelledBy(ctx)
+	defer done()
+	limit := semaphoreOfOperation(operation)
+	if !limit.acquire(ctx) {
+		return &Error{Kind: KindStore, Message: "the call was cancelled before it began"}
+	}
+	defer limit.release()
+	var failed *C.char
+	made := C.memdir_call(number, inOperation.c, inArguments.c, &failed)
+	text, err := taken(made), failure(failed)
 	if err != nil || result == nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), result)
 }
 
-// within calls work with a number of the memory whose calls end with the context.
-func (m *Memory) within(ctx context.Context, work func(C.uint64_t)) {
-	defer runtime.KeepAlive(m)
-	number := m.number
-	if ctx.Done() != nil {
-		if own := C.memdir_cancellable(m.number); own != 0 {
-			number = own
-			defer C.memdir_close(own)
-			defer context.AfterFunc(ctx, func() { C.memdir_cancel(own) })()
-			// Not when a goroutine comes to it.
-			if ctx.Err() != nil {
-				C.memdir_cancel(own)
-			}
-		}
+// cancelledBy is a number of the memory whose calls end with the context. done is called when the last one has ended.
+func (m *Memory) cancelledBy(ctx context.Context) (number C.uint64_t, done func()) {
+	if ctx.Done() == nil {
+		return m.number, func() {}
 	}
-	work(number)
+	own := C.memdir_cancellable(m.number)
+	if own == 0 {
+		// The memory is closed, as the call will say.
+		return m.number, func() {}
+	}
+	stop := context.AfterFunc(ctx, func() { C.memdir_cancel(own) })
+	// Not when a goroutine comes to it.
+	if ctx.Err() != nil {
+		C.memdir_cancel(own)
+	}
+	return own, func() {
+		stop()
+		C.memdir_close(own)
+	}
+}
+
+// enter waits until a call with this number of a memory may begin. A call whose context is done before need not wait: it
+// reaches no store, and its reply says that nothing was changed.
+func enter(ctx context.Context, limit *semaphore, number C.uint64_t) (leave func()) {
+	if limit.acquire(ctx) {
+		return limit.release
+	}
+	C.memdir_cancel(number)
+	brief.acquire(context.Background())
+	return brief.release
 }
 
 // text is a text that C reads.

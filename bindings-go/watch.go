@@ -25,8 +25,8 @@ type Change struct {
 	Path string `json:"path"`
 }
 
-// A memory that was closed meanwhile is noticed so often.
-const watchWait = 10 * time.Second
+// How long a watch waits until it asks again whether it is time to look at the store. To ask costs next to nothing.
+const watchPause = 50 * time.Millisecond
 
 // Watch tells what anybody changes at a path and below it: this process, other ones, and what writes to the store directly.
 // An empty path is everything. Nothing needs to be there yet.
@@ -39,7 +39,8 @@ const watchWait = 10 * time.Second
 //	}
 //
 // The watch begins with the loop and ends with it, at the latest when the context is done; the error is then the context's.
-// Any other error is an [*Error], and ends it as well. What this process changes is seen at once. For the rest it looks at
+// Any other error is an [*Error], and ends it as well. While it waits it holds no thread. What this process changes is seen at
+// once. For the rest it looks at
 // the store every so often, in any case less often if a look takes long; 0 is twice a second, and once a second if the store
 // is on another machine. A rename is told as a file that is deleted and one that is written; a directory as its files. What
 // is changed and changed back between two looks is not told.
@@ -66,16 +67,31 @@ func (m *Memory) watch(ctx context.Context, path string, every time.Duration, te
 	}
 	// Also if the context is done.
 	defer func() { _ = m.call(context.Background(), "unwatch", map[string]any{"watch": watch}, nil) }()
-	waiting := map[string]any{"watch": watch, "wait": watchWait.Seconds()}
+	this := map[string]any{"watch": watch}
+	pause := time.NewTimer(0)
+	defer pause.Stop()
 	for {
-		var changes []Change
-		if err := m.call(ctx, "changes", waiting, &changes); err != nil {
+		// It waits here and not in the library, where it would hold a thread.
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-pause.C:
+		}
+		var due bool
+		if err := m.call(context.Background(), "is_due", this, &due); err != nil {
 			return err
 		}
-		for _, change := range changes {
-			if !tell(change) {
-				return nil
+		if due {
+			var changes []Change
+			if err := m.call(ctx, "changes", this, &changes); err != nil {
+				return err
+			}
+			for _, change := range changes {
+				if !tell(change) {
+					return nil
+				}
 			}
 		}
+		pause.Reset(watchPause)
 	}
 }

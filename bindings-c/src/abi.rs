@@ -258,6 +258,8 @@ pub unsafe extern "C" fn memdir_finish(
 ///   number of the watch. It looks "every" so many seconds. It keeps the store open until it is ended with "unwatch".
 /// - "changes" {"watch", "wait": 0}: what was changed since the last call, an array of "kind" ("written" or "deleted") and
 ///   "path". If that is nothing, it waits for a change, at most so many seconds. Null if the watch is ended meanwhile.
+/// - "is_due" {"watch"}: whether "changes" would look at the store at once, or return null. It neither waits nor reads: for
+///   a program that waits without a thread.
 /// - "unwatch" {"watch"}: ends the watch. The result is null.
 /// - "index" {"max_chars": 2000}: a table of contents for a system prompt.
 /// - "bootstrap" {"about", "features", "init": ""}: lays out the files of a project of several sessions, if they are not

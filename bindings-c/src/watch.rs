@@ -39,6 +39,11 @@ pub(crate) fn call(
                 shown.collect()
             })
         }
+        "is_due" => {
+            given.none_but(&["watch"])?;
+            let number = number(given)?;
+            WATCHES.find(number).ok_or_else(|| none(number))?.is_due().into()
+        }
         "unwatch" => {
             given.none_but(&["watch"])?;
             let number = number(given)?;

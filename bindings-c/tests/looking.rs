@@ -42,9 +42,16 @@ fn a_watch_tells_what_anybody_changes() {
     std::fs::remove_file(place.path().join("plain.md")).unwrap();
     assert_eq!(changes(60.0), json!([{ "kind": "deleted", "path": "/memories/plain.md" }]));
     assert_eq!(changes(0.01), json!([]));
+    // Nobody has to wait within the library.
+    std::fs::write(place.path().join("plain.md"), "three").unwrap();
+    while changes(0.0) == json!([]) {
+        while done(memory, "is_due", json!({ "watch": watch })) == json!(false) {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
 
     assert_eq!(done(memory, "unwatch", json!({ "watch": watch })), Value::Null);
-    for name in ["changes", "unwatch"] {
+    for name in ["changes", "is_due", "unwatch"] {
         assert_eq!(kind(memory, name, json!({ "watch": watch })), "usage");
     }
     assert_eq!(kind(memory, "watch", json!({ "path": "elsewhere" })), "refused");

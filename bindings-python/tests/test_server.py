@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import server
+import servers
 from memdir import Memory
 
 if TYPE_CHECKING:
@@ -73,8 +74,47 @@ def test_every_user_has_a_memory(memory_of: Callable[[str], Memory]) -> None:
     assert str(memory_of("user 2").view("/memories/a.md")).endswith("user 2")
 
 
-@pytest.mark.usefixtures("memory_of")
-def test_the_server_does_not_start_without_its_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MEMORIES", "postgres://nobody@127.0.0.1:1/none?connect_timeout=1")
-    with pytest.raises(Exception, match="connect"), TestClient(server.app):
-        pass
+def test_it_answers_503_while_the_database_is_down(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = {"command": "create", "path": "/memories/a.md", "file_text": "tea"}
+    view = {"command": "view", "path": "/memories/a.md"}
+    headers = {"authorization": "Bearer ann"}
+    directory = tmp_path_factory.mktemp("stopped")
+    # The database does not run as root, and has to get in.
+    for above in (directory, *list(directory.parents)[:2]):
+        above.chmod(0o755)
+    place = directory / "server"
+
+    def down(client: TestClient) -> None:
+        # With a key, opening a memory asks the database; without one, the first call does.
+        for key in (KEY, ""):
+            monkeypatch.setenv("MEMORY_KEY", key)
+            for answer in (
+                client.post("/tool", json=view, headers={"authorization": "Bearer new"}),
+                client.post("/tool", json=create, headers=headers),
+                client.delete("/memory", headers=headers),
+            ):
+                unavailable = {"detail": "The memory cannot be used now."}
+                assert (answer.status_code, answer.json()) == (503, unavailable)
+                assert answer.headers["retry-after"] == "5"
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
+    monkeypatch.setenv("MEMORIES", servers.start("postgres", place))
+    servers.stop("postgres", place)
+    # Also if nothing was opened before.
+    with TestClient(server.app) as client:
+        down(client)
+        servers.start("postgres", place)
+        try:
+            made = client.post("/tool", json=create, headers=headers).json()
+            assert made["is_error"] is False
+        finally:
+            servers.stop("postgres", place)
+        down(client)
+        servers.start("postgres", place)
+        try:
+            shown = client.post("/tool", json=view, headers=headers).json()
+            assert shown["content"].endswith("\ttea")
+        finally:
+            servers.stop("postgres", place)

@@ -32,10 +32,10 @@ impl Watch {
         Ok(changes.map(|changes| changes.iter().map(Change::from).collect()))
     }
 
-    /// Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
-    /// that waits without a thread.
+    /// Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
+    /// own that waits without a thread.
     pub fn is_due(&self) -> bool {
-        self.core.is_due()
+        self.cancellation.is_cancelled() || self.core.is_due()
     }
 
     /// Ends the watch, also for those who wait. A second call does nothing. So does letting go of the watch.

@@ -10,38 +10,56 @@ docs/python-servers.md explains it.
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from anthropic import AsyncAnthropic
-from fastapi import Body, Depends, FastAPI, Header, HTTPException
+from fastapi import Body, Depends, FastAPI, Header, HTTPException, Request
+from fastapi.responses import JSONResponse
 
-from memdir import AsyncMemory, AsyncMemoryTool
+from memdir import AsyncMemory, AsyncMemoryTool, RefusedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+log = logging.getLogger("server")
 
 
 def open_memory(namespace: str) -> Any:
     return AsyncMemory.open(
         os.environ["MEMORIES"],
         namespace=namespace,
-        encryption_key=os.environ.get("MEMORY_KEY"),
+        encryption_key=os.environ.get("MEMORY_KEY") or None,
     )
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    # Fails now, and not at the first request, if the database cannot be reached. Makes its tables.
-    async with await open_memory("health") as memory:
-        await memory.view("/memories")
+    # Makes the tables of a new database. While the database is down, the server starts all the same
+    # and answers 503.
+    try:
+        async with await open_memory("health") as memory:
+            await memory.read("/memories/none")
+    except RefusedError:
+        pass  # There is no such file, so the database is there.
+    except StoreError as error:
+        log.warning("the database cannot be reached: %s", error)
     async with AsyncAnthropic() as client:
         app.state.client = client
         yield
 
 
 app = FastAPI(lifespan=lifespan)
+
+
+@app.exception_handler(StoreError)
+async def unavailable(request: Request, error: StoreError) -> JSONResponse:
+    """The database is down or busy: not a fault of this server, and worth another try."""
+    log.error("%s %s: %s", request.method, request.url.path, error)
+    answer = {"detail": "The memory cannot be used now."}
+    return JSONResponse(answer, 503, headers={"Retry-After": "5"})
 
 
 async def user_id(authorization: Annotated[str, Header()]) -> str:
@@ -78,6 +96,8 @@ async def chat(memory: UserMemory, message: Annotated[str, Body(embed=True)]) ->
 async def tool(memory: UserMemory, call: dict[str, Any]) -> dict[str, Any]:
     """One tool call, for a conversation that runs elsewhere."""
     reply = await memory.execute(call)
+    if isinstance(reply.cause, StoreError):
+        raise reply.cause
     return {"content": reply.content, "is_error": reply.is_error}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "frameworks-python.md"
-EXAMPLE = re.compile(r"<!-- example: (\S+) -->\n```python\n(.*?)```", re.DOTALL)
+EXAMPLE = re.compile(r"<!-- example: ([^>]+) -->\n```python\n(.*?)```", re.DOTALL)
 
 
 def example(framework: str) -> str:
@@ -30,6 +30,14 @@ def prepare(framework: str, until: str) -> dict[str, Any]:
     tree.body = tree.body[: bound[0] + 1]
     names: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(tree, f"{PAGE.name}: {framework}", "exec"), names)
+    return names
+
+
+def of_users(framework: str, until: str) -> dict[str, Any]:
+    """What the page has for a memory per user, after the imports of the framework's example."""
+    names = prepare(framework, until)
+    for name in ("users", f"{framework} users"):
+        exec(compile(example(name), f"{PAGE.name}: {name}", "exec"), names)
     return names
 
 

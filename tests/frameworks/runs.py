@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from conftest import PNG
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from model_server import ModelServer
 
 NOTE = "/memories/today.md"
@@ -70,6 +72,28 @@ def check_image(server: ModelServer, directory: Path) -> bool:
     [result] = server.finish()
     assert directory.joinpath("memory/memories/picture.png").read_bytes() == PNG
     return has_image(result.content)
+
+
+# What users are called, each of whom finds nothing of the others.
+USERS = ["ann", "Ann", "../ann", "/etc", ""]
+
+
+def check_users(
+    serve: Callable[..., ModelServer],
+    ask: Callable[[str], object],
+    call: Callable[[str], tuple[str, dict[str, Any]]] | None = None,
+    reply: str = f"File created successfully at: {NOTE}",
+) -> None:
+    """Each user's agent, which `ask` asks, makes the same file in a memory of the user's own."""
+    for user in USERS:
+        made = call(user) if call else ("memory", {"command": "create", "path": NOTE, "file_text": user})
+        with serve([made]) as server:
+            ask(user)
+        [result] = server.finish()
+        assert (result.text, result.is_error or False) == (reply, False)
+    files = [file for file in Path().rglob("today.md") if file.is_file()]
+    assert sorted(file.read_text("utf-8") for file in files) == sorted(USERS)
+    assert {file.parts[0] for file in files} == {"memories"}
 
 
 def has_image(content: Any) -> bool:

@@ -67,6 +67,21 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     record(*NAME, errors=True, tool="six, over MCP", sync=False, **{"async": True})
 
 
+def test_a_memory_per_user(serve: Serve) -> None:
+    def options_of(user: str) -> Any:
+        return pages.of_users("claude-agent-sdk", "options")["options_of"](user)
+
+    async def ask(user: str) -> None:
+        async for _ in query(prompt=runs.QUESTION, options=options_of(user)):
+            pass
+
+    runs.check_users(
+        serve,
+        lambda user: asyncio.run(ask(user)),
+        lambda user: ("mcp__memory__create", {"path": runs.NOTE, "file_text": user}),
+    )
+
+
 def test_streaming(serve: Serve, record: Record) -> None:
     async def stream(options: Any) -> list[Any]:
         return [message async for message in query(prompt=runs.QUESTION, options=options)]

@@ -72,6 +72,18 @@ def test_the_example_of_the_page(serve: Serve, record: Record, directory: Path, 
     record(*NAME, sync=True, errors=True, tool="its file tools")
 
 
+def test_a_memory_per_user(serve: Serve) -> None:
+    def agent_of(user: str) -> Any:
+        return pages.of_users("deepagents", "agent")["agent_of"](user)
+
+    runs.check_users(
+        serve,
+        lambda user: agent_of(user).invoke(ASKED),
+        lambda user: ("write_file", {**NOTE, "content": user}),
+        f"Updated file {runs.NOTE}",
+    )
+
+
 def test_async(serve: Serve, record: Record, directory: Path) -> None:
     with serve(*TURNS) as server:
         reply = asyncio.run(pages.prepare("deepagents", "agent")["agent"].ainvoke(ASKED))

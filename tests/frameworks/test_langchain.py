@@ -36,6 +36,13 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     record(*NAME, sync=True, errors=True, tool="Claude's own")
 
 
+def test_a_memory_per_user(serve: Serve) -> None:
+    def agent_of(user: str) -> Any:
+        return pages.of_users("langchain", "agent")["agent_of"](user)
+
+    runs.check_users(serve, lambda user: agent_of(user).invoke(ASKED))
+
+
 def test_async(serve: Serve, record: Record) -> None:
     with serve(*runs.TURNS) as server:
         reply = asyncio.run(pages.prepare("langchain", "agent")["agent"].ainvoke(ASKED))

@@ -52,6 +52,16 @@ def test_sync(serve: Serve, record: Record) -> None:
     record(*NAME, sync="without agents")
 
 
+def test_a_memory_per_user(serve: Serve) -> None:
+    def agent_of(user: str) -> Any:
+        return pages.of_users("llama-index", "agent")["agent_of"](user)
+
+    async def ask(user: str) -> None:
+        await agent_of(user).run(runs.QUESTION)
+
+    runs.check_users(serve, lambda user: asyncio.run(ask(user)))
+
+
 def test_streaming(serve: Serve, record: Record) -> None:
     async def stream(agent: Any) -> str:
         handler = agent.run(runs.QUESTION)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,6 +35,13 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     assert runs.declared(tool, tool["parameters"])
     assert (tool["type"], tool["strict"]) == ("function", False)
     record(*NAME, sync=True, errors=False, tool="declared")
+
+
+def test_a_memory_per_user(serve: Serve) -> None:
+    def agent_of(user: str) -> Any:
+        return pages.of_users("openai-agents", "agent")["agent_of"](user)
+
+    runs.check_users(serve, lambda user: Runner.run_sync(agent_of(user), runs.QUESTION))
 
 
 def test_async(serve: Serve, record: Record) -> None:

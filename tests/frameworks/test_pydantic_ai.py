@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 from pydantic_ai import Agent
+from pydantic_ai.toolsets import FunctionToolset
 
 import pages
 import runs
@@ -36,6 +37,23 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     runs.check(server, flags=True)
     assert server.tools == [runs.NATIVE]
     record(*NAME, sync=True, errors=True, tool="Claude's own")
+
+
+def test_a_memory_per_user(serve: Serve) -> None:
+    def ask(user: str) -> None:
+        pages.of_users("pydantic-ai", "agent")["agent_of"](user).run_sync(runs.QUESTION)
+
+    runs.check_users(serve, ask)
+
+
+def test_one_agent_for_all_users(serve: Serve) -> None:
+    def ask(user: str) -> None:
+        names = pages.of_users("pydantic-ai", "agent")
+        agent = Agent("anthropic:claude-sonnet-5-5")
+        tools = FunctionToolset([names["memory_tool"](names["memory_of"](user))])
+        agent.run_sync(runs.QUESTION, toolsets=[tools])
+
+    runs.check_users(serve, ask)
 
 
 def test_async(serve: Serve, record: Record) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,6 +35,13 @@ def test_the_example_of_the_page(serve: Serve, record: Record, capsys: pytest.Ca
     [tool] = server.tools
     assert runs.declared(tool, tool["input_schema"])
     record(*NAME, sync=True, errors=True, tool="declared")
+
+
+def test_a_memory_per_user(serve: Serve) -> None:
+    def agent_of(user: str) -> Any:
+        return pages.of_users("strands", "agent")["agent_of"](user)
+
+    runs.check_users(serve, lambda user: agent_of(user)(runs.QUESTION))
 
 
 def test_async(serve: Serve, record: Record) -> None:

@@ -4308,8 +4308,8 @@ public protocol WatchProtocol: AnyObject, Sendable {
     func changes(wait: MemdirDuration) throws  -> [Change]?
 
     /**
-     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
-     * that waits without a thread.
+     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
+     * own that waits without a thread.
      */
     func isDue()  -> Bool
 
@@ -4403,8 +4403,8 @@ open func changes(wait: MemdirDuration)throws  -> [Change]?  {
 }
 
     /**
-     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
-     * that waits without a thread.
+     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
+     * own that waits without a thread.
      */
 open func isDue() -> Bool  {
     return try!  FfiConverterBool.lift(try! rustCall() {
@@ -10220,7 +10220,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_watch_changes() != 26468) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 40137) {
+    if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 43027) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {

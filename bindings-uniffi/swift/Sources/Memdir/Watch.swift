@@ -31,11 +31,29 @@ extension Watch: AsyncSequence {
 
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
+    /// What was changed since the last call. This is the blocking `changes` for asynchronous code, and holds no thread while
+    /// it waits. Throws a `CancellationError` if the task is cancelled.
+    public func changes(wait: TimeInterval) async throws -> [Change]? {
+        // Not a number is no wait, either: the library says what is wrong with it.
+        guard wait > 0 else { return try await looked(wait: wait) }
+        let until = ProcessInfo.processInfo.systemUptime + wait
+        while true {
+            try Task.checkCancellation()
+            let left = until - ProcessInfo.processInfo.systemUptime
+            if left <= 0 { return try await looked() }
+            if isDue() {
+                guard let changes = try await looked() else { return nil }
+                if !changes.isEmpty { return changes }
+            }
+            try await Task.sleep(nanoseconds: Swift.min(pause, UInt64(Swift.min(left, 1) * 1e9)))
+        }
+    }
+
     /// Looks once, on a thread that may block.
-    fileprivate func looked() async throws -> [Change]? {
+    fileprivate func looked(wait: TimeInterval = 0) async throws -> [Change]? {
         try await withCheckedThrowingContinuation { continuation in
             Threads.views.addOperation {
-                continuation.resume(with: Result { try self.changes(wait: 0) })
+                continuation.resume(with: Result { try self.changes(wait: wait) })
             }
         }
     }

@@ -100,6 +100,47 @@ final class WatchTests: XCTestCase {
         XCTAssertEqual(found, 1)
     }
 
+    /// The pool of Swift's own has as many threads as there are processors.
+    func testManyWhoWaitForChangesLeaveThePoolToOthers() async throws {
+        let memory = try Memory(store: "memory:")
+        let counts = try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<100 {
+                let watch = try await memory.watch(every: 3600)
+                group.addTask { try await watch.changes(wait: 600)?.count }
+            }
+            group.addTask {
+                try await memory.write(path: "/memories/a.md", text: "one")
+                return nil
+            }
+            var counts: [Int] = []
+            for try await count in group { counts += count.map { [$0] } ?? [] }
+            return counts
+        }
+        XCTAssertEqual(counts, Array(repeating: 1, count: 100))
+
+        let watch = try await memory.watch(every: 3600)
+        let nothing = try await watch.changes(wait: 0.001)
+        XCTAssertEqual(nothing, [])
+        for wrong in [-1, Double.nan] {
+            do {
+                _ = try await watch.changes(wait: wrong)
+                XCTFail("it took \(wrong)")
+            } catch let MemdirError.config(_, option) {
+                XCTAssertEqual(option, "wait")
+            }
+        }
+        let waiting = Task { try await watch.changes(wait: .infinity) }
+        waiting.cancel()
+        do {
+            _ = try await waiting.value
+            XCTFail("it did not end")
+        } catch is CancellationError {}
+        let last = Task { try await watch.changes(wait: .infinity) }
+        watch.cancel()
+        let ended = try await last.value
+        XCTAssertNil(ended)
+    }
+
     func testManyWhoWaitHoldNoThread() async throws {
         let memory = try await Memory.open(store: "memory:")
         try await withThrowingTaskGroup(of: Change?.self) { group in

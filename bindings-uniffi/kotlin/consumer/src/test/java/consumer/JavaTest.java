@@ -120,7 +120,7 @@ class JavaTest {
     }
 
     @Test
-    void changesByAnybodyAreTold() throws MemdirException {
+    void changesByAnybodyAreTold() throws MemdirException, InterruptedException {
         try (Memory memory = new Memory("memory:"); Watch watch = memory.watch(); Watch other = memory.watch("/memories/b")) {
             memory.write("/memories/a", "one");
             Change written = new Change(ChangeKind.WRITTEN, "/memories/a");

@@ -106,6 +106,21 @@ class LangChain4jTest {
         Standin.assertEnd(script, store);
     }
 
+    private static String askAs(ChatModel model, Path memories, String user, String question) throws Exception {
+        try (Memory memory = new Memory(Users.memoryOf(memories, user))) {
+            return assistant(model, memory).chat(question);
+        }
+    }
+
+    @Test
+    void givesEachUserAMemory(@TempDir Path place) throws Exception {
+        Path memories = place.resolve("memories");
+        Users.check(place, memories, (address, user) -> {
+            ChatModel model = AnthropicChatModel.builder().baseUrl(address + "/v1/").apiKey("none").modelName("a-model").build();
+            return askAs(model, memories, user, "Go on.");
+        });
+    }
+
     @Test
     void losesNoEditOfCallsThatRunConcurrently(@TempDir Path place) throws Exception {
         ObjectNode script = Standin.conversation("parallel");

@@ -98,6 +98,18 @@ class SpringAiTest {
         return client.prompt().user(question).call().content();
     }
 
+    private static String askAs(ChatClient client, Path memories, String user, String question) throws Exception {
+        try (Memory memory = new Memory(Users.memoryOf(memories, user))) {
+            return client.prompt().user(question).tools(new MemoryToolCallback(memory)).call().content();
+        }
+    }
+
+    @Test
+    void givesEachUserAMemory(@TempDir Path place) throws Exception {
+        Path memories = place.resolve("memories");
+        Users.check(place, memories, (address, user) -> askAs(ChatClient.create(model(address)), memories, user, "Go on."));
+    }
+
     @Test
     void streams() throws Exception {
         try (Memory memory = new Memory("memory:");

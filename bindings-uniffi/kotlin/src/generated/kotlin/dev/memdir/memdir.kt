@@ -1625,7 +1625,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 26468) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 40137) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 43027) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
@@ -7520,8 +7520,8 @@ public interface WatchInterface {
     fun `changes`(`wait`: java.time.Duration): List<Change>?
 
     /**
-     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
-     * that waits without a thread.
+     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
+     * own that waits without a thread.
      */
     fun `isDue`(): kotlin.Boolean
 
@@ -7659,7 +7659,10 @@ open class Watch: AutoCloseable, WatchInterface
      *
      * Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
      */
-    @Throws(MemdirException::class)override fun `changes`(`wait`: java.time.Duration): List<Change>? {
+    @Throws(MemdirException::class, InterruptedException::class)
+    override fun `changes`(`wait`: java.time.Duration): List<Change>? = waiting(`wait`) { look(it) }
+
+    private fun look(`wait`: java.time.Duration): List<Change>? {
             return FfiConverterOptionalSequenceTypeChange.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -7675,8 +7678,8 @@ open class Watch: AutoCloseable, WatchInterface
 
 
     /**
-     * Whether `changes` would look at the store at once, or return null. It neither waits nor reads: for a loop of your own
-     * that waits without a thread.
+     * Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your
+     * own that waits without a thread.
      */override fun `isDue`(): kotlin.Boolean {
             return FfiConverterBoolean.lift(
     callWithHandle {

@@ -46,6 +46,24 @@ class DocumentationTest {
         assertEquals(emptyList<Expired>(), unused())
     }
 
+    @Test
+    fun `the lines for Gradle have the versions and processors of the AAR`() {
+        val page = root.resolve("docs/kotlin.md").readText()
+        val gradle = page.substringAfter("```kts\n").substringBefore("```")
+        val aar = root.resolve("bindings-uniffi/android/build.gradle.kts").readText()
+        val script = root.resolve("bindings-uniffi/scripts/aar").readText()
+        val processors = Regex("--target ([\\w-]+)").findAll(script).map { it.groupValues[1] }.toList()
+        assertEquals(processors, Regex("\"([\\w-]+)\"").findAll(gradle.lines().single { "abiFilters" in it }).map { it.groupValues[1] }.toList())
+        val least = Regex("minSdk = \\d+")
+        assertEquals(least.find(aar)!!.value, least.find(gradle)!!.value)
+        val group = Regex("group = \"(.*)\"").find(aar)!!.groupValues[1]
+        val artifact = Regex("artifactId = \"(.*)\"").find(aar)!!.groupValues[1]
+        val version = Regex("(?m)^version = \"(.*)\"").find(aar)!!.groupValues[1]
+        assertTrue("implementation(\"$group:$artifact:$version\")" in gradle, gradle)
+        val jna = Regex("\"(net\\.java\\.dev\\.jna:jna:.*@aar)\"").find(aar)!!.groupValues[1]
+        assertTrue("`$jna`" in page, jna)
+    }
+
     @OptIn(ExperimentalPathApi::class)
     @Test
     fun `the page about your own code has the code that runs here, and it prints what the page says`() {

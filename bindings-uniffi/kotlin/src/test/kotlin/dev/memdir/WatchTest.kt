@@ -2,8 +2,11 @@ package dev.memdir
 
 import java.nio.file.Path
 import java.time.Duration
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.ExecutionException
 import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
+import kotlin.concurrent.thread
 import kotlin.io.path.createDirectory
 import kotlin.io.path.deleteExisting
 import kotlin.io.path.writeText
@@ -17,6 +20,7 @@ import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.withTimeout
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertInstanceOf
 import org.junit.jupiter.api.Assertions.assertNull
 import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
@@ -68,6 +72,25 @@ class WatchTest {
                 watch.cancel()
                 assertNull(watch.changes(soon))
             }
+        }
+
+    @Test
+    fun `threads that wait are not in the library, and are woken by an interrupt or by closing`() =
+        Memory("memory:").use { memory ->
+            val watch = memory.watch(every = Duration.ofHours(1))
+            val ends = List(4) { CompletableFuture<List<Change>?>() }
+            val threads = ends.map { end ->
+                thread { runCatching { watch.changes(Duration.ofSeconds(Long.MAX_VALUE)) }.fold(end::complete, end::completeExceptionally) }
+            }
+            for (thread in threads) {
+                // In the library a thread is always runnable.
+                while (thread.state != Thread.State.TIMED_WAITING) Thread.sleep(1)
+            }
+            threads[0].interrupt()
+            val interrupted = assertThrows<ExecutionException> { ends[0].get(60, TimeUnit.SECONDS) }
+            assertInstanceOf(InterruptedException::class.java, interrupted.cause)
+            watch.close()
+            for (end in ends.drop(1)) assertNull(end.get(60, TimeUnit.SECONDS))
         }
 
     @Test
