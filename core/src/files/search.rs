@@ -1,6 +1,5 @@
 //! `search`: the names and the lines in which a text or a pattern is found.
 
-use std::borrow::Cow;
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 
@@ -108,8 +107,8 @@ impl Query {
             }
             Kind::Text(text) if text.is_empty() => Vec::new(),
             Kind::Text(text) => {
-                let searched: Cow<'_, str> =
-                    if self.ignores_case { line.to_lowercase().into() } else { line.into() };
+                let lower = self.ignores_case.then(|| line.to_lowercase());
+                let searched = lower.as_deref().unwrap_or(line);
                 let found = searched.match_indices(text.as_str()).take(limit);
                 let found = found.map(|(at, found)| at..at + found.len());
                 if self.ignores_case { in_original(line, found) } else { found.collect() }
