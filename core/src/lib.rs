@@ -97,6 +97,8 @@ mod sort;
 #[doc(hidden)]
 pub mod thread_pool;
 mod trace;
+#[cfg(feature = "cli")]
+mod typed_time;
 
 pub use call::Call;
 pub use cancel::Cancellation;

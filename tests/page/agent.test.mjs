@@ -36,7 +36,7 @@ testPage(
     const play = (number) => {
       const { user } = sessions[number - 1];
       const env = { ...process.env, NO_PROXY: '127.0.0.1' };
-      return run(process.execPath, [SESSION, url, memory, `session ${number}`, user, '100'], {
+      return run(process.execPath, [SESSION, url, memory, `session ${number}`, user, '250'], {
         env,
       });
     };

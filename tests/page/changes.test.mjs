@@ -53,7 +53,7 @@ testEditing(
     await diff.locator('tr.removed', { hasText: 'first' }).waitFor();
     await diff.locator('tr.added', { hasText: 'third' }).waitFor();
     await view.accessible();
-    await change.getByRole('link', { name: 'Version' }).click();
+    await change.getByRole('link', { name: 'Version after the edit of plan.md by Ann' }).click();
     await view.follow('Side by side');
     await view.page.waitForURL(/diff=side/);
     const [left, right] = await view.page
@@ -75,7 +75,7 @@ testEditing(
     await view.shows('Taken back.');
     assert.equal(await memory.read(FILE), 'first\n');
     // The undo can be undone, from where it is said.
-    await view.follow('Undo');
+    await view.follow('Undo the restoration of plan.md by Ann');
     await view.press('Take back');
     await view.shows('Taken back.');
     assert.equal(await memory.read(FILE), 'second\nthird\n');
@@ -214,7 +214,10 @@ testEditing(
     assert.equal(await memory.exists('/memories/team/cake.md'), false);
 
     await view.go('');
-    await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
+    await page
+      .locator('#deleted')
+      .getByRole('link', { name: 'Restore team/cake.md as it was before the deletion by Ann' })
+      .click();
     await view.shows('which is made again where it was');
     await view.accessible();
     await view.press('Restore');
@@ -256,8 +259,14 @@ testEditing(
     await memory.create({ path: '/memories/new.md', file_text: 'new' });
     await memory.actingAs('session 2').create({ path: '/memories/other.md', file_text: 'other' });
     await view.go('history');
-    await page.getByLabel('Who').fill('session 1');
-    await page.getByLabel('Since').fill(since);
+    const who = page.getByLabel('Who');
+    assert.deepEqual(await who.locator('option').allInnerTexts(), [
+      'Anybody',
+      'session 2',
+      'session 1',
+    ]);
+    await who.selectOption('session 1');
+    await page.getByLabel('Since', { exact: true }).fill(since);
     await view.press('Show');
     await page.waitForURL(/since=/);
     assert.equal(await page.locator('#main .version').count(), 2);
@@ -270,6 +279,112 @@ testEditing(
     assert.equal(await memory.exists('/memories/new.md'), false);
     assert.equal(await memory.read('/memories/other.md'), 'other');
   },
+);
+
+testEditing(
+  'a time is typed as a person says it, in the zone of the browser, and a wrong one stays beside what is wrong',
+  async (view, memory) => {
+    const { page } = view;
+    await memory.create({ path: '/memories/a.md', file_text: 'a' });
+    await view.go('undo');
+    const since = page.getByLabel('Since', { exact: true });
+    await view.shows(', UTC+05:30.');
+    await view.accessible();
+    await view.press('Show what that does');
+    await page.locator('#since-problem', { hasText: 'Say since when.' }).waitFor();
+    for (const wrong of ['noon', '25:00', 'yesterday 9']) {
+      await page.getByLabel('Who').selectOption('session 1');
+      await since.fill(wrong);
+      await since.press('Enter');
+      await page.locator('#since-problem', { hasText: 'This is not a time' }).waitFor();
+      assert.equal(await since.inputValue(), wrong);
+      assert.equal(await since.getAttribute('aria-invalid'), 'true');
+      assert.equal(await page.getByLabel('Who').inputValue(), 'session 1');
+      assert.equal(await page.locator('#main form[method="post"]').count(), 0);
+      assert.equal(await page.evaluate(() => document.activeElement.id), 'since');
+    }
+    await view.accessible();
+    for (const [typed, said] of [
+      ['2001-02-03 4:05', '2001-02-03 04:05:00 UTC+05:30'],
+      ['2001-02-03T04:05Z', '2001-02-03 09:35:00 UTC+05:30'],
+      ['yesterday 9:00', ' 09:00:00 UTC+05:30'],
+      ['14:30', ' 14:30:00 UTC+05:30'],
+    ]) {
+      await since.fill(typed);
+      await since.press('Enter');
+      await view.shows(said);
+      assert.equal(await since.inputValue(), typed);
+    }
+    // Everything that was changed today in a zone that is ahead, even just after midnight, was changed since yesterday.
+    for (const [preset, typed] of [
+      ['Last hour', '1h'],
+      ['Today', 'today'],
+      ['Last 7 days', '7d'],
+      ['Since yesterday', 'yesterday'],
+    ]) {
+      await view.press(preset);
+      await page.waitForURL(new RegExp(`preset=${typed}`));
+      assert.equal(await since.inputValue(), typed);
+    }
+    await view.shows('This will be done');
+    await view.accessible();
+    await view.follow('Cancel');
+    await page.waitForURL(/\/history\?actor=session%201&since=yesterday&zone=%2B05%3A30$/);
+    assert.equal(await memory.exists('/memories/a.md'), true);
+    await view.press('Last hour');
+    await page.waitForURL(/\/history\?.*preset=1h/);
+    await view.shows('a.md');
+  },
+  { context: { timezoneId: 'Asia/Kolkata' } },
+);
+
+testEditing(
+  'any two versions of a file are chosen and compared, at an address that can be passed on',
+  async (view, memory) => {
+    const { page } = view;
+    for (let count = 0; count < 53; count += 1) await memory.write(FILE, `kept\n${count}\n`);
+    await view.go('history', { path: FILE });
+    await view.live();
+    await page.getByRole('radio', { name: /^from/ }).nth(4).check();
+    // What is chosen stays when the page follows a change.
+    await memory.write(FILE, 'kept\n53\n');
+    await page.locator('#main .version').nth(50).waitFor({ state: 'detached' });
+    await page.waitForFunction(
+      () =>
+        document.querySelectorAll('#main [name="id"]:checked, #main [name="other"]:checked')
+          .length === 2,
+    );
+    await view.accessible();
+    await page.locator('#main').getByRole('button', { name: 'Older changes' }).click();
+    await view.shows('chosen on another page');
+    await view.accessible();
+    await page.getByRole('radio', { name: /^from/ }).last().check();
+    await view.press('Compare');
+    await page.waitForURL(/\/compare\?/);
+    const sides = () =>
+      Promise.all(
+        ['removed', 'added'].map((kind) => page.locator(`#main .diff tr.${kind}`).innerText()),
+      );
+    assert.deepEqual(
+      (await sides()).map((line) => line.trim().split(/\s+/).at(-1)),
+      ['0', '52'],
+    );
+    await view.accessible();
+    await view.follow('Side by side');
+    await page.locator('#main .diff .side').waitFor();
+    await view.accessible();
+    // Another tab shows the same.
+    const shared = await page.evaluate(async () => (await fetch(location.href)).text());
+    assert.ok(shared.includes('class="side"'));
+    // The key of the timeline leads back.
+    await page.keyboard.press('h');
+    await page.waitForURL(/\/history\?path=/);
+
+    await view.go('compare', { id: 'nonsense', other: 'x' });
+    await view.shows('is not the id of a version or a change');
+    await view.accessible();
+  },
+  { refused: ['404 /1/compare'] },
 );
 
 testEditing(
@@ -296,7 +411,7 @@ testEditing('a redacted version is nowhere any more', async (view, memory, store
   await memory.str_replace({ path: FILE, old_str: SECRET, new_str: 'elsewhere' });
   assert.ok((await cli('log', '-p', store)).includes(SECRET));
   await view.go('history', { path: FILE });
-  await page.locator('#main').getByRole('link', { name: 'Redact' }).last().click();
+  await page.locator('#main').getByRole('link', { name: 'Redact plan.md' }).last().click();
   await view.shows('This cannot be taken back');
   await view.accessible();
   await page.getByLabel('Reason').fill('held a password');

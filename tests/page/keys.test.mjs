@@ -175,17 +175,32 @@ testPage(
     await item.locator('.diff').waitFor();
     await change();
     await item.locator('.diff').waitFor();
-    assert.equal(await focused(page), 'main What changed');
+    assert.equal(await focused(page), 'main What changed: the overwriting of b.md by session 1');
     assert.ok(
       await item.locator('summary').evaluate((summary) => summary === document.activeElement),
     );
 
-    const who = page.getByLabel('Who');
-    await who.pressSequentially('sess');
+    const since = page.getByLabel('Since', { exact: true });
+    await since.pressSequentially('yester');
     await change();
-    assert.equal(await who.inputValue(), 'sess');
-    await page.keyboard.type('ion');
-    assert.equal(await who.inputValue(), 'session');
+    assert.equal(await since.inputValue(), 'yester');
+    await page.keyboard.type('day');
+    assert.equal(await since.inputValue(), 'yesterday');
+
+    // A list that is open stays open; what came meanwhile is shown when it is left.
+    const who = page.getByLabel('Who');
+    await who.focus();
+    const list = await who.elementHandle();
+    await agent(followed, 'session 2').create({ path: '/memories/else.md', file_text: '' });
+    await tree.getByRole('link', { name: 'else.md' }).waitFor();
+    assert.ok(await list.evaluate((element) => element === document.activeElement));
+    await page.keyboard.press('ArrowDown');
+    assert.equal(await who.inputValue(), 'session 1');
+    await since.focus();
+    await page.locator('#main', { hasText: 'else.md' }).waitFor();
+    assert.equal(await who.inputValue(), 'session 1');
+    await who.selectOption('session 2');
+    assert.equal(await since.inputValue(), 'yesterday');
 
     // Nothing that was there already is built anew while somebody selects a part of it.
     await view.go('file', { path: '/memories/a.md' });

@@ -31,10 +31,13 @@ testPage('names, contents and past versions are searched', [searched], async (vi
   await page.locator('#query').fill('kettle');
   await page.locator('#query').press('Enter');
   await view.shows('A Kettle boils');
+  const marks = async () => (await page.locator('#main mark').allInnerTexts()).join();
+  assert.equal(await marks(), 'Kettle');
   await view.accessible();
   await page.locator('#main').getByRole('link', { name: 'A Kettle boils' }).click();
-  await page.waitForURL(/view=source&from=1#L2$/);
+  await page.waitForURL(/view=source&from=1&q=kettle#L2$/);
   await page.locator('#L2', { hasText: 'A Kettle boils' }).waitFor();
+  assert.equal(await marks(), 'Kettle');
   assert.equal(await page.locator('#L2').evaluate((line) => line.matches(':target')), true);
   await view.accessible();
 
@@ -47,9 +50,8 @@ testPage('names, contents and past versions are searched', [searched], async (vi
   await view.shows('In the history only');
   await view.accessible();
   await page.locator('#main').getByRole('link', { name: 'the samovar is here' }).click();
-  await page.waitForURL(/\/version\?id=/);
-  await page.getByText('The whole content').click();
-  await view.shows('the samovar is here');
+  await page.waitForURL(/\/version\?id=.*#L2$/);
+  await page.locator('#L2 mark', { hasText: 'samovar' }).waitFor();
   await view.accessible();
 
   await view.go('search', { q: 'k.t+le', regex: '1' });
@@ -119,6 +121,61 @@ testPage(
     await page.locator('#tree').getByRole('link', { name: 'more.md' }).waitFor();
   },
 );
+
+const crowded = temporary();
+const LONG = 'an-actor-with-a-name-that-is-longer-than-a-narrow-window-is-wide-and-has-no-space';
+testPage('forms fit a narrow window and one that is magnified', [crowded], async (view) => {
+  const { page } = view;
+  const memory = agent(crowded, LONG);
+  const path = `/memories/${'directory-of-some-length/'.repeat(4)}notes.md`;
+  await memory.create({ path, file_text: 'one\n' });
+  await memory.write(path, 'two\n');
+  const places = [
+    ['history', { path }],
+    ['history', { path, actor: LONG, since: 'yesterday 9:00' }],
+    ['history', { since: 'tomorrow' }],
+    ['undo', { actor: LONG, since: '2h' }],
+    ['undo', { actor: LONG, since: 'tomorrow' }],
+    ['search', { q: 'o', past: '1' }],
+    ['file', { path, view: 'source', q: 't' }],
+  ];
+  // A phone, and a window of 1,280 pixels at 200 %.
+  for (const [width, height] of [
+    [390, 844],
+    [640, 400],
+  ]) {
+    await page.setViewportSize({ width, height });
+    const fits = async () => {
+      const wide = await page.evaluate(() => {
+        const inner = [
+          ...document.querySelectorAll('#main :is(a, button, input, select, label, p)'),
+        ];
+        const beyond = inner.filter((element) => {
+          const { left, right, width } = element.getBoundingClientRect();
+          return element.type !== 'hidden' && width > 0 && (left < 0 || right > innerWidth);
+        });
+        return [
+          document.documentElement.scrollWidth - innerWidth,
+          ...beyond.map((each) => each.outerHTML),
+        ];
+      });
+      assert.deepEqual(wide, [0], page.url());
+      await view.accessible();
+    };
+    for (const [place, parameters] of places) {
+      await view.go(place, parameters);
+      await fits();
+    }
+    await view.go('history', { path });
+    await view.press('Compare');
+    await page.waitForURL(/compare/);
+    await fits();
+    await view.follow('Timeline');
+    await page.getByRole('radio').last().focus();
+    await page.keyboard.press('g');
+    await page.waitForURL(/\/1\/$/);
+  }
+});
 
 const WORDS = /edit|rename|delete|restore|redact|undo|take back|new|save|create/i;
 const shown = temporary();

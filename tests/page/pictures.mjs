@@ -117,7 +117,7 @@ const shown = {
     });
     await page.locator('#stale').waitFor();
     await view.press('Save');
-    await page.locator('.sides').waitFor();
+    await view.shows('Not saved');
   },
   search: () => view.go('search', { q: 'jun', past: '1' }),
 };
@@ -131,7 +131,11 @@ if (directory) {
   Object.assign(shown, {
     side: async () => {
       await view.go('history', { path: '/memories/kettle/people.md' });
-      await page.locator('#main').getByRole('link', { name: 'Version' }).last().click();
+      await page
+        .locator('#main')
+        .getByRole('link', { name: /^Version/ })
+        .last()
+        .click();
       await page.waitForURL(/version/);
       await page.goto(`${page.url()}&diff=side`);
     },
@@ -140,12 +144,25 @@ if (directory) {
     sensitive: () => view.go('sensitive'),
     restore: async () => {
       await view.go('');
-      await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
+      await page
+        .locator('#deleted')
+        .getByRole('link', { name: /^Restore/ })
+        .click();
       await page.waitForURL(/restore/);
     },
+    found: () =>
+      view.go('file', { path: '/memories/kettle/people.md', view: 'source', q: 'retries' }),
+    choice: () => view.go('history', { path: '/memories/kettle/people.md' }),
+    compare: async () => {
+      await view.go('history', { path: '/memories/kettle/teas.md' });
+      await view.press('Compare');
+      await page.waitForURL(/compare/);
+    },
+    since: () => view.go('undo', { actor: 'session 42', since: 'yesterday 9:00' }),
+    wrong: () => view.go('undo', { actor: 'session 42', since: 'tomorrow' }),
     undo: async () => {
       await view.go('history');
-      await page.locator('#main').getByRole('link', { name: 'Undo' }).first().click();
+      await page.locator('#main').getByRole('link', { name: /^Undo/ }).first().click();
       await page.waitForURL(/undo/);
     },
     keys: async () => {

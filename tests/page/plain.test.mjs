@@ -24,7 +24,7 @@ testPage(
 
     await view.follow('Timeline');
     await page.locator('details summary').first().click();
-    await view.follow('Show it');
+    await view.follow('Show it: the edit of team/plan.md by Ann');
     await view.shows('What it changed');
     await view.follow('Side by side');
     await page.locator('.diff .side').first().waitFor();
@@ -38,13 +38,37 @@ testPage(
     await view.shows('Deleted.');
     assert.equal(await memory.exists('/memories/team/plan.md'), false);
     await view.go('');
-    await page.locator('#deleted').getByRole('link', { name: 'Restore' }).click();
+    await page
+      .locator('#deleted')
+      .getByRole('link', { name: /^Restore team\/plan.md/ })
+      .click();
     await view.press('Restore');
     await view.shows('Restored.');
     assert.equal(await memory.read('/memories/team/plan.md'), 'one\ntwo\n');
     await page.locator('#query').fill('two');
     await page.locator('#query').press('Enter');
     await view.shows('plan.md');
+    await page.locator('#main mark', { hasText: 'two' }).click();
+    await page.locator('#L2 mark', { hasText: 'two' }).waitFor();
+
+    // Two versions are compared, and what somebody did is taken back, without a script, too.
+    await view.follow('Timeline');
+    await page.getByRole('radio', { name: /^from the version after the creation/ }).check();
+    await page.getByRole('radio', { name: /^to the version after the edit/ }).check();
+    await view.press('Compare');
+    await page.locator('.diff .added', { hasText: 'three' }).waitFor();
+    await view.go('history');
+    await page.getByLabel('Who').selectOption('Ann');
+    await view.press('Take back all since then…');
+    await view.shows('Say since when.');
+    await view.shows('Its zone is UTC.');
+    await page.getByLabel('Since', { exact: true }).fill('1h');
+    await view.press('Show what that does');
+    await view.shows('All that Ann changed since');
+    await view.press('Last 7 days');
+    await view.shows('There is nothing to do');
+    assert.equal(await page.getByLabel('Who').inputValue(), 'Ann');
+    assert.equal(await memory.read('/memories/team/plan.md'), 'one\ntwo\n');
   },
   { context: { javaScriptEnabled: false } },
 );

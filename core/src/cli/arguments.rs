@@ -12,9 +12,8 @@ use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
 use super::server_arguments::Mcp;
 #[cfg(feature = "page")]
 use super::server_arguments::Serve;
-use super::times::parse_time;
-
 use crate::store::Durability;
+use crate::typed_time::parse_time;
 
 /// Look at, search, change, copy and check the memory of agents, and take back what they changed.
 #[derive(Debug, Parser)]
@@ -33,7 +32,9 @@ STORE is one of:
 Keys of encrypted stores come from the environment: MEMDIR_ENCRYPTION_KEY, and for copy
 MEMDIR_FROM_ENCRYPTION_KEY and MEMDIR_TO_ENCRYPTION_KEY.
 
-TIME is a time such as 2026-03-14T15:09:26Z or 2026-03-14, or how long ago: 30m, 2h, 3d, 1w.
+TIME is a time such as 14:30, 'yesterday 9:00', today, 2026-03-14 or 2026-03-14T15:09:26Z, or how
+long ago: 30m, 2h, 3d, 1w. Without a zone it is in the one of this computer (TZ); a time of the
+day alone is the last such time, today's or yesterday's.
 ID is the id of a version or a change, as `memdir log` shows it, or its beginning or its end, of
 at least 6 digits, if no other one has the same.
 

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::flags::ChangeFlags;
 use super::history_arguments::By;
-use super::times::parse_duration;
+use crate::typed_time::parse_duration;
 
 /// What the help of each command that changes files says about policies.
 macro_rules! policies {

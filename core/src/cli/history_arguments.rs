@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args, ValueEnum};
 
-use super::times::parse_time;
+use crate::typed_time::parse_time;
 
 /// Show the changes of a memory with history, newest first
 #[derive(Debug, Args)]

@@ -49,7 +49,6 @@ mod show;
 mod stats;
 mod stores;
 mod style;
-mod times;
 mod tree;
 mod watch;
 

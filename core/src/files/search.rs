@@ -1,6 +1,5 @@
 //! `search`: the names and the lines in which a text or a pattern is found.
 
-use std::borrow::Cow;
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 
@@ -85,18 +84,63 @@ impl Query {
         self.find(line).is_some()
     }
 
-    /// Where it is found first, in bytes. Where case does not matter, the place may be off by the letters whose
-    /// lower case is longer or shorter.
+    /// Where it is found first, in bytes of the line.
     pub(crate) fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
             Kind::Regex(regex) => regex.find(line).map(|found| found.range()),
+            Kind::Text(text) if self.ignores_case && !text.is_empty() => {
+                let at = line.to_lowercase().find(text.as_str())?;
+                in_original(line, std::iter::once(at..at + text.len())).pop()
+            }
+            Kind::Text(text) => line.find(text.as_str()).map(|at| at..at + text.len()),
+        }
+    }
+
+    /// Where it is found, in bytes of the line: at most the first `limit` places, in their order. None is empty, and none
+    /// overlaps another one.
+    #[cfg(any(feature = "page", test))]
+    pub(crate) fn find_all(&self, line: &str, limit: usize) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Regex(regex) => {
+                let found = regex.find_iter(line).map(|found| found.range());
+                found.filter(|at| !at.is_empty()).take(limit).collect()
+            }
+            Kind::Text(text) if text.is_empty() => Vec::new(),
             Kind::Text(text) => {
-                let line: Cow<'_, str> =
-                    if self.ignores_case { line.to_lowercase().into() } else { line.into() };
-                line.find(text.as_str()).map(|at| at..at + text.len())
+                let lower = self.ignores_case.then(|| line.to_lowercase());
+                let searched = lower.as_deref().unwrap_or(line);
+                let found = searched.match_indices(text.as_str()).take(limit);
+                let found = found.map(|(at, found)| at..at + found.len());
+                if self.ignores_case { in_original(line, found) } else { found.collect() }
             }
         }
     }
+}
+
+/// The places of a line that its lower case has at these places. Letters may be longer or shorter there; a place that begins or ends
+/// within one is all of it.
+fn in_original(line: &str, found: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
+    let mut places: Vec<Range<usize>> = Vec::new();
+    // Each character, with where it ends in lower case.
+    let mut letters = line.char_indices().scan(0, |end, (at, letter)| {
+        *end += letter.to_lowercase().map(char::len_utf8).sum::<usize>();
+        Some((at..at + letter.len_utf8(), *end))
+    });
+    let mut letter = letters.next();
+    for found in found {
+        while letter.as_ref().is_some_and(|(_, end)| *end <= found.start) {
+            letter = letters.next();
+        }
+        let Some(start) = letter.as_ref().map(|(at, _)| at.start) else { break };
+        while letter.as_ref().is_some_and(|(_, end)| *end < found.end) {
+            letter = letters.next();
+        }
+        let Some(end) = letter.as_ref().map(|(at, _)| at.end) else { break };
+        if places.last().is_none_or(|last| last.end <= start) {
+            places.push(start..end);
+        }
+    }
+    places
 }
 
 fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
@@ -263,6 +307,44 @@ mod tests {
         assert_eq!(found(b"a\n\nb\n", &Query::regex("^$").unwrap()), one(2, ""));
         // What is not text from some line on is not searched from there on.
         assert_eq!(found(b"tea\n\xff tea\ntea\n", &tea), one(1, "tea"));
+    }
+
+    #[test]
+    fn every_place_of_a_line_is_found_in_its_own_bytes() {
+        let text = |text: &str| Query::text(text);
+        let regex = |pattern: &str| Query::regex(pattern).unwrap();
+        for (query, line, found) in [
+            (text("tea"), "tea, Tea, tea", vec!["tea", "tea"]),
+            (text("TEA").ignoring_case(), "tea, Tea, tea", vec!["tea", "Tea", "tea"]),
+            (text("aa"), "aaaaa", vec!["aa", "aa"]),
+            // In lower case the first letter is three bytes and not two, and the Kelvin sign one and not three.
+            (text("b").ignoring_case(), "İİB\u{212a}b", vec!["B", "b"]),
+            (text("k").ignoring_case(), "İ\u{212a}k", vec!["\u{212a}", "k"]),
+            (text("i").ignoring_case(), "İi", vec!["İ", "i"]),
+            (text("\u{307}").ignoring_case(), "xİ", vec!["İ"]),
+            (text("ΟΔΟΣ").ignoring_case(), "οδος ΟΔΟΣ x", vec!["οδος", "ΟΔΟΣ"]),
+            (text(""), "tea", vec![]),
+            (text("").ignoring_case(), "tea", vec![]),
+            (regex("t?"), "ata", vec!["t"]),
+            (regex("^"), "tea", vec![]),
+            (regex("T.A").ignoring_case(), "a tea", vec!["tea"]),
+            (text("x"), "", vec![]),
+        ] {
+            let places = query.find_all(line, 10);
+            assert_eq!(
+                places.iter().map(|at| &line[at.clone()]).collect::<Vec<_>>(),
+                found,
+                "{query:?} in {line}"
+            );
+            assert_eq!(query.find_all(line, 1).len(), found.len().min(1));
+            if let Some(first) = places.first()
+                && matches!(query.kind, Kind::Text(_))
+            {
+                assert_eq!(query.find(line).as_ref(), Some(first));
+            }
+        }
+        assert_eq!(text("").ignoring_case().find("tea"), Some(0..0));
+        assert_eq!(text("").ignoring_case().find(""), Some(0..0));
     }
 
     #[test]

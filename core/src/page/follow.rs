@@ -1,5 +1,7 @@
-//! The changes of a memory as a stream of events, for a page that is open.
+//! The changes of memories as a stream of events, for the pages that are open in a browser. All of them share one: a browser opens
+//! six connections to a server at most.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -7,19 +9,39 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
+use futures_util::stream::{self, Stream};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::live::LOOK_AGAIN;
-use super::site::Site;
+use super::site::{Room, Site};
 
-/// The stream of a page.
-pub(super) async fn changes(State(site): State<Arc<Site>>, Path(memory): Path<String>) -> Response {
-    let Some(room) = site.room(&memory) else { return StatusCode::NOT_FOUND.into_response() };
+/// The stream of the memories whose numbers the address names: `1`, or `1,3,4`. Each event is named by the number of its memory.
+/// A number that is no memory's any more is left out: a tab may show a page of a server that was stopped since.
+pub(super) async fn changes(
+    State(site): State<Arc<Site>>,
+    Path(memories): Path<String>,
+) -> Response {
+    // Each once, however often it is named.
+    let numbers: BTreeSet<usize> = memories
+        .split(',')
+        .filter_map(|number| site.room(number))
+        .map(|room| room.number)
+        .collect();
+    if numbers.is_empty() {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let rooms = site.rooms().iter().filter(|room| numbers.contains(&room.number));
+    let events = stream::select_all(rooms.map(|room| Box::pin(of_room(room))));
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}
+
+/// The events of one memory.
+fn of_room(room: &Room) -> impl Stream<Item = Result<Event, Infallible>> + Send + use<> {
+    let number = room.number;
     let (receiver, has_begun) = room.live.listen();
     // The page looks once when all is seen from then on: what came before is in that.
     let first: Option<Arc<str>> = has_begun.then(|| LOOK_AGAIN.into());
-    let events = stream::unfold((first, receiver), |(first, mut receiver)| async {
+    stream::unfold((first, receiver), move |(first, mut receiver)| async move {
         let said = match first {
             Some(first) => first,
             None => match receiver.recv().await {
@@ -28,7 +50,7 @@ pub(super) async fn changes(State(site): State<Arc<Site>>, Path(memory): Path<St
                 Err(RecvError::Closed) => return None,
             },
         };
-        Some((Ok::<_, Infallible>(Event::default().data(said)), (None, receiver)))
-    });
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+        let event = Event::default().event(number.to_string()).data(said);
+        Some((Ok::<_, Infallible>(event), (None, receiver)))
+    })
 }

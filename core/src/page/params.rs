@@ -3,12 +3,14 @@
 use std::str::FromStr;
 use std::time::SystemTime;
 
+use chrono::{FixedOffset, Offset as _, Utc};
 use serde::Deserialize;
 
 use super::answer::Refusal;
 use super::html::Layout;
 use crate::history::HistoryId;
 use crate::path::MemoryPath;
+use crate::typed_time::{self, TIME_FORMS};
 
 /// Every parameter that a page knows. What a page has no use for is left out of account.
 #[derive(Debug, Default, Deserialize)]
@@ -31,7 +33,10 @@ pub(super) struct Params {
     pub(super) diff: Option<String>,
     /// Of which changes.
     pub(super) actor: Option<String>,
+    /// Since when, as a person types it or by the button of a preset, and the zone in which that is meant.
     pub(super) since: Option<String>,
+    pub(super) preset: Option<String>,
+    pub(super) zone: Option<String>,
     pub(super) before: Option<String>,
     /// What a form says.
     pub(super) token: Option<String>,
@@ -86,11 +91,24 @@ impl Params {
             .map_err(|_| Refusal::wrong(format!("{id:?} is not the id of a version or a change.")))
     }
 
-    pub(super) fn since(&self) -> Result<Option<SystemTime>, Refusal> {
-        let Some(since) = given(&self.since) else { return Ok(None) };
-        crate::history::time::from_text(since).map(Some).ok_or_else(|| {
-            Refusal::wrong(format!("{since:?} is not a time such as 2026-03-14T15:09Z."))
-        })
+    /// Since when, as it was typed. The button of a preset says more than what the field holds.
+    pub(super) fn typed_since(&self) -> Option<&str> {
+        given(&self.preset).or_else(|| given(&self.since))
+    }
+
+    /// Since when.
+    ///
+    /// # Errors
+    /// What is wrong with it, for the person who typed it.
+    pub(super) fn since(&self) -> Result<Option<SystemTime>, String> {
+        let Some(typed) = self.typed_since() else { return Ok(None) };
+        let time = typed_time::time_in(typed, SystemTime::now(), &self.zone());
+        time.map(Some).ok_or_else(|| format!("This is not a time: use {TIME_FORMS}."))
+    }
+
+    /// The zone in which the person types times; UTC without a script, which knows the browser's.
+    pub(super) fn zone(&self) -> FixedOffset {
+        given(&self.zone).and_then(typed_time::zone).unwrap_or_else(|| Utc.fix())
     }
 
     pub(super) fn actor(&self) -> Option<&str> {

@@ -56,6 +56,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/{memory}/history", shows(pages::history))
         .route("/{memory}/version", shows(pages::version))
         .route("/{memory}/diff", shows(pages::difference))
+        .route("/{memory}/compare", shows(pages::compare))
         .route("/{memory}/search", shows(pages::search))
         .route("/{memory}/sensitive", shows(pages::sensitive))
         .route("/{memory}/edit", shows(pages::edit).merge(changes(pages::save)))

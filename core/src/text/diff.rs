@@ -1,10 +1,11 @@
 //! The difference between two texts, as a unified diff.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use imara_diff::{
-    Algorithm, Diff, InternedInput, Interner, Token, UnifiedDiffConfig, UnifiedDiffPrinter,
-};
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
+
+/// How many lines that are the same stand before and after each change.
+const CONTEXT: u32 = 3;
 
 /// A unified diff with three lines of context, as `patch` and git read it. Empty if neither the contents nor the names
 /// differ. Of what is not text it only says that it differs.
@@ -23,66 +24,64 @@ pub fn unified_diff(old_name: &str, old: &[u8], new_name: &str, new: &[u8]) -> S
     let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
         return format!("Binary files {old_name} and {new_name} differ\n");
     };
-    let names = format!("--- {old_name}\n+++ {new_name}\n");
+    let mut made = format!("--- {old_name}\n+++ {new_name}\n");
     if old == new {
-        return names;
+        return made;
     }
     let input = InternedInput::new(old, new);
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let printer = Printer(&input.interner);
-    let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
-    format!("{names}{hunks}")
+    // Writing into a string does not fail.
+    let _ = write_hunks(&mut made, &diff, &input);
+    made
 }
 
-/// Prints hunks as git does.
-struct Printer<'t>(&'t Interner<&'t str>);
-
-impl Printer<'_> {
-    fn line(&self, f: &mut impl fmt::Write, mark: char, token: Token) -> fmt::Result {
-        let line = self.0[token];
-        write!(f, "{mark}{line}")?;
-        if line.ends_with('\n') { Ok(()) } else { f.write_str("\n\\ No newline at end of file\n") }
+/// Writes changes with the lines around them, as git does: what is so near that these lines would meet is one hunk. (The printer
+/// of `imara-diff` 0.2 says that the first hunk begins up to three lines later than it does.)
+fn write_hunks(f: &mut String, diff: &Diff, input: &InternedInput<&str>) -> fmt::Result {
+    let changes: Vec<_> = diff.hunks().collect();
+    let length = u32::try_from(input.before.len()).unwrap_or(u32::MAX);
+    let are_near = |one: &imara_diff::Hunk, next: &imara_diff::Hunk| {
+        next.before.start - one.before.end <= 2 * CONTEXT
+    };
+    for hunk in changes.chunk_by(are_near) {
+        let (first, last) = (&hunk[0], &hunk[hunk.len() - 1]);
+        let start = first.before.start.saturating_sub(CONTEXT);
+        let end = last.before.end.saturating_add(CONTEXT).min(length);
+        let new_start = first.after.start - (first.before.start - start);
+        let new_end = last.after.end + (end - last.before.end);
+        f.write_str("@@ -")?;
+        write_range(f, start, end - start)?;
+        f.write_str(" +")?;
+        write_range(f, new_start, new_end - new_start)?;
+        f.write_str(" @@\n")?;
+        let mut lines = |mark: char, tokens: &[Token], range: std::ops::Range<u32>| {
+            let tokens = &tokens[range.start as usize..range.end as usize];
+            tokens.iter().try_for_each(|token| write_line(f, mark, input.interner[*token]))
+        };
+        let mut at = start;
+        for change in hunk {
+            lines(' ', &input.before, at..change.before.start)?;
+            lines('-', &input.before, change.before.clone())?;
+            lines('+', &input.after, change.after.clone())?;
+            at = change.before.end;
+        }
+        lines(' ', &input.before, at..end)?;
     }
+    Ok(())
+}
+
+fn write_line(f: &mut String, mark: char, line: &str) -> fmt::Result {
+    write!(f, "{mark}{line}")?;
+    if line.ends_with('\n') { Ok(()) } else { f.write_str("\n\\ No newline at end of file\n") }
 }
 
 /// Where a hunk begins, counted from 1, and how many lines it has. An empty one stands after the line before it.
-fn range(f: &mut impl fmt::Write, start: u32, len: u32) -> fmt::Result {
+fn write_range(f: &mut String, start: u32, len: u32) -> fmt::Result {
     match len {
         0 => write!(f, "{start},0"),
         1 => write!(f, "{}", start + 1),
         _ => write!(f, "{},{len}", start + 1),
-    }
-}
-
-impl UnifiedDiffPrinter for Printer<'_> {
-    fn display_header(
-        &self,
-        mut f: impl fmt::Write,
-        start_before: u32,
-        start_after: u32,
-        len_before: u32,
-        len_after: u32,
-    ) -> fmt::Result {
-        f.write_str("@@ -")?;
-        range(&mut f, start_before, len_before)?;
-        f.write_str(" +")?;
-        range(&mut f, start_after, len_after)?;
-        f.write_str(" @@\n")
-    }
-
-    fn display_context_token(&self, mut f: impl fmt::Write, token: Token) -> fmt::Result {
-        self.line(&mut f, ' ', token)
-    }
-
-    fn display_hunk(
-        &self,
-        mut f: impl fmt::Write,
-        before: &[Token],
-        after: &[Token],
-    ) -> fmt::Result {
-        before.iter().try_for_each(|token| self.line(&mut f, '-', *token))?;
-        after.iter().try_for_each(|token| self.line(&mut f, '+', *token))
     }
 }
 
@@ -105,6 +104,69 @@ mod tests {
         let old: String = (1..=20).map(|number| format!("{number}\n")).collect();
         let new = old.replace("10\n", "ten\n");
         assert_eq!(diff(&old, &new), "@@ -7,7 +7,7 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n");
+    }
+
+    /// Checks each hunk: its lines stand where its header says, in both texts, with at most three lines of context around a change.
+    /// Applied to the old text, the hunks make the new one.
+    fn hold(old: &[&str], new: &[&str]) {
+        let text =
+            |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let made = diff(&text(old), &text(new));
+        let mut applied = Vec::new();
+        let mut at = 0;
+        for hunk in made.split("@@ -").skip(1) {
+            let (header, lines) = hunk.split_once(" @@\n").unwrap();
+            let (before, after) = header.split_once(" +").unwrap();
+            let range = |range: &str| -> (usize, usize) {
+                let (start, len) = range.split_once(',').unwrap_or((range, "1"));
+                let (start, len): (usize, usize) = (start.parse().unwrap(), len.parse().unwrap());
+                (if len == 0 { start } else { start - 1 }, len)
+            };
+            let side = |other: char| -> Vec<&str> {
+                lines
+                    .lines()
+                    .filter(|line| !line.starts_with(other))
+                    .map(|line| &line[1..])
+                    .collect()
+            };
+            let ((start, len), (new_start, new_len)) = (range(before), range(after));
+            assert_eq!(side('+'), old[start..start + len], "{made}");
+            assert_eq!(side('-'), new[new_start..new_start + new_len], "{made}");
+            let is_same = |line: &&str| line.starts_with(' ');
+            assert!(lines.lines().take_while(is_same).count() <= 3, "{made}");
+            assert!(lines.lines().rev().take_while(is_same).count() <= 3, "{made}");
+            applied.extend(&old[at..start]);
+            assert_eq!(applied.len(), new_start, "{made}");
+            applied.extend(side('-'));
+            at = start + len;
+        }
+        applied.extend(&old[at..]);
+        assert_eq!(applied, new, "{made}");
+    }
+
+    #[test]
+    fn a_hunk_stands_where_its_header_says() {
+        let old: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+        let old: Vec<&str> = old.iter().map(String::as_str).collect();
+        // Every place of one change, and every distance of two.
+        for first in 0..=old.len() {
+            for second in first..=old.len() {
+                let mut new = old.clone();
+                new.insert(second, "second");
+                new.insert(first, "first");
+                hold(&old, &new);
+                hold(&new, &old);
+                if second < old.len() {
+                    let mut new = old.clone();
+                    new[second] = "other";
+                    new.remove(first);
+                    hold(&old, &new);
+                    hold(&new, &old);
+                }
+            }
+        }
+        hold(&[], &old);
+        hold(&old, &[]);
     }
 
     #[test]

@@ -81,6 +81,30 @@ fn log_is_narrowed_by_path_actor_time_number_and_place() {
 }
 
 #[test]
+fn a_time_without_a_zone_is_in_the_zone_of_this_computer() {
+    let scene = scenes().remove(0);
+    changed(&scene);
+    let log = scene.json(&["log", scene.store]);
+    let time = log[2]["time"].as_str().unwrap();
+    let (micros, zone) = time.split_at(time.len() - 1);
+    assert_eq!(zone, "Z");
+    let counted = |time: &str, zone: &str| {
+        let mut command = scene.command(&["log", scene.store, "--since", time]);
+        let (code, stdout, stderr) = program::said(&command.env("TZ", zone).output().unwrap());
+        assert_eq!(code, 0, "{stderr}");
+        stdout.lines().count()
+    };
+    // What clocks show there is a day ahead of UTC, or behind, so in another zone it is the future, or long ago.
+    assert_eq!(counted(micros, "UTC0"), 3);
+    assert_eq!(counted(micros, "<-23>+23"), 0);
+    assert_eq!(counted(micros, "<+23>-23"), 5);
+    for zone in ["UTC0", "<-23>+23", "<+23>-23", "no zone at all"] {
+        assert_eq!(counted(time, zone), 3, "{zone}");
+        assert_eq!(counted("yesterday", zone), 5, "{zone}");
+    }
+}
+
+#[test]
 fn log_and_diff_show_what_each_change_did() {
     for scene in scenes() {
         changed(&scene);
@@ -361,6 +385,7 @@ fn wrong_arguments_are_explained() {
     changed(&scene);
     for (arguments, says) in [
         (&["log", "m", "--since", "soon"][..], "how long ago"),
+        (&["log", "m", "--since", "25:00"], "a time such as 14:30, yesterday 9:00"),
         (&["log", "m", "notes"], "PATH is wrong"),
         (&["log", "m", "-p", "--format", "git-fast-import"], "cannot be used with"),
         (&["restore", "m"], "<ID|--all>"),

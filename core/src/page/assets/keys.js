@@ -50,7 +50,8 @@ document.addEventListener('keydown', (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const at = event.target;
-  if (at.matches('input, textarea, select') || $('dialog[open]')) {
+  // Nothing is typed into what is only chosen.
+  if (at.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || $('dialog[open]')) {
     if (event.key === 'Escape') at.blur();
     return;
   }

@@ -19,18 +19,23 @@ document.addEventListener(
 
 // --- a page that is open shows what is there now, and keeps what is typed in it ------------------
 
-// A page on which somebody writes or decides something, or is told why nothing was changed, stays as it is.
-const isStill = () => $('#main form[method="post"], #main [role="alert"]') !== null;
+// A page on which somebody writes or decides something, or is told why nothing was changed, stays as it is. So does a list from
+// which somebody chooses, until it is left: it would close.
+const isStill = () => $('#main form[method="post"], #main [role="alert"], #main select:focus') !== null;
+document.addEventListener('focusout', ({ target }) => {
+  if (memory && target.matches?.('#main select')) refresh();
+});
 
-// A part as the server made it, but for how long ago something was.
+// A part as the server made it, but for how long ago something was, and for the time that this long ago is.
 function made(part) {
   const copy = part.cloneNode(true);
-  all('time', copy).forEach((time) => time.replaceChildren());
+  all('time, [data-ago]', copy).forEach((time) => time.replaceChildren());
   // What was done is said once, and stays until another page is opened.
   $(':scope > .banner', copy)?.remove();
   return copy.innerHTML;
 }
 let shownMain = memory ? made($('#main')) : '';
+sayZone();
 
 let isLoading = false;
 let isStale = false;
@@ -89,13 +94,17 @@ async function replaceTree(tree) {
   focused();
 }
 
+// What somebody types or chooses. Of the buttons of a choice each has a value of its own.
+const fields = () => all('#main form :is(input:not([type="hidden"]), select)');
+const fieldKey = ({ name, type, value }) => (type === 'radio' ? `${name} ${value}` : name);
+
 function replaceMain(main) {
   // Narrow, the columns are what scrolls.
   const places = ['.columns', '#main', '#main .source', '#main .diff', '#main .rendered'];
   const tops = places.map((place) => $(place)?.scrollTop);
   const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
   const shown = new Map(all('#main details[data-shown]').map((details) => [details.dataset.fragment, details]));
-  const typed = all('#main form input').map((input) => [input.name, input]);
+  const typed = new Map(fields().map((field) => [fieldKey(field), field]));
   const banner = $('#main > .banner');
   $('#main').replaceChildren(...main.childNodes);
   if (banner && !$('#main > .banner')) $('#main').prepend(banner);
@@ -105,10 +114,15 @@ function replaceMain(main) {
     if (before) details.replaceWith(before);
     else if (opened.includes(details.dataset.fragment ?? details.className)) details.open = true;
   }
-  for (const [name, before] of typed) {
-    const input = all('#main form input').find((input) => input.name === name);
-    if (input && input.type !== 'hidden') input.replaceWith(before);
+  for (const field of fields()) {
+    const before = typed.get(fieldKey(field));
+    if (!before) continue;
+    // What is chosen stays, and what can be chosen is what there is now.
+    if (field.matches('select')) field.value = before.value;
+    else if (field.type === 'radio') field.checked = before.checked;
+    else field.replaceWith(before);
   }
+  sayZone();
   places.forEach((place, number) => {
     if (tops[number]) $(place)?.scrollTo({ top: tops[number], behavior: 'instant' });
   });
@@ -120,7 +134,7 @@ function focus() {
   const part = focused?.closest('#tree, #main');
   if (!part || part === focused) return () => undefined;
   const key = (one) =>
-    one.getAttribute('href') ?? one.dataset.branch ?? (one.name || one.parentElement.dataset.fragment) ?? one.textContent;
+    one.getAttribute('href') ?? one.dataset.branch ?? (fieldKey(one) || one.parentElement.dataset.fragment) ?? one.textContent;
   const alike = () => all('a, button, input, summary, [tabindex]', part).filter((one) => key(one) === key(focused));
   const number = alike().indexOf(focused);
   return () => {

@@ -1,22 +1,29 @@
 
 // --- one connection for all tabs ------------------------------------------------------------------
 //
-// A browser opens six connections to a server at most. So of all tabs that show a memory one holds the stream of changes, and
-// passes on what it hears. It is the one that has a lock; when it closes or is hidden, the browser gives the lock to another.
+// A browser opens six connections to a server at most. So of all tabs, whatever memories they show, one holds the stream of changes of
+// all these memories, and passes on what it hears. It is the one that has the lock of the leader; when it closes or is hidden, the
+// browser gives that lock to another. Which memories are shown the leader knows by locks as well, which every tab shares that shows one:
+// a tab that crashes gives it back, too.
 
 const LOOK_AGAIN = { changes: [] };
 // How long a connection may be gone before somebody is told.
 const GRACE = 2000;
+// How long a memory is followed that no tab shows any more: usually the same tab opens another page of it.
+const LINGER = 2000;
 // How long until it is tried again, if the browser does not do so by itself.
 const AGAIN = 3000;
 
 const channel = memory ? new BroadcastChannel('memdir') : null;
 const tell = (kind, more = {}) => channel?.postMessage({ kind, store, memory, ...more });
 
+const LEADER = 'memdir changes';
+const SHOWS = 'memdir shows ';
+
 // What ends this tab's part, as long as it follows changes.
 let following = null;
-// Whether this tab holds the connection, and what opens it again.
-let reconnect = null;
+// What opens the connection again, and what looks which memories it is for, as long as this tab holds it.
+let leading = null;
 let connection = 'off';
 let isNew = false;
 let grace = null;
@@ -43,8 +50,16 @@ function connected(state) {
 }
 
 function tryAgain() {
-  if (reconnect) reconnect();
+  if (leading) leading.open();
   else tell('try again');
+}
+
+// The memories that any tab shows, in their order.
+async function shownMemories() {
+  if (!navigator.locks) return [memory];
+  const { held } = await navigator.locks.query();
+  const shown = held.filter(({ name }) => name.startsWith(SHOWS)).map(({ name }) => name.slice(SHOWS.length));
+  return [...new Set([memory, ...shown])].sort((one, other) => one - other);
 }
 
 // Holds the connection until this tab is closed or hidden.
@@ -52,37 +67,55 @@ function lead(signal) {
   return new Promise((resolve) => {
     let source = null;
     let timer = null;
+    let followed = [];
     const state = (is) => {
       connected(is);
-      tell('connection', { state: is });
+      tell('connection', { state: is, followed });
     };
     const open = () => {
       clearTimeout(timer);
       source?.close();
-      source = new EventSource(`/${memory}/changes`);
-      source.onopen = () => state('on');
-      source.onmessage = ({ data }) => {
-        tell('changes', { data });
-        hear(JSON.parse(data));
-      };
-      source.onerror = async () => {
+      if (followed.length === 0) return;
+      const opened = new EventSource(`/${followed.join(',')}/changes`);
+      source = opened;
+      opened.onopen = () => state('on');
+      for (const number of followed) {
+        opened.addEventListener(number, ({ data }) => {
+          tell('changes', { data, of: number });
+          if (number === memory) hear(JSON.parse(data));
+        });
+      }
+      opened.onerror = async () => {
         // The browser tries again by itself, unless it was refused.
-        if (source.readyState !== EventSource.CLOSED) return state('off');
+        if (opened.readyState !== EventSource.CLOSED) return state('off');
         const answer = await fetch('/assets/icon.svg').catch(() => null);
-        if (signal.aborted) return undefined;
+        if (signal.aborted || source !== opened) return undefined;
         if (answer && isSignedOut(answer)) return state('out');
         timer = setTimeout(open, AGAIN);
         return state('off');
       };
     };
-    reconnect = open;
+    // Opens the connection again if it is not for the memories that are shown. One look after the other: what is seen last counts.
+    let looking = Promise.resolve();
+    const look = () => (looking = looking.then(lookOnce));
+    const lookOnce = async () => {
+      const shown = await shownMemories();
+      if (signal.aborted) return;
+      if (shown.join() !== followed.join()) {
+        followed = shown;
+        open();
+      } else {
+        tell('connection', { state: connection, followed });
+      }
+    };
+    leading = { open, look };
     signal.addEventListener('abort', () => {
       clearTimeout(timer);
       source?.close();
-      reconnect = null;
+      leading = null;
       resolve();
     });
-    open();
+    look();
   });
 }
 
@@ -94,31 +127,34 @@ function follow() {
     lead(signal);
     return;
   }
-  const lock = `memdir changes ${memory}`;
-  navigator.locks.request(lock, { signal }, () => lead(signal)).catch(() => undefined);
   isNew = true;
-  tell('hello');
+  const shows = (resolve) => {
+    tell('hello');
+    signal.addEventListener('abort', resolve);
+  };
+  const until = { mode: 'shared', signal };
+  navigator.locks.request(SHOWS + memory, until, () => new Promise(shows)).catch(() => undefined);
+  navigator.locks.request(LEADER, { signal }, () => lead(signal)).catch(() => undefined);
 }
 
 function rest() {
   following?.abort();
   following = null;
+  tell('bye');
   clearTimeout(grace);
 }
 
 channel?.addEventListener('message', ({ data: said }) => {
+  const isOfThis = said.store === store && said.memory === memory;
+  if (said.kind === 'redacted' && isOfThis) dropDrafts();
   // A page was opened, so this browser is signed in again.
-  if (said.kind === 'opened') {
-    if (connection !== 'on') reconnect?.();
-    return;
-  }
-  if (said.store !== store || said.memory !== memory) return;
-  if (said.kind === 'redacted') dropDrafts();
+  if (said.kind === 'opened' && leading && connection !== 'on') leading.open();
   if (!following) return;
-  if (reconnect) {
-    if (said.kind === 'hello') tell('connection', { state: connection });
-    if (said.kind === 'try again') reconnect();
-  } else if (said.kind === 'connection') {
+  if (leading) {
+    if (said.kind === 'hello') leading.look();
+    if (said.kind === 'bye') setTimeout(() => leading?.look(), LINGER);
+    if (said.kind === 'try again') leading.open();
+  } else if (said.kind === 'connection' && said.followed.includes(memory)) {
     connected(said.state);
     if (isNew && said.state === 'on') {
       isNew = false;
@@ -126,7 +162,7 @@ channel?.addEventListener('message', ({ data: said }) => {
       hear(LOOK_AGAIN);
       setTimeout(() => following && hear(LOOK_AGAIN), 2 * GRACE);
     }
-  } else if (said.kind === 'changes') {
+  } else if (said.kind === 'changes' && said.of === memory) {
     hear(JSON.parse(said.data));
   }
 });
@@ -136,6 +172,7 @@ document.addEventListener('visibilitychange', () => {
   if (document.hidden) rest();
   else follow();
 });
+addEventListener('pagehide', () => tell('bye'));
 addEventListener('focus', () => {
   if (connection === 'out') tryAgain();
 });

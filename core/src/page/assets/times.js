@@ -22,6 +22,16 @@ function short(seconds) {
   return `${Math.floor(seconds / YEAR)}y`;
 }
 
+// Times that are typed are in the zone of the browser: a form takes along how far ahead of UTC that is.
+function sayZone() {
+  const ahead = -new Date().getTimezoneOffset();
+  const two = (number) => String(Math.floor(number)).padStart(2, '0');
+  const offset = `${ahead < 0 ? '-' : '+'}${two(Math.abs(ahead) / 60)}:${two(Math.abs(ahead) % 60)}`;
+  const name = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const field of all('[name="zone"]')) field.value = offset;
+  for (const said of all('[data-zone]')) said.textContent = `that of this browser: ${ahead === 0 ? name : `${name}, UTC${offset}`}`;
+}
+
 function tick() {
   for (const time of all('time')) {
     const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(time.dateTime)) / 1000));

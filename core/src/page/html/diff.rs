@@ -109,7 +109,7 @@ fn inline(lines: &[Line<'_>]) -> Markup {
                 td.number data-number=[old] {}
                 td.number data-number=[new] {}
                 td.sign { (sign) }
-                td.text { code { (shown_line(text)) } }
+                td.text { code { (shown_line(text, &[])) } }
             }
         }
     };
@@ -131,7 +131,7 @@ fn side_by_side(lines: &[Line<'_>]) -> Markup {
         html! {
             @if let Some((number, text)) = side {
                 td.number data-number=(number) {}
-                td.text.(kind) { code { (shown_line(text)) } }
+                td.text.(kind) { code { (shown_line(text, &[])) } }
             } @else {
                 td.number {}
                 td.text.nothing {}

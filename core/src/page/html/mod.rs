@@ -3,6 +3,7 @@
 mod diff;
 mod frame;
 mod markdown;
+mod names;
 mod odd;
 mod source;
 mod times;
@@ -15,9 +16,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 pub(super) use diff::{Layout, diff};
 pub(super) use frame::{Frame, entrance, message};
 pub(super) use markdown::markdown;
-pub(super) use odd::{hidden_characters, shown, spelled};
-pub(super) use source::{PAGE_LINES, source};
-pub(super) use times::{age, short_age, time};
+pub(super) use names::{change_name, content_name, is_deletion, version_name};
+pub(super) use odd::{hidden_characters, shown, shown_with_marks, spelled};
+pub(super) use source::{Notices, PAGE_LINES, parts, plain_source, source};
+pub(super) use times::{age, clock, short_age, time, zone_name};
 
 use super::site::{Room, Site};
 use crate::history::Operation;

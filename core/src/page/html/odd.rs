@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use maud::{Markup, html};
 
@@ -83,27 +83,53 @@ pub(in crate::page) fn hidden_characters(text: &str) -> Markup {
 
 /// A text of one line, such as a name.
 pub(in crate::page) fn shown(text: &str) -> Markup {
-    marked(text, |c| is_odd(c) || c == '\n' || c == '\t')
+    shown_with_marks(text, &[])
 }
 
-/// A line of a file, whose tabs are what they are.
-pub(super) fn shown_line(text: &str) -> Markup {
-    marked(text, is_odd)
+/// The same with a mark on what is found in it, at these places in their order.
+pub(in crate::page) fn shown_with_marks(text: &str, found: &[Range<usize>]) -> Markup {
+    named(text, found, |c| is_odd(c) || c == '\n' || c == '\t')
 }
 
-fn marked(text: &str, is_marked: impl Fn(char) -> bool) -> Markup {
-    let pieces =
-        text.split_inclusive(&is_marked).map(|piece| match piece.char_indices().next_back() {
-            Some((at, last)) if is_marked(last) => (&piece[..at], Some(last)),
-            _ => (piece, None),
-        });
+/// A line of a file, whose tabs are what they are, with a mark on what is found in it.
+pub(super) fn shown_line(text: &str, found: &[Range<usize>]) -> Markup {
+    named(text, found, is_odd)
+}
+
+fn named(text: &str, found: &[Range<usize>], is_named: impl Fn(char) -> bool + Copy) -> Markup {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for place in found {
+        // A place that the text does not have is left out of account.
+        let (Some(before), Some(marked)) = (text.get(at..place.start), text.get(place.clone()))
+        else {
+            continue;
+        };
+        parts.extend([(before, false), (marked, true)]);
+        at = place.end;
+    }
+    parts.push((text.get(at..).unwrap_or_default(), false));
     // A part of its own, whatever the direction of its letters.
     html! {
         bdi {
-            @for (plain, odd) in pieces {
-                (plain)
-                @if let Some(odd) = odd { span.odd { (name(odd)) } }
+            @for (part, is_found) in parts {
+                @if is_found { mark { (pieces(part, is_named)) } } @else { (pieces(part, is_named)) }
             }
+        }
+    }
+}
+
+/// A text in which some characters are shown by their names.
+fn pieces(text: &str, is_named: impl Fn(char) -> bool) -> Markup {
+    let pieces =
+        text.split_inclusive(&is_named).map(|piece| match piece.char_indices().next_back() {
+            Some((at, last)) if is_named(last) => (&piece[..at], Some(last)),
+            _ => (piece, None),
+        });
+    html! {
+        @for (plain, odd) in pieces {
+            (plain)
+            @if let Some(odd) = odd { span.odd { (name(odd)) } }
         }
     }
 }
@@ -135,13 +161,30 @@ mod tests {
             "<bdi>a<span class=\"odd\">⟨U+202E⟩</span>&lt;b&gt;<span class=\"odd\">⟨U+000A⟩</span></bdi>"
         );
         assert_eq!(
-            shown_line("\tx\u{e0041}").into_string(),
+            shown_line("\tx\u{e0041}", &[]).into_string(),
             "<bdi>\tx<span class=\"odd\">⟨U+E0041⟩</span></bdi>"
         );
         assert_eq!(shown("").into_string(), "<bdi></bdi>");
         assert_eq!(spelled("é 👩‍💻\n\t"), "é 👩‍💻\n\t");
         assert!(('\0'..='\u{9f}').all(|c| is_odd(c) == (c.is_control() && c != '\n' && c != '\t')));
         assert_eq!(spelled("\u{1b}[2J\r"), "⟨U+001B⟩[2J⟨U+000D⟩");
+    }
+
+    #[test]
+    fn what_is_found_has_a_mark_and_markup_in_it_is_text() {
+        let shown = |text: &str, found: &[Range<usize>]| shown_line(text, found).into_string();
+        assert_eq!(
+            shown("a<b>\u{202e}é<b>", &[1..4, 9..12]),
+            "<bdi>a<mark>&lt;b&gt;</mark><span class=\"odd\">⟨U+202E⟩</span>é<mark>&lt;b&gt;</mark></bdi>"
+        );
+        assert_eq!(
+            shown("\u{202e}xy", &[0..4, 4..5]),
+            "<bdi><mark><span class=\"odd\">⟨U+202E⟩</span>x</mark><mark>y</mark></bdi>"
+        );
+        // Places that are not of this text, or not in their order, mark nothing and lose nothing.
+        let (end, within) = (9..12, 1..2);
+        assert_eq!(shown("é", &[end, within]), "<bdi>é</bdi>");
+        assert_eq!(shown("abc", &[1..2, 0..1]), "<bdi>a<mark>b</mark>c</bdi>");
     }
 
     #[test]

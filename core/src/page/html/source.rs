@@ -1,5 +1,7 @@
 //! A text with the line numbers that the model sees.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 
 use super::odd::shown_line;
@@ -7,24 +9,49 @@ use super::odd::shown_line;
 /// How many lines are shown at a time: a browser takes long for more.
 pub(in crate::page) const PAGE_LINES: usize = 2_000;
 
-/// The lines from number `first` on, at most [`PAGE_LINES`]. `marks` says what is found in a line, if anything is.
-pub(in crate::page) fn source(
-    text: &str,
-    first: usize,
-    marks: &dyn Fn(u64) -> Vec<String>,
-) -> Markup {
+/// What is noticed in the lines of a text.
+#[derive(Clone, Copy)]
+pub(in crate::page) struct Notices<'n> {
+    /// The rules that find something in the line with this number.
+    pub(in crate::page) rules: &'n dyn Fn(u64) -> Vec<String>,
+    /// Where something that is searched for is, in bytes of a line.
+    pub(in crate::page) found: &'n dyn Fn(&str) -> Vec<Range<usize>>,
+}
+
+/// The lines from number `first` on, at most [`PAGE_LINES`].
+pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) -> Markup {
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     let wanted = (1_u64..).zip(lines).skip(first.saturating_sub(1)).take(PAGE_LINES);
     html! {
         // It scrolls, so it can be reached by the keyboard.
         div.source tabindex="0" role="region" aria-label="Source" {
             @for (number, line) in wanted {
-                @let found = marks(number);
-                div.line.marked[!found.is_empty()] id={ "L" (number) } {
+                @let rules = (notices.rules)(number);
+                div.line.marked[!rules.is_empty()] id={ "L" (number) } {
                     span.number aria-hidden="true" data-number=(number) {}
-                    code { (shown_line(line)) }
-                    @for rule in found { span.rule { (rule) } }
+                    code { (shown_line(line, &(notices.found)(line))) }
+                    @for rule in rules { span.rule { (rule) } }
                 }
+            }
+        }
+    }
+}
+
+/// The first lines of a text in which nothing is noticed.
+pub(in crate::page) fn plain_source(text: &str) -> Markup {
+    source(text, 1, Notices { rules: &|_| Vec::new(), found: &|_| Vec::new() })
+}
+
+/// The way to the other parts of a text that is longer than one, from the part that begins with this line; `part` makes the address
+/// of another one.
+pub(in crate::page) fn parts(total: usize, first: usize, part: &dyn Fn(usize) -> String) -> Markup {
+    let last = total.min(first.saturating_add(PAGE_LINES - 1));
+    html! {
+        @if total > PAGE_LINES {
+            nav.pager aria-label="Parts" {
+                @if first > 1 { a href=(part(first.saturating_sub(PAGE_LINES).max(1))) { "Earlier lines" } }
+                span { "Lines " (first) " to " (last) " of " (total) }
+                @if last < total { a href=(part(last + 1)) { "Further lines" } }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, FixedOffset, Utc};
 use maud::{Markup, html};
 
 use crate::history::time::to_text;
@@ -13,7 +14,18 @@ pub(in crate::page) fn time(time: SystemTime) -> Markup {
     html! { time datetime=(exact) title={ (title) " UTC" } { (ago(SystemTime::now(), time)) } }
 }
 
-/// The same in a table, where a time may not be known.
+/// A time to the second, as clocks in a zone show it: `2026-03-14 16:09:26 UTC+01:00`.
+pub(in crate::page) fn clock(time: SystemTime, zone: FixedOffset) -> String {
+    let shown = DateTime::<Utc>::from(time).with_timezone(&zone).format("%Y-%m-%d %H:%M:%S");
+    format!("{shown} {}", zone_name(zone))
+}
+
+/// `UTC`, or how far ahead of it or behind a zone is: `UTC+01:00`.
+pub(in crate::page) fn zone_name(zone: FixedOffset) -> String {
+    if zone.local_minus_utc() == 0 { "UTC".to_owned() } else { format!("UTC{zone}") }
+}
+
+/// How long ago it was, in a table, where a time may not be known.
 pub(in crate::page) fn age(known: Option<SystemTime>) -> Markup {
     html! { @if let Some(known) = known { (time(known)) } @else { span.unknown { "–" } } }
 }
@@ -59,6 +71,18 @@ fn ago(now: SystemTime, time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_is_shown_as_clocks_in_a_zone_show_it() {
+        let time = SystemTime::UNIX_EPOCH + Duration::from_millis(1_773_500_966_535);
+        for (minutes, shown) in [
+            (0, "2026-03-14 15:09:26 UTC"),
+            (60, "2026-03-14 16:09:26 UTC+01:00"),
+            (-930, "2026-03-13 23:39:26 UTC-15:30"),
+        ] {
+            assert_eq!(clock(time, FixedOffset::east_opt(minutes * 60).unwrap()), shown);
+        }
+    }
 
     #[test]
     fn times_are_said_as_people_say_them() {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{changeable, done, framed};
 use crate::Error;
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{self, Layout, form, hidden, link, source, trail};
+use crate::page::html::{self, Layout, form, hidden, link, plain_source, trail};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
@@ -261,7 +261,7 @@ fn conflict(
         }
         (editing(room, path, &form(site, room, "edit", &fields)))
         section { h2 { "From what is there to the merged text" } (html::diff(&difference, Layout::SideBySide)) }
-        details.content { summary { "What is there now" } (source(theirs, 1, &|_| Vec::new())) }
+        details.content { summary { "What is there now" } (plain_source(theirs)) }
         details.content { summary { "Your text" } (yours(site, room, path, &now, mine)) }
     }
 }
@@ -308,7 +308,7 @@ fn two_texts(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &s
         }
         section { h2 { "From what is there to yours" } (html::diff(&difference, Layout::SideBySide)) }
         div.sides {
-            section { h2 { "What is there now" } (source(&now.was, 1, &|_| Vec::new())) }
+            section { h2 { "What is there now" } (plain_source(&now.was)) }
             section { h2 { "Yours" } (editing(room, path, &form(site, room, "edit", &fields))) }
         }
     }

@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::edit::editable;
-use super::{framed, history};
+use super::searched::{Searched, carried};
+use super::{changes, framed};
 use crate::image::Image;
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{self, PAGE_LINES, age, link, link_to, shown, source, trail};
+use crate::page::html::{self, Notices, age, link, link_to, parts, shown, source, trail};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
@@ -112,7 +113,11 @@ fn body_of_text(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> 
     });
     let can_render = is_markdown && text.len() <= MAX_RENDERED;
     let is_rendered = can_render && params.view.as_deref() != Some("source");
-    let view = |view: &str| link(room.number, "file", &[("path", path.as_str()), ("view", view)]);
+    let view = |view: &str| {
+        let mut asked = vec![("path", path.as_str()), ("view", view)];
+        asked.extend(carried(params));
+        link(room.number, "file", &asked)
+    };
     html! {
         @if can_render {
             nav.tabs aria-label="View" {
@@ -130,32 +135,25 @@ fn body_of_text(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> 
     }
 }
 
-/// The source, a part of it if it is long, with what the rules for sensitive text find.
+/// The source, a part of it if it is long, with what the rules for sensitive text find, and what is searched for.
 fn lines(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> Markup {
     let total = usize::try_from(count_lines(text.as_bytes())).unwrap_or(usize::MAX);
     let first = params.from().min(total.max(1));
-    let last = total.min(first.saturating_add(PAGE_LINES - 1));
     let found = found_in(room, text);
-    let marks = |number: u64| {
+    let searched = Searched::or_nothing(params);
+    let rules = |number: u64| {
         let here = found.iter().filter(|(line, _)| *line == number);
         here.map(|(_, rule)| rule.clone()).collect()
     };
     let part = |from: usize| {
-        link(
-            room.number,
-            "file",
-            &[("path", path.as_str()), ("view", "source"), ("from", &from.to_string())],
-        )
+        let from = from.to_string();
+        let mut asked = vec![("path", path.as_str()), ("view", "source"), ("from", &from)];
+        asked.extend(carried(params));
+        link(room.number, "file", &asked)
     };
     html! {
-        (source(text, first, &marks))
-        @if total > PAGE_LINES {
-            nav.pager aria-label="Parts" {
-                @if first > 1 { a href=(part(first.saturating_sub(PAGE_LINES).max(1))) { "Earlier lines" } }
-                span { "Lines " (first) " to " (last) " of " (total) }
-                @if last < total { a href=(part(last + 1)) { "Further lines" } }
-            }
-        }
+        (source(text, first, Notices { rules: &rules, found: &|line| searched.places(line) }))
+        (parts(total, first, &part))
     }
 }
 
@@ -219,7 +217,7 @@ fn directory(
         @if room.has_history() {
             section {
                 h2 { "Changed lately" }
-                (history::latest(room, path, LATEST)?)
+                (changes::latest(room, path, LATEST)?)
             }
         }
     })
@@ -227,7 +225,7 @@ fn directory(
 
 /// What is said of a path where nothing is, with the versions of what was there.
 fn gone(room: &Room, path: &MemoryPath, sentence: &str) -> Result<Markup, Refusal> {
-    let was_there = room.has_history() && history::has_versions(room, path)?;
+    let was_there = room.has_history() && changes::has_versions(room, path)?;
     if !was_there {
         return Err(Refusal::not_found(sentence));
     }
@@ -237,6 +235,6 @@ fn gone(room: &Room, path: &MemoryPath, sentence: &str) -> Result<Markup, Refusa
             p.meta { "It is not there any more." }
         }
         h2 { "What was there" }
-        (history::latest(room, path, 100)?)
+        (changes::latest(room, path, 100)?)
     })
 }

@@ -1,5 +1,7 @@
 //! The pages, one file for each, and what they share.
 
+mod changes;
+mod compare;
 mod create;
 mod delete;
 mod difference;
@@ -7,11 +9,13 @@ mod edit;
 mod file;
 mod history;
 mod overview;
+mod period;
 mod raw;
 mod redact;
 mod rename;
 mod restore;
 mod search;
+mod searched;
 mod sensitive;
 mod tree;
 mod undo;
@@ -19,6 +23,7 @@ mod version;
 
 use maud::{Markup, html};
 
+pub(super) use compare::compare;
 pub(super) use create::{create, new};
 pub(super) use delete::{ask_delete, delete};
 pub(super) use difference::difference;
@@ -37,7 +42,7 @@ pub(super) use undo::{ask_undo, undo};
 pub(super) use version::version;
 
 use super::answer::{Done, Refusal};
-use super::html::{Frame, form, hidden, link, shown};
+use super::html::{Frame, change_name, form, hidden, link, shown};
 use super::params::{Params, given};
 use super::site::{Room, Site};
 use crate::history::{HistoryId, HistoryQuery, Restored};
@@ -73,11 +78,15 @@ fn banner(room: &Room, params: &Params) -> Markup {
     // A redaction cannot be taken back, nor what was not done: the id is then that of the version that is shown.
     let can_undo = !matches!(given(&params.done), Some("redacted" | "nothing"));
     let change = given(&params.id).and_then(|id| id.parse::<HistoryId>().ok()).filter(|_| can_undo);
+    let query =
+        change.map(|change| HistoryQuery { change: Some(change), ..HistoryQuery::default() });
+    let versions = query.and_then(|query| room.memory().history(&query).ok()).unwrap_or_default();
     html! {
         p.banner role="status" {
             (said) " "
-            @if let Some(change) = change {
-                a href=(link(room.number, "undo", &[("id", &change.to_string())])) { "Undo" }
+            @if let Some(version) = versions.first() {
+                a href=(link(room.number, "undo", &[("id", &version.change.to_string())]))
+                    aria-label={ "Undo " (change_name(&versions)) } { "Undo" }
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::{framed, history};
+use super::{changes, framed};
 use crate::files::Stats;
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{age, link, link_to, shown};
+use crate::page::html::{age, content_name, link, link_to, shown};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
@@ -24,7 +24,7 @@ pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> An
         @if room.has_history() {
             section {
                 h2 { "Changed lately" }
-                (history::latest(room, &root, LATEST)?)
+                (changes::latest(room, &root, LATEST)?)
                 p { a href=(link(room.number, "history", &[])) { "The whole timeline" } }
             }
             (deleted(room)?)
@@ -109,7 +109,7 @@ fn written(room: &Room) -> Result<Markup, Refusal> {
 
 /// The files that were deleted last, and are not there again.
 fn deleted(room: &Room) -> Result<Markup, Refusal> {
-    let gone = history::deleted(room, LATEST)?;
+    let gone = changes::deleted(room, LATEST)?;
     Ok(html! {
         @if !gone.is_empty() {
             section #deleted {
@@ -120,9 +120,8 @@ fn deleted(room: &Room) -> Result<Markup, Refusal> {
                             a.path href=(link_to(room.number, &version.path)) { (shown(version.path.relative())) }
                             " " (age(Some(version.time))) " "
                             @if !room.shown.is_read_only {
-                                a.button.small href=(link(room.number, "restore", &[("id", &version.id.to_string())])) {
-                                    "Restore"
-                                }
+                                a.button.small href=(link(room.number, "restore", &[("id", &version.id.to_string())]))
+                                    aria-label={ "Restore " (content_name(version)) } { "Restore" }
                             }
                         }
                     }

@@ -66,14 +66,28 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Ans
 /// Why nothing was taken back, with the paths.
 pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> Answer {
     let root = MemoryPath::root();
+    let content = html! {
+        header.page-head { h1 { "Nothing was changed" } }
+        (in_conflict(room, error))
+    };
+    Ok(Done::Unchanged(framed(
+        (site, room, params),
+        "Nothing was changed",
+        "history",
+        &root,
+        &content,
+    )?))
+}
+
+/// What a change cannot be taken back for.
+pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
     let in_the_way = match error {
         HistoryError::Conflict { in_the_way, .. } => &in_the_way[..],
         _ => &[],
     };
     let changed: Vec<&MemoryPath> =
         error.paths().iter().filter(|path| !in_the_way.contains(path)).collect();
-    let content = html! {
-        header.page-head { h1 { "Nothing was changed" } }
+    html! {
         @if !changed.is_empty() {
             p.warning role="alert" { "Later changes stand on it:" }
             (links(room, changed))
@@ -84,14 +98,7 @@ pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &Histor
             (links(room, in_the_way))
             p { "A file cannot be where a directory is, nor below another file: delete or rename what is there first." }
         }
-    };
-    Ok(Done::Unchanged(framed(
-        (site, room, params),
-        "Nothing was changed",
-        "history",
-        &root,
-        &content,
-    )?))
+    }
 }
 
 fn links<'p>(room: &Room, paths: impl IntoIterator<Item = &'p MemoryPath>) -> Markup {

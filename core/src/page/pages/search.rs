@@ -3,12 +3,13 @@
 use maud::{Markup, html};
 
 use super::framed;
+use super::searched::{Searched, carried};
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{PAGE_LINES, link, link_to, operation, shown, time};
+use crate::page::html::{PAGE_LINES, link, operation, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
-use crate::{Match, PastMatch, Query};
+use crate::{Match, PastMatch};
 
 /// How many matches are shown.
 const MAX: usize = 300;
@@ -19,7 +20,7 @@ pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> Answ
     let content = html! {
         header.page-head { h1 { "Search" } }
         (options(room, &path, asked, params))
-        @if !asked.is_empty() { (found(room, &path, asked, params)?) }
+        @if !asked.is_empty() { (found(room, &path, params)?) }
     };
     Ok(Done::Page(framed((site, room, params), "Search", "search", &path, &content)?))
 }
@@ -40,38 +41,35 @@ fn options(room: &Room, path: &MemoryPath, asked: &str, params: &Params) -> Mark
     }
 }
 
-fn found(room: &Room, path: &MemoryPath, asked: &str, params: &Params) -> Result<Markup, Refusal> {
-    let query = match given(&params.regex) {
-        None => Query::text(asked),
-        Some(_) => Query::regex(asked).map_err(|error| Refusal::wrong(error.to_string()))?,
-    };
-    let query = if given(&params.case).is_some() { query } else { query.ignoring_case() };
+fn found(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refusal> {
+    let searched = Searched::new(params).map_err(|error| Refusal::wrong(error.to_string()))?;
+    let Some(query) = searched.query() else { return Ok(html! {}) };
     let memory = room.memory();
-    let matches = memory.search(&query, path.as_str(), MAX)?;
+    let matches = memory.search(query, path.as_str(), MAX)?;
     let past = match given(&params.past) {
-        Some(_) if room.has_history() => memory.search_history(&query, path.as_str(), MAX)?,
+        Some(_) if room.has_history() => memory.search_history(query, path.as_str(), MAX)?,
         _ => Vec::new(),
     };
     let is_cut = matches.len() == MAX || past.len() == MAX;
     Ok(html! {
-        (in_files(room, &matches))
-        @if !past.is_empty() { (in_history(room, &past)) }
+        (in_files(room, &matches, &searched, params))
+        @if !past.is_empty() { (in_history(room, &past, &searched, params)) }
         @if matches.is_empty() && past.is_empty() { p.note { "Nothing was found." } }
         @if is_cut { p.note { "There may be more: the first " (MAX) " are shown." } }
     })
 }
 
-fn in_files(room: &Room, matches: &[Match]) -> Markup {
+fn in_files(room: &Room, matches: &[Match], searched: &Searched, params: &Params) -> Markup {
     html! {
         @for of_file in matches.chunk_by(|one, next| one.path == next.path) {
             @let path = &of_file[0].path;
             section.found {
-                h2 { a.path href=(link_to(room.number, path)) { (shown(path.relative())) } }
+                h2 { a.path href=(line_of(room, path, None, params)) { (searched.marked(path.relative())) } }
                 ul {
                     @for found in of_file {
                         @if let Some(line) = found.line {
-                            @let (address, number) = (line_of(room, path, line), line.to_string());
-                            li data-item { a href=(address) { span.number { (number) } " " code { (shown(&found.text)) } } }
+                            @let address = line_of(room, path, Some(line), params);
+                            li data-item { a href=(address) { span.number { (line) } " " code { (searched.marked(&found.text)) } } }
                         }
                     }
                 }
@@ -80,15 +78,24 @@ fn in_files(room: &Room, matches: &[Match]) -> Markup {
     }
 }
 
-/// The address of a line in a file's source.
-pub(super) fn line_of(room: &Room, path: &MemoryPath, line: u64) -> String {
-    let pages = PAGE_LINES as u64;
-    let from = ((line - 1) / pages * pages + 1).to_string();
-    let asked = [("path", path.as_str()), ("view", "source"), ("from", &from)];
-    format!("{}#L{line}", link(room.number, "file", &asked))
+/// The address of a line in a file's source, or of the file, where what is searched for is marked.
+pub(super) fn line_of(
+    room: &Room,
+    path: &MemoryPath,
+    line: Option<u64>,
+    params: &Params,
+) -> String {
+    let from = line.map(first_of_part);
+    let mut asked = vec![("path", path.as_str())];
+    if let Some(from) = &from {
+        asked.extend([("view", "source"), ("from", from.as_str())]);
+        asked.extend(carried(params));
+    }
+    let address = link(room.number, "file", &asked);
+    line.map_or(address.clone(), |line| format!("{address}#L{line}"))
 }
 
-fn in_history(room: &Room, past: &[PastMatch]) -> Markup {
+fn in_history(room: &Room, past: &[PastMatch], searched: &Searched, params: &Params) -> Markup {
     html! {
         section.found {
             h2 { "In the history only" }
@@ -96,10 +103,10 @@ fn in_history(room: &Room, past: &[PastMatch]) -> Markup {
                 @for found in past {
                     @let version = &found.version;
                     li data-item {
-                        a href=(link(room.number, "version", &[("id", &version.id.to_string())])) {
-                            span.path { (shown(version.path.relative())) } " "
+                        a href=(line_of_version(room, found, params)) {
+                            span.path { (searched.marked(version.path.relative())) } " "
                             @if let Some(line) = found.line { span.number { (line) } " " }
-                            code { (shown(&found.text)) }
+                            code { (searched.marked(&found.text)) }
                         }
                         " " (operation(version.operation)) " " (time(version.time))
                     }
@@ -107,4 +114,21 @@ fn in_history(room: &Room, past: &[PastMatch]) -> Markup {
             }
         }
     }
+}
+
+/// The address of a line in what a version left.
+fn line_of_version(room: &Room, found: &PastMatch, params: &Params) -> String {
+    let id = found.version.id.to_string();
+    let mut asked = vec![("id", id.as_str())];
+    let Some(line) = found.line else { return link(room.number, "version", &asked) };
+    let from = first_of_part(line);
+    asked.push(("from", &from));
+    asked.extend(carried(params));
+    format!("{}#L{line}", link(room.number, "version", &asked))
+}
+
+/// The first line of the part of a text that shows a line.
+fn first_of_part(line: u64) -> String {
+    let lines = PAGE_LINES as u64;
+    ((line - 1) / lines * lines + 1).to_string()
 }

@@ -5,7 +5,7 @@ use maud::html;
 use super::framed;
 use super::search::line_of;
 use crate::page::answer::{Answer, Done};
-use crate::page::html::{link_to, shown};
+use crate::page::html::shown;
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 
@@ -27,10 +27,7 @@ pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> A
                 thead { tr { th scope="col" { "File" } th scope="col" { "Line" } th scope="col" { "Rule" } } }
                 tbody {
                     @for found in &found {
-                        @let address = match found.line {
-                            Some(line) => line_of(room, &found.path, line),
-                            None => link_to(room.number, &found.path),
-                        };
+                        @let address = line_of(room, &found.path, found.line, params);
                         tr data-item {
                             td { a.file href=(address) { (shown(found.path.relative())) } }
                             td.number { @if let Some(line) = found.line { (line) } @else { "name" } }

@@ -2,14 +2,17 @@
 
 use maud::{Markup, html};
 
-use super::history::has_past;
-use super::{framed, history};
+use super::changes::has_past;
+use super::searched::{Searched, carried};
+use super::{changes, framed};
 use crate::history::{HistoryError, HistoryId, HistoryQuery, Version};
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{self, Layout, actor, link, operation, path_link, shown, source, time};
-use crate::page::params::Params;
+use crate::page::html::{
+    self, Layout, Notices, actor, link, operation, parts, path_link, shown, source, time,
+};
+use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
-use crate::text::{human_size, unified_diff};
+use crate::text::{count_lines, human_size, unified_diff};
 
 /// The version with this id; with the id of a change, all that it made.
 pub(super) fn versions_of(room: &Room, id: HistoryId) -> Result<Vec<Version>, Refusal> {
@@ -34,7 +37,7 @@ pub(in crate::page) fn version(site: &Site, room: &Room, params: &Params) -> Ans
         [version] if version.id == id => one(room, version, params)?,
         versions => html! {
             header.page-head { h1 { "One change" } }
-            (history::changes(room, versions))
+            (changes::list(room, versions))
         },
     };
     Ok(Done::Page(framed((site, room, params), "Version", "history", &path, &content)?))
@@ -67,11 +70,11 @@ fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusa
             p.note { "The content was redacted: " (shown(reason)) }
         } @else {
             section {
-                (layouts(room, "version", &id, params.layout(), "What it changed"))
+                (layouts(room, "version", &[("id", &id)], params.layout(), "What it changed"))
                 (changed(room, version.id, params.layout()))
             }
             (since_then(room, version, params.layout()))
-            (content(room, version))
+            (content(room, version, params))
         }
         dl.facts {
             dt { "Version" } dd { code { (id) } }
@@ -82,8 +85,14 @@ fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusa
 }
 
 /// A heading over a diff, with the two ways to show it.
-pub(super) fn layouts(room: &Room, page: &str, id: &str, layout: Layout, title: &str) -> Markup {
-    let to = |way: &str| link(room.number, page, &[("id", id), ("diff", way)]);
+pub(super) fn layouts(
+    room: &Room,
+    page: &str,
+    ids: &[(&str, &str)],
+    layout: Layout,
+    title: &str,
+) -> Markup {
+    let to = |way| link(room.number, page, &[ids, &[("diff", way)]].concat());
     let is_inline = layout == Layout::Inline;
     html! {
         div.heading {
@@ -120,14 +129,29 @@ fn since_then(room: &Room, version: &Version, layout: Layout) -> Markup {
     }
 }
 
-fn content(room: &Room, version: &Version) -> Markup {
+/// What the version left. It is open if something is searched for, which is marked in it, or a further part is asked for.
+fn content(room: &Room, version: &Version, params: &Params) -> Markup {
     let Ok(content) = room.memory().read_version(version.id) else { return html! {} };
+    let searched = Searched::or_nothing(params);
     let body = match std::str::from_utf8(&content) {
         Ok("") => html! { p.note { "It is empty." } },
-        Ok(text) => source(text, 1, &|_| Vec::new()),
+        Ok(text) => {
+            let total = usize::try_from(count_lines(text.as_bytes())).unwrap_or(usize::MAX);
+            let first = params.from().min(total.max(1));
+            let found = |line: &str| searched.places(line);
+            let part = |from: usize| {
+                let (id, from) = (version.id.to_string(), from.to_string());
+                let asked = [&[("id", &*id), ("from", &from)][..], &carried(params)].concat();
+                link(room.number, "version", &asked) + "#content"
+            };
+            html! {
+                (source(text, first, Notices { rules: &|_| Vec::new(), found: &found }))
+                (parts(total, first, &part))
+            }
+        }
         Err(_) => html! { p.note { "It is not text." } },
     };
     html! {
-        details.content { summary { "The whole content" } (body) }
+        details.content #content open[searched.query().is_some() || given(&params.from).is_some()] { summary { "The whole content" } (body) }
     }
 }
