@@ -44,6 +44,7 @@
 //! | `object-storage` | the stores in S3, Google's and Azure's object storage |
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
+//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time; `cli` brings it |
 //! | `cli` | the program `memdir` |
 //! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
 //! | `page` | `memdir serve`, a page that shows a memory |
@@ -92,6 +93,7 @@ mod page;
 mod per_process;
 mod policies;
 mod process;
+mod regex;
 mod repair;
 mod sort;
 #[doc(hidden)]

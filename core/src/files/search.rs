@@ -3,16 +3,25 @@
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 
-use regex_lite::{Regex, RegexBuilder};
+use memchr::memmem::Finder;
 
 use crate::cancel;
 use crate::error::{ConfigError, Error};
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
+use crate::regex::Regex;
 use crate::store::{Node, Store, StoreError};
 
 /// The longest line that is searched as a whole, in bytes. Of a longer one, its first bytes are.
 const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
+
+/// The longest regular expression, in bytes, and the most memory that a compiled one may take. Without the feature `fast-regex` a
+/// character of a text may take time for each part of the pattern.
+const MAX_PATTERN_BYTES: usize = 4096;
+const MAX_COMPILED_BYTES: usize = 1 << 20;
+
+/// After how many lines of a file a search asks whether it was cancelled.
+const LINES_BETWEEN_CHECKS: u64 = 1024;
 
 /// The most characters of a line that a match shows.
 const SHOWN_CHARS: usize = 300;
@@ -36,22 +45,31 @@ pub struct Query {
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Text(String),
+    Text { text: String, finder: Box<Finder<'static>> },
     Regex(Regex),
+}
+
+impl Kind {
+    fn text(text: String) -> Self {
+        // Made once: for a long text that takes much longer than to search a line.
+        let finder = Box::new(Finder::new(&text).into_owned());
+        Self::Text { text, finder }
+    }
 }
 
 impl Query {
     /// This very text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
-        Self { kind: Kind::Text(text.into()), ignores_case: false }
+        Self { kind: Kind::text(text.into()), ignores_case: false }
     }
 
     /// A regular expression, in the syntax of the crate `regex-lite`: Perl's without look-around and
-    /// back-references, in linear time. `^` and `$` are the ends of a line.
+    /// back-references, in linear time. `\w`, `\d`, `\s` and `\b` mean ASCII. `^` and `$` are the ends of a line. The feature
+    /// `fast-regex` makes searches faster; what a pattern means stays the same.
     ///
     /// # Errors
-    /// [`Error::Config`] if it breaks the syntax.
+    /// [`Error::Config`] if it breaks the syntax, is over 4,096 bytes, or takes over 1 MiB when compiled.
     pub fn regex(pattern: &str) -> Result<Self, Error> {
         Ok(Self { kind: Kind::Regex(compile(pattern, false)?), ignores_case: false })
     }
@@ -71,7 +89,7 @@ impl Query {
     #[must_use]
     pub fn ignoring_case(self) -> Self {
         let kind = match self.kind {
-            Kind::Text(text) => Kind::Text(text.to_lowercase()),
+            Kind::Text { text, .. } => Kind::text(text.to_lowercase()),
             // The flag can only make the pattern wrong if it is too large already.
             Kind::Regex(regex) => Kind::Regex(compile(regex.as_str(), true).unwrap_or(regex)),
         };
@@ -87,12 +105,14 @@ impl Query {
     /// Where it is found first, in bytes of the line.
     pub(crate) fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
-            Kind::Regex(regex) => regex.find(line).map(|found| found.range()),
-            Kind::Text(text) if self.ignores_case && !text.is_empty() => {
-                let at = line.to_lowercase().find(text.as_str())?;
+            Kind::Regex(regex) => regex.find(line),
+            Kind::Text { text, finder } if self.ignores_case && !text.is_empty() => {
+                let at = finder.find(line.to_lowercase().as_bytes())?;
                 in_original(line, std::iter::once(at..at + text.len())).pop()
             }
-            Kind::Text(text) => line.find(text.as_str()).map(|at| at..at + text.len()),
+            Kind::Text { text, finder } => {
+                finder.find(line.as_bytes()).map(|at| at..at + text.len())
+            }
         }
     }
 
@@ -101,16 +121,13 @@ impl Query {
     #[cfg(any(feature = "page", test))]
     pub(crate) fn find_all(&self, line: &str, limit: usize) -> Vec<Range<usize>> {
         match &self.kind {
-            Kind::Regex(regex) => {
-                let found = regex.find_iter(line).map(|found| found.range());
-                found.filter(|at| !at.is_empty()).take(limit).collect()
-            }
-            Kind::Text(text) if text.is_empty() => Vec::new(),
-            Kind::Text(text) => {
+            Kind::Regex(regex) => regex.find_all(line, limit),
+            Kind::Text { text, .. } if text.is_empty() => Vec::new(),
+            Kind::Text { text, finder } => {
                 let lower = self.ignores_case.then(|| line.to_lowercase());
                 let searched = lower.as_deref().unwrap_or(line);
-                let found = searched.match_indices(text.as_str()).take(limit);
-                let found = found.map(|(at, found)| at..at + found.len());
+                let found = finder.find_iter(searched.as_bytes()).take(limit);
+                let found = found.map(|at| at..at + text.len());
                 if self.ignores_case { in_original(line, found) } else { found.collect() }
             }
         }
@@ -144,10 +161,14 @@ fn in_original(line: &str, found: impl IntoIterator<Item = Range<usize>>) -> Vec
 }
 
 fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
-    RegexBuilder::new(pattern)
-        .case_insensitive(ignores_case)
-        .build()
-        .map_err(|error| ConfigError::of_option("regex").and(format!(": {error}")).into())
+    let wrong = |why: &str| -> Error {
+        ConfigError::of_option("regex").and(": ").and(why.to_owned()).into()
+    };
+    if pattern.len() > MAX_PATTERN_BYTES {
+        return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
+    }
+    Regex::new(pattern, ignores_case, Some(MAX_COMPILED_BYTES))
+        .map_err(|error| wrong(&error.to_string()))
 }
 
 /// A place where a [`Query`] was found.
@@ -222,6 +243,9 @@ fn in_text(
     let mut content = BufReader::new(content);
     let mut line = Vec::new();
     for number in 1.. {
+        if number % LINES_BETWEEN_CHECKS == 0 {
+            cancel::check().map_err(Error::Store)?;
+        }
         line.clear();
         if (&mut content).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
             break;
@@ -353,6 +377,18 @@ mod tests {
         let [(1, shown)] = &found(line.as_bytes(), &Query::text("tea"))[..] else { panic!() };
         assert_eq!(shown.chars().count(), SHOWN_CHARS + 2);
         assert!(shown.contains("tea") && shown.starts_with('…') && shown.ends_with('…'));
+    }
+
+    #[test]
+    fn a_pattern_that_is_too_large_is_refused_and_a_text_of_any_length_is_not() {
+        let why = |pattern: &str| Query::regex(pattern).unwrap_err().to_string();
+        assert_eq!(why(&"a".repeat(MAX_PATTERN_BYTES + 1)), "regex: it is over 4096 bytes long");
+        assert!(why(r"(\w{100}){1000}").starts_with("regex: "));
+        assert!(Query::regex(&"a".repeat(MAX_PATTERN_BYTES)).is_ok());
+        let long = "tea ".repeat(20_000);
+        assert!(Query::text(&long).is_in(&format!("likes {long}")));
+        assert!(!Query::text(&long).is_in(&long[1..]));
+        assert!(Query::text(long.to_uppercase()).ignoring_case().is_in(&long));
     }
 
     #[test]

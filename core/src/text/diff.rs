@@ -2,13 +2,15 @@
 
 use std::fmt::{self, Write as _};
 
-use imara_diff::{Algorithm, Diff, InternedInput, Token};
+use imara_diff::{Diff, InternedInput, Token};
+
+use super::line_diff::line_diff;
 
 /// How many lines that are the same stand before and after each change.
 const CONTEXT: u32 = 3;
 
 /// A unified diff with three lines of context, as `patch` and git read it. Empty if neither the contents nor the names
-/// differ. Of what is not text it only says that it differs.
+/// differ. Of what is not text it only says that it differs. The time is nearly linear in the number of lines, whatever differs.
 ///
 /// ```
 /// use memdir::text::unified_diff;
@@ -28,9 +30,7 @@ pub fn unified_diff(old_name: &str, old: &[u8], new_name: &str, new: &[u8]) -> S
     if old == new {
         return made;
     }
-    let input = InternedInput::new(old, new);
-    let mut diff = Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
+    let (input, diff) = line_diff(old, new);
     // Writing into a string does not fail.
     let _ = write_hunks(&mut made, &diff, &input);
     made
@@ -87,6 +87,8 @@ fn write_range(f: &mut String, start: u32, len: u32) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn diff(old: &str, new: &str) -> String {
@@ -169,8 +171,84 @@ mod tests {
         hold(&old, &[]);
     }
 
+    /// What `patch` makes of the old text, and `None` where a line is not as the diff says.
+    fn patched(old: &str, diff: &str) -> Option<String> {
+        let mut old = old.split_inclusive('\n');
+        let mut new = String::new();
+        let (mut taken, mut last) = (0, ' ');
+        for line in diff.split_inclusive('\n').skip(2) {
+            let (mark, text) = line.split_at(1);
+            match mark {
+                "@" => {
+                    let range = line.strip_prefix("@@ -")?.split(' ').next()?;
+                    let (start, len) = range.split_once(',').unwrap_or((range, "1"));
+                    // An empty range stands after its line.
+                    let start: usize = start.parse().ok()?;
+                    let before = if len == "0" { start } else { start.checked_sub(1)? };
+                    new.extend(old.by_ref().take(before.checked_sub(taken)?));
+                    taken = before;
+                }
+                // The line before has no ending; the diff cannot show that otherwise.
+                "\\" if last != '-' => new.truncate(new.len() - 1),
+                "\\" => {}
+                "+" => new.push_str(text),
+                _ => {
+                    let line = old.next()?;
+                    taken += 1;
+                    if line.strip_suffix('\n') != text.strip_suffix('\n')
+                        && line != text.strip_suffix('\n')?
+                    {
+                        return None;
+                    }
+                    new.push_str(if mark == " " { text } else { "" });
+                }
+            }
+            last = mark.chars().next()?;
+        }
+        new.extend(old);
+        Some(new)
+    }
+
+    #[test]
+    fn a_diff_of_a_large_text_can_be_applied_whatever_its_shape() {
+        let numbers = |of: fn(usize) -> usize| -> String {
+            (0..1_100).map(|number| format!("{}\n", of(number))).collect()
+        };
+        let shapes: [fn(usize) -> usize; 8] = [
+            |n| n,
+            |n| if n % 2 == 0 { n } else { 0 },
+            |n| n ^ 1,
+            |n| n % 2,
+            |n| n * n % 61,
+            |n| 1_100 - n,
+            |_| 1,
+            |n| n / 3,
+        ];
+        for old in shapes.map(numbers) {
+            for new in shapes.map(numbers) {
+                // The last line with its ending, and without.
+                for new in [new.as_str(), new.trim_end()] {
+                    let made = unified_diff("a", old.as_bytes(), "b", new.as_bytes());
+                    assert!(
+                        patched(&old, &made).as_deref() == Some(new),
+                        "{}",
+                        &made[..200.min(made.len())]
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn what_is_no_text_is_not_shown() {
         assert_eq!(unified_diff("a", b"", "b", b"\xff"), "Binary files a and b differ\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_diff_can_be_applied(old in "([ab]{0,2}\n){0,9}a?", new in "([ab]{0,2}\n){0,9}a?") {
+            let made = unified_diff("a", old.as_bytes(), "b", new.as_bytes());
+            prop_assert_eq!(patched(&old, &made), Some(new), "{}", made);
+        }
     }
 }

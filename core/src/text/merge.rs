@@ -5,7 +5,9 @@
 
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use imara_diff::Hunk;
+
+use super::line_diff::line_diff;
 
 /// The lines around the two sides of a conflict.
 pub(crate) const MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];
@@ -90,9 +92,7 @@ struct Side<'t> {
 
 impl<'t> Side<'t> {
     fn new(base: &'t str, text: &'t str, lines: Vec<&'t str>) -> Self {
-        let input = InternedInput::new(base, text);
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
-        diff.postprocess_lines(&input);
+        let (_, diff) = line_diff(base, text);
         Self { lines, hunks: diff.hunks().collect(), done: 0, taken: 0 }
     }
 
@@ -169,6 +169,28 @@ mod tests {
         );
         assert_eq!(merged("a\nb", "x\na\nb", "a\nb"), ("x\na\nb".to_owned(), 0));
         assert_eq!(merged("", "mine", "mine"), ("mine".to_owned(), 0));
+    }
+
+    #[test]
+    fn large_texts_are_merged_whatever_their_shape() {
+        let lines =
+            |of: fn(usize) -> String| -> String { (0..9_000).map(|n| of(n) + "\n").collect() };
+        let base = lines(|n| n.to_string());
+        let mine = lines(|n| if n % 4 == 0 { format!("mine {n}") } else { n.to_string() });
+        let theirs = lines(|n| if n % 4 == 2 { format!("theirs {n}") } else { n.to_string() });
+        let both = lines(|n| match n % 4 {
+            0 => format!("mine {n}"),
+            2 => format!("theirs {n}"),
+            _ => n.to_string(),
+        });
+        assert_eq!(merged(&base, &mine, &theirs), (both, 0));
+        // Of lines that are all the same, those that one side added.
+        let same = lines(|_| "same".to_owned());
+        let added = lines(|n| if n % 2 == 0 { format!("same\n{n}") } else { "same".to_owned() });
+        assert_eq!(merged(&same, &added, &same), (added.clone(), 0));
+        let swapped = lines(|n| (n ^ 1).to_string());
+        assert_eq!(merged(&base, &swapped, &base), (swapped.clone(), 0));
+        assert_eq!(merged(&base, &swapped, &swapped), (swapped.clone(), 0));
     }
 
     proptest! {

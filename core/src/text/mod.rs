@@ -5,6 +5,7 @@
 
 mod diff;
 mod find;
+mod line_diff;
 mod lines;
 #[cfg(feature = "page")]
 pub(crate) mod merge;

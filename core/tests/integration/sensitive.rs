@@ -20,11 +20,11 @@ mod corpus;
 #[test]
 fn precision_and_recall_stay_what_they_are() {
     let samples = corpus::samples();
-    assert!(samples.len() >= 400);
+    assert!(samples.len() >= 600);
     let score = corpus::score(&samples);
     let told = format!("wrong: {:#?}\nmissed: {:#?}", score.wrong, score.missed);
     assert!(score.precision() >= 0.98, "{} {told}", score.precision());
-    assert!(score.recall() >= 0.93, "{} {told}", score.recall());
+    assert!(score.recall() >= 0.94, "{} {told}", score.recall());
 }
 
 #[test]

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::entropy::{entropy, placeholder, random, uuid, wordy};
+use super::passphrase::is_passphrase;
 use super::rule::{Candidate, floor};
 use super::steps;
 
@@ -185,12 +186,14 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let symbol =
         checked.bytes().any(|byte| byte.is_ascii_punctuation() && !b"-_./:,".contains(&byte));
     let separated = checked.contains(['-', '_', '.', '/', ':', ',']);
-    let likely = checked.len() >= 6
+    let delimited = value.is_delimited();
+    let one_word = checked.len() >= 6
         && (digit || symbol && letter)
         && !(wordy(checked) && separated && !symbol)
         && !checked.contains(char::is_whitespace)
+        && !is_code(checked, delimited);
+    let likely = (one_word || value.end.is_some() && is_passphrase(checked, delimited))
         && !placeholder(checked)
-        && !is_code(checked, value.is_delimited())
         && !names_another_thing(candidate);
     likely.then(|| value.range())
 }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use regex_lite::{Captures, Regex, RegexBuilder};
-
 use super::rule::floor;
 use super::steps;
 use crate::error::{ConfigError, Error};
+use crate::regex::Regex;
 use crate::sort::sort_by;
 
 /// The longest pattern, in bytes.
@@ -66,11 +65,9 @@ impl SensitiveRule {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
         }
-        let regex = RegexBuilder::new(pattern)
-            .size_limit(MAX_COMPILED_BYTES)
-            .build()
+        let regex = Regex::new(pattern, false, Some(MAX_COMPILED_BYTES))
             .map_err(|error| wrong(&error.to_string()))?;
-        if regex.is_match("") {
+        if regex.find("").is_some() {
             return Err(wrong("it matches the empty text, and so everywhere"));
         }
         Ok(Self { id: id.to_owned(), regex })
@@ -108,12 +105,9 @@ impl SensitiveRule {
     pub(super) fn each_match(&self, text: &str, mut found: impl FnMut(Range<usize>, Range<usize>)) {
         let mut at = 0;
         let mut left = Budget::of(text);
-        while let Some(captures) = self.first_match(text, at, &mut left) {
-            let mut groups = captures.iter().flatten();
-            let Some(whole) = groups.next() else { return };
-            let secret = groups.next().unwrap_or(whole).range();
-            found(whole.range(), secret);
-            at = whole.end();
+        while let Some((whole, group)) = self.first_match(text, at, &mut left) {
+            found(whole.clone(), group.unwrap_or_else(|| whole.clone()));
+            at = whole.end;
             if whole.is_empty() {
                 at += text[at..].chars().next().map_or(1, char::len_utf8);
             }
@@ -123,7 +117,12 @@ impl SensitiveRule {
     /// The first match from `at` on. Text far behind a match can decide it, but to look that far for
     /// each match would take quadratic time. So only the first matches see all of the text. The others
     /// see a part of it, which is doubled until it contains a match that ends within it.
-    fn first_match<'t>(&self, text: &'t str, at: usize, left: &mut Budget) -> Option<Captures<'t>> {
+    fn first_match(
+        &self,
+        text: &str,
+        at: usize,
+        left: &mut Budget,
+    ) -> Option<(Range<usize>, Option<Range<usize>>)> {
         let rest = text.len().checked_sub(at)?;
         let mut ahead = if left.exact >= rest { rest } else { AHEAD.min(rest) };
         if ahead == rest {
@@ -133,15 +132,15 @@ impl SensitiveRule {
         loop {
             let limit = floor(text, at + ahead);
             steps::add(limit - at);
-            let captures = self.regex.captures_at(&text[..limit], at);
-            let end = captures.as_ref().and_then(|captures| captures.get(0)).map(|m| m.end());
+            let found = self.regex.find_at(&text[..limit], at);
+            let end = found.as_ref().map(|(whole, _)| whole.end);
             if end.is_some_and(|end| end < before) {
                 // The pattern took the end of the part for the end of the text.
                 left.in_vain = left.in_vain.saturating_sub(limit - at);
             }
             let goes_on = end.is_none_or(|end| end == limit && left.in_vain > 0);
             if limit == text.len() || !goes_on {
-                return captures;
+                return found;
             }
             before = limit;
             ahead = ahead.saturating_mul(2).min(rest);
@@ -193,7 +192,8 @@ mod tests {
             let text = piece.repeat(PIECES);
             let mut found = Vec::new();
             rule.each_match(&text, |whole, _| found.push(whole));
-            let expected: Vec<_> = rule.regex.find_iter(&text).map(|m| m.range()).collect();
+            let whole = regex_lite::Regex::new(pattern).unwrap();
+            let expected: Vec<_> = whole.find_iter(&text).map(|m| m.range()).collect();
             assert_eq!(found.len(), matches * PIECES, "{pattern}");
             assert_eq!(found, expected, "{pattern}");
         }

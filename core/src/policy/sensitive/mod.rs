@@ -19,6 +19,7 @@ mod examples;
 mod keywords;
 #[cfg(test)]
 mod linear;
+mod passphrase;
 mod private_keys;
 mod rule;
 mod scan;
