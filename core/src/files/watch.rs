@@ -1,7 +1,8 @@
 //! `watch`: what is changed, whoever does it.
 //!
 //! Nothing tells a store what other processes do, and each system has its own way to be told of files, with limits of its
-//! own. So it looks again, and compares. A change that this process makes is looked for at once.
+//! own. So it looks again, and compares. A change that this process makes is looked for at once. A store that has a
+//! [revision](Store::revision) is listed only when that has changed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Watch {
     path: MemoryPath,
     every: Duration,
     known: HashMap<MemoryPath, Stamp>,
+    /// The store's revision before `known` was listed, if it has one.
+    revision: Option<String>,
     next: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
@@ -71,9 +74,10 @@ impl Watch {
         let wakes = Arc::clone(&woken);
         let observed = changes::observe(&store, move |_| wakes.wake());
         let next = Instant::now();
-        let known = HashMap::new();
-        let mut watch = Self { store, path, every, known, next, woken, _observed: observed };
-        watch.known = watch.look()?;
+        let (known, revision) = (HashMap::new(), None);
+        let mut watch =
+            Self { store, path, every, known, revision, next, woken, _observed: observed };
+        watch.compare()?;
         Ok(watch)
     }
 
@@ -112,11 +116,16 @@ impl Watch {
         self.woken.has_changed() || Instant::now() >= self.next
     }
 
-    /// The files as they are now.
-    fn look(&mut self) -> Result<HashMap<MemoryPath, Stamp>, Error> {
+    /// The files as they are now; `None` if nothing was changed since the last look.
+    fn look(&mut self) -> Result<Option<HashMap<MemoryPath, Stamp>>, Error> {
         let began = Instant::now();
         // Also if it fails: who asks again and again shall not keep a broken store busy.
         self.next = began.checked_add(self.every).unwrap_or(began);
+        // Before the listing, so that what is changed meanwhile is seen by the next look.
+        let revision = self.store.revision().map_err(Error::Store)?;
+        if revision.is_some() && revision == self.revision {
+            return Ok(None);
+        }
         let found = match super::list(&*self.store, &self.path, MAX_LEVELS) {
             Ok(entries) => entries,
             // It is not there, or not any more.
@@ -130,11 +139,13 @@ impl Watch {
             EntryKind::File(size) => Some((entry.path, (size, entry.modified))),
             EntryKind::Directory => None,
         });
-        Ok(files.collect())
+        let files = files.collect();
+        self.revision = revision;
+        Ok(Some(files))
     }
 
     fn compare(&mut self) -> Result<Vec<Change>, Error> {
-        let found = self.look()?;
+        let Some(found) = self.look()? else { return Ok(Vec::new()) };
         let change = |kind, path: &MemoryPath| Change { kind, path: path.clone(), old_path: None };
         let gone = self.known.keys().filter(|path| !found.contains_key(*path));
         let gone = gone.map(|path| change(ChangeKind::Deleted, path));
