@@ -22,6 +22,7 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::future::pending;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +31,7 @@ use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::sleep;
 
 use connections::{Begun, Connections};
@@ -42,6 +43,33 @@ use stalled::Stalled;
 
 /// How long nothing is accepted after the system refused a connection, as it does when too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How many connections may wait to be accepted. One that comes when as many wait tries again only after a second.
+const BACKLOG: u32 = 4_096;
+
+/// Listens at the first of the addresses that is free.
+///
+/// # Errors
+/// Why the last one is not.
+pub(crate) fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+    let mut listened = Err(io::ErrorKind::InvalidInput.into());
+    for address in addresses {
+        listened = listen_at(*address);
+        if listened.is_ok() {
+            break;
+        }
+    }
+    listened
+}
+
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Windows would let two programs listen at one port.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
 
 /// Answers requests for as long as the process lives.
 pub(crate) async fn serve<S, B>(listener: TcpListener, service: S, limits: Limits) -> Infallible

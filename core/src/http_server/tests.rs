@@ -9,10 +9,9 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
-use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Limits, RequestBody, largest_request, serve};
+use super::{Limits, RequestBody, largest_request, listen, serve};
 
 /// Far beyond what anything takes here.
 const LONG: Duration = Duration::from_secs(60);
@@ -94,7 +93,7 @@ struct Server {
 impl Server {
     fn start(limits: Limits) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0))).unwrap();
+        let listener = runtime.block_on(async { listen(&[([127, 0, 0, 1], 0).into()]) }).unwrap();
         let address = listener.local_addr().unwrap();
         let service = service_fn(|request| async { Ok(answer(request).await) });
         runtime.spawn(async move { match serve(listener, service, limits).await {} });

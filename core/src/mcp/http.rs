@@ -8,7 +8,6 @@ use std::sync::Arc;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
 
 use super::server::Server;
 use super::sessions::{SessionLimits, Sessions};
@@ -31,7 +30,7 @@ pub(super) async fn serve(
     limits: Limits,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
-    let listener = TcpListener::bind(address).await?;
+    let listener = http_server::listen(&[address])?;
     // A page in a browser may send requests here by a name of its own for this machine: only its own names, and no
     // request that says it comes from a page.
     let config = StreamableHttpServerConfig::default()

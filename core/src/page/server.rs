@@ -7,7 +7,6 @@ use std::sync::Arc;
 use axum::middleware;
 use hyper::Request;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use super::guard::{Guard, guard};
@@ -31,7 +30,7 @@ pub(crate) fn serve(
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(addresses).await?;
+        let listener = http_server::listen(addresses)?;
         let address = listener.local_addr()?;
         let site = Arc::new(site);
         let opened = format!("http://{address}/open/{}", site.secret.as_str());
