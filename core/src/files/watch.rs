@@ -20,7 +20,8 @@ use crate::store::{EntryKind, Location, Store};
 const NEARBY: Duration = Duration::from_millis(500);
 const ELSEWHERE: Duration = Duration::from_secs(1);
 
-/// It waits at least so many times as long as a look took: a large memory is not looked at all the time.
+/// It waits at least so many times as long as a look took: a large memory is not looked at all the time. For a change that this
+/// process makes it does not wait longer than for any other.
 const REST: u32 = 10;
 
 /// How often a waiting call looks whether it is cancelled.
@@ -35,6 +36,8 @@ pub struct Watch {
     /// The store's revision before `known` was listed, if it has one.
     revision: Option<String>,
     next: Instant,
+    /// When it may look again for a change that this process has made.
+    rested: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
 }
@@ -74,9 +77,17 @@ impl Watch {
         let wakes = Arc::clone(&woken);
         let observed = changes::observe(&store, move |_| wakes.wake());
         let next = Instant::now();
-        let (known, revision) = (HashMap::new(), None);
-        let mut watch =
-            Self { store, path, every, known, revision, next, woken, _observed: observed };
+        let mut watch = Self {
+            store,
+            path,
+            every,
+            known: HashMap::new(),
+            revision: None,
+            next,
+            rested: next,
+            woken,
+            _observed: observed,
+        };
         watch.compare()?;
         Ok(watch)
     }
@@ -98,22 +109,27 @@ impl Watch {
                 return Ok(Vec::new());
             }
             let is_last = until.is_some_and(|until| Instant::now() >= until);
-            let is_woken = self.woken.take();
-            if is_last || is_woken || Instant::now() >= self.next {
+            if is_last || self.is_due() {
+                self.woken.take();
                 let changes = self.compare()?;
                 if is_last || !changes.is_empty() {
                     return Ok(changes);
                 }
             }
             let end = until.map_or(self.next, |until| until.min(self.next));
-            let pause = end.saturating_duration_since(Instant::now()).min(CANCELLED);
-            self.woken.wait(pause);
+            let left = |end: Instant| end.saturating_duration_since(Instant::now()).min(CANCELLED);
+            if self.woken.has_changed() {
+                self.woken.wait_until_closed(left(end.min(self.rested)));
+            } else {
+                self.woken.wait(left(end));
+            }
         }
     }
 
     /// Whether it is time to look again: this process has changed something, or the time for the next look has come.
     pub(super) fn is_due(&self) -> bool {
-        self.woken.has_changed() || Instant::now() >= self.next
+        let now = Instant::now();
+        now >= self.next || (self.woken.has_changed() && now >= self.rested)
     }
 
     /// The files as they are now; `None` if nothing was changed since the last look.
@@ -132,9 +148,11 @@ impl Watch {
             Err(Error::Refused(_)) => Vec::new(),
             Err(error) => return Err(error),
         };
-        let pause = self.every.max(began.elapsed().saturating_mul(REST));
+        let rest = began.elapsed().saturating_mul(REST);
         let now = Instant::now();
-        self.next = now.checked_add(pause).unwrap_or(now);
+        let after = |pause| now.checked_add(pause).unwrap_or(now);
+        self.next = after(self.every.max(rest));
+        self.rested = after(self.every.min(rest));
         let files = found.into_iter().filter_map(|entry| match entry.kind {
             EntryKind::File(size) => Some((entry.path, (size, entry.modified))),
             EntryKind::Directory => None,
@@ -186,6 +204,12 @@ impl Woken {
         if !state.changed && !state.closed && !pause.is_zero() {
             drop(self.waiting.wait_timeout(state, pause));
         }
+    }
+
+    /// Waits although something has changed.
+    fn wait_until_closed(&self, pause: Duration) {
+        let state = self.lock();
+        drop(self.waiting.wait_timeout_while(state, pause, |state| !state.closed));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -37,6 +37,9 @@ impl fmt::Display for Trouble {
 
 impl Error for Trouble {}
 
+/// Why a body cannot be read: its connection is broken, or it is given up.
+pub(crate) type BodyError = Box<dyn Error + Send + Sync>;
+
 /// The body of a request, for the service that answers it.
 pub(crate) struct RequestBody {
     /// `None` only while it is dropped.
@@ -64,10 +67,7 @@ impl RequestBody {
     }
 
     /// The next part of it, or why it is given up.
-    fn poll_part(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Box<dyn Error + Send + Sync>>>> {
+    fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         if let Some(trouble) = self.trouble {
             return Poll::Ready(Some(Err(trouble.into())));
@@ -92,7 +92,7 @@ impl RequestBody {
 
 impl Body for RequestBody {
     type Data = Bytes;
-    type Error = Box<dyn Error + Send + Sync>;
+    type Error = BodyError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,

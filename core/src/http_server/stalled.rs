@@ -73,10 +73,10 @@ impl<C: AsyncWrite + Unpin> AsyncWrite for Stalled<C> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.send(cx, |connection, cx| connection.poll_flush(cx))
+        self.send(cx, AsyncWrite::poll_flush)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.send(cx, |connection, cx| connection.poll_shutdown(cx))
+        self.send(cx, AsyncWrite::poll_shutdown)
     }
 }

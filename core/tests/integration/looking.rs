@@ -155,6 +155,50 @@ fn what_this_process_changes_is_told_at_once_and_only_below_the_path() {
     assert_eq!(told(&waiting.join().unwrap()), ["written /memories/team/a.md"]);
 }
 
+/// A store whose listing takes this long.
+struct Slow(InProcess, AtomicUsize);
+
+const SLOW: Duration = Duration::from_millis(10);
+
+impl Layer for Slow {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        thread::sleep(SLOW);
+        self.0.open(path, depth)
+    }
+}
+
+#[test]
+fn a_large_memory_is_not_listed_all_the_time_however_much_this_process_changes() {
+    let store = Arc::new(Slow(InProcess::new(), AtomicUsize::new(0)));
+    let memory = Memory::with_store(store.clone(), MemoryOptions::default());
+    let watch = Arc::new(SharedWatch::from(memory.watch("/memories", None).unwrap()));
+    let before = store.1.load(Ordering::SeqCst);
+    let begun = std::time::Instant::now();
+    let (watching, (sender, told)) = (Arc::clone(&watch), mpsc::channel());
+    let thread = thread::spawn(move || {
+        while let Some(changes) = watching.changes(SOON).unwrap() {
+            changes.into_iter().for_each(|change| sender.send(change.path).unwrap());
+        }
+    });
+    for number in 100..200 {
+        memory.write(&format!("/memories/{number}"), "one", None).unwrap();
+        thread::sleep(SLOW / 5);
+    }
+    // Several may be told at a time, but none is lost.
+    let last = at("/memories/199");
+    while told.recv_timeout(SOON).unwrap() != last {}
+    watch.close();
+    thread.join().unwrap();
+    // Each look takes a tenth of the time at most; this counts them against that time, whatever it was.
+    let looks = u32::try_from(store.1.load(Ordering::SeqCst) - before).unwrap();
+    assert!(looks.saturating_sub(2) * 5 * SLOW <= begun.elapsed(), "{looks}");
+}
+
 #[test]
 fn a_watch_can_be_cancelled_and_goes_on_afterwards() {
     let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();

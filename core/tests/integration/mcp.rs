@@ -146,7 +146,7 @@ impl Http {
             head.lines().find_map(|line| line.strip_prefix("mcp-session-id: ")).map(str::to_owned);
         let body = String::from_utf8(body).unwrap();
         let said = body.lines().filter_map(|line| line.strip_prefix("data: "));
-        (status, session, said.filter_map(|said| serde_json::from_str(said).ok()).last())
+        (status, session, said.filter_map(|said| serde_json::from_str(said).ok()).next_back())
     }
 
     /// Begins a session.

@@ -47,7 +47,7 @@ pub(crate) fn answer(port: u16, head: &[&str], body: &[u8]) -> (u16, String, Vec
     stream.write_all(body).unwrap();
     let mut all = Vec::new();
     stream.read_to_end(&mut all).unwrap();
-    let at = all.windows(4).position(|four| four == b"\r\n\r\n").expect("no answer");
+    let at = all.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     let head = String::from_utf8(all[..at].to_vec()).unwrap();
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     (status, head, all[at + 4..].to_vec())
