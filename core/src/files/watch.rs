@@ -36,7 +36,7 @@ pub struct Watch {
     /// The store's revision before `known` was listed, if it has one.
     revision: Option<String>,
     next: Instant,
-    /// When it may look again for a change that this process has made.
+    /// When a call that waits may look again for a change that this process has made.
     rested: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
@@ -109,7 +109,8 @@ impl Watch {
                 return Ok(Vec::new());
             }
             let is_last = until.is_some_and(|until| Instant::now() >= until);
-            if is_last || self.is_due() {
+            let is_woken = self.woken.has_changed() && Instant::now() >= self.rested;
+            if is_last || is_woken || Instant::now() >= self.next {
                 self.woken.take();
                 let changes = self.compare()?;
                 if is_last || !changes.is_empty() {
@@ -128,8 +129,7 @@ impl Watch {
 
     /// Whether it is time to look again: this process has changed something, or the time for the next look has come.
     pub(super) fn is_due(&self) -> bool {
-        let now = Instant::now();
-        now >= self.next || (self.woken.has_changed() && now >= self.rested)
+        self.woken.has_changed() || Instant::now() >= self.next
     }
 
     /// The files as they are now; `None` if nothing was changed since the last look.
