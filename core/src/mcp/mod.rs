@@ -1,6 +1,6 @@
 //! A server of the Model Context Protocol: a memory for every program that speaks it.
 //!
-//! It is a user of [`Memory`] like any other. The commands are tools, one for each ([`tools`]), and the files are
+//! It is a user of [`Memory`](crate::Memory) like any other. The commands are tools, one for each ([`tools`]), and the files are
 //! resources ([`resources`]), whose changes are told to clients that subscribe to them ([`watch`]). The server
 //! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API ([`served`]).
 //! Over HTTP ([`http`]) older clients have sessions ([`sessions`]).
