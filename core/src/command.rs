@@ -19,9 +19,9 @@ pub use crate::repair::Repair;
 pub use decode::Decoded;
 #[doc(hidden)]
 pub use decode::is_tool_use;
-#[cfg(feature = "mcp")]
-pub(crate) use schema::PROTOCOL;
 pub use schema::{Dialect, tool_definition, tool_definitions};
+#[cfg(feature = "mcp")]
+pub(crate) use schema::{KEEP, LOOK};
 
 /// One command of the tool.
 ///

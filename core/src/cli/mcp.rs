@@ -1,8 +1,8 @@
 //! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
 
 use super::server_arguments::Mcp;
-use super::{Ended, Failure, say, stores};
-use crate::mcp::{self, Failure as NotServed};
+use super::{Ended, Failure, mounts, say, stores};
+use crate::mcp::{self, Failure as NotServed, Served};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 
@@ -12,9 +12,12 @@ pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
         ..MemoryOptions::default()
     };
     let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
-    let memory = Memory::with_store(place.open()?, place.options().clone())
+    let mounts = mounts::parse(&wanted.mounts, &place)?;
+    let store = if mounts.is_empty() { place.open()? } else { mounts.open_in(&place)? };
+    let memory = Memory::with_store(store, place.options().clone())
         .validated()
         .map_err(|error| place.error(&error))?;
+    let memory = Served { memory, read_only_mounts: mounts.read_only() };
     let served = match wanted.http {
         None => mcp::serve_stdio(memory, &wanted.prefix),
         Some(address) if !address.ip().is_loopback() => {

@@ -32,6 +32,8 @@ mod history_arguments;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod mounts;
 mod output;
 // What is generated is that of a build with all commands.
 #[cfg(test)]

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::editor::Draft;
 use super::server_arguments::Serve;
 use super::stores::{self, Place};
-use super::{Ended, Failure, history, say};
+use super::{Ended, Failure, history, mounts, say};
 use crate::history::hiding;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
@@ -28,9 +28,9 @@ const PORTS: RangeInclusive<u16> = 8767..=8776;
 const OPENING: Duration = Duration::from_secs(60);
 
 pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
-    if !wanted.mount.is_empty() && wanted.stores.len() > 1 {
+    if !wanted.mounts.is_empty() && wanted.stores.len() > 1 {
         return Err(Failure::Usage(
-            "--mount is for one STORE, into which others are mounted".to_owned(),
+            "a mount is for one STORE, into which others are mounted".to_owned(),
         ));
     }
     let memories = wanted.stores.iter().map(|store| shown(store, wanted));
@@ -60,8 +60,8 @@ pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
 fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     let options = wanted.flags.on(history::untrimmed(MemoryOptions::default()))?;
     let mut place = stores::only(store, options)?;
-    let mounts = mounts(&wanted.mount, &place)?;
-    let is_local = place.is_local() && mounts.iter().all(|(_, mount)| mount.is_local());
+    let mounts = mounts::parse(&wanted.mounts, &place)?;
+    let is_local = place.is_local() && mounts.are_local();
     let may_change = !place.options().read_only && (is_local || wanted.writable);
     if wanted.writable && place.options().read_only {
         return Err(Failure::Usage(
@@ -72,10 +72,10 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     if may_change && mounts.is_empty() && place.find()?.is_none() {
         say(&format!("there was no memory at {}: a new one is made", place.shown()));
     }
-    let store = match (&mounts[..], may_change) {
-        ([], true) => place.open()?,
-        ([], false) => place.readable()?,
-        (mounts, _) => place.open_with(mounts)?,
+    let store = match (mounts.is_empty(), may_change) {
+        (true, true) => place.open()?,
+        (true, false) => place.readable()?,
+        _ => mounts.open_in(&place)?,
     };
     // One that cannot be written was opened to be read.
     let is_read_only = !may_change || store.is_read_only();
@@ -97,9 +97,7 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
         keeps_history,
         is_read_only,
         without_secrets: Box::new(move |sentence| {
-            let mounted = mounts.iter().map(|(_, mount)| mount);
-            mounted
-                .fold(place.without_secrets(sentence), |said, mount| mount.without_secrets(&said))
+            mounts.without_secrets(&place.without_secrets(sentence))
         }),
     })
 }
@@ -112,17 +110,6 @@ fn identity(place: &Place) -> String {
     let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
     let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
     base16ct::lower::encode_string(&digest[..8])
-}
-
-/// The stores that are mounted, each with its path.
-fn mounts(given: &[String], root: &Place) -> Result<Vec<(String, Place)>, Failure> {
-    let mount = |given: &String| {
-        let (path, store) = given
-            .split_once('=')
-            .ok_or_else(|| Failure::Usage("--mount is wrong: use PATH=STORE".to_owned()))?;
-        Ok((path.to_owned(), stores::only(store, root.options().clone())?))
-    };
-    given.iter().map(mount).collect()
 }
 
 /// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that

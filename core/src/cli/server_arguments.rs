@@ -23,7 +23,7 @@ use super::history_arguments::By;
 Examples:
   memdir serve ./memory --open
   memdir serve ./memory sqlite:team.db --as 'Ann'
-  memdir serve ./memory --mount /memories/handbook=./docs
+  memdir serve ./memory --mount-read-only /memories/handbook=./docs
   memdir serve env:TEAM_MEMORY --writable"
 )]
 pub(super) struct Serve {
@@ -31,9 +31,8 @@ pub(super) struct Serve {
     #[arg(value_name = "STORE", default_value = "./memory")]
     pub(super) stores: Vec<String>,
 
-    /// Mount another store into the first one
-    #[arg(long, value_name = "PATH=STORE")]
-    pub(super) mount: Vec<String>,
+    #[command(flatten)]
+    pub(super) mounts: MountFlags,
 
     /// Also change what is not on this machine
     #[arg(long)]
@@ -65,12 +64,16 @@ pub(super) struct Serve {
     after_help = "\
 Examples:
   memdir mcp ./memory --max-total-bytes 1000000 --history
-  memdir mcp sqlite:agent.db --http --read-only"
+  memdir mcp sqlite:agent.db --http --read-only
+  memdir mcp ./memory --mount /memories/team=sqlite:team.db --mount-read-only /memories/handbook=./docs"
 )]
 pub(super) struct Mcp {
     /// The store of the memory
     #[arg(default_value = "./memory")]
     pub(super) store: String,
+
+    #[command(flatten)]
+    pub(super) mounts: MountFlags,
 
     /// What the names of the tools begin with, such as memory_
     #[arg(long, default_value = "")]
@@ -82,4 +85,22 @@ pub(super) struct Mcp {
 
     #[command(flatten)]
     pub(super) flags: Flags,
+}
+
+/// The stores that are mounted into another one.
+#[derive(Debug, Args)]
+pub(super) struct MountFlags {
+    /// Mount another store into the first one
+    #[arg(long, value_name = "PATH=STORE")]
+    pub(super) mount: Vec<String>,
+
+    /// Mount another store, which exists, and can be viewed but not changed
+    #[arg(long, value_name = "PATH=STORE")]
+    pub(super) mount_read_only: Vec<String>,
+}
+
+impl MountFlags {
+    pub(super) fn is_empty(&self) -> bool {
+        self.mount.is_empty() && self.mount_read_only.is_empty()
+    }
 }

@@ -12,8 +12,6 @@ use crate::store::encrypt;
 use crate::store::{
     InProcess, Store, StoreError, location_of, open_existing_store, open_store, redact_address,
 };
-#[cfg(feature = "page")]
-use crate::store::{Mount, open_mounts};
 
 /// The environment variable with the key for a command with one store.
 pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -156,6 +154,12 @@ impl Place {
         Failure::Store(format!("there is no memory at {}", self.shown))
     }
 
+    /// The address itself, which may hold a secret.
+    #[cfg(any(feature = "mcp", feature = "page"))]
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
     /// The address without secrets.
     pub(super) fn shown(&self) -> &str {
         &self.shown
@@ -169,28 +173,6 @@ impl Place {
     /// The store, which is made if it does not exist.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
-    }
-
-    /// The store with others mounted into it, at their paths.
-    #[cfg(feature = "page")]
-    pub(super) fn open_with(&self, mounts: &[(String, Self)]) -> Result<Arc<dyn Store>, Failure> {
-        let root = Mount::new("/memories", self.address.as_str());
-        let others =
-            mounts.iter().map(|(at, place)| Mount::new(at.as_str(), place.address.as_str()));
-        open_mounts(std::iter::once(root).chain(others), &self.options)
-            .map(|mounts| Arc::new(mounts) as Arc<dyn Store>)
-            .map_err(|error| {
-                let all = self.failure(&error);
-                match all {
-                    Failure::Usage(sentence) => {
-                        Failure::Usage(without_addresses(&sentence, mounts))
-                    }
-                    Failure::Store(sentence) => {
-                        Failure::Store(without_addresses(&sentence, mounts))
-                    }
-                    other => other,
-                }
-            })
     }
 
     /// Whether it is a path on this machine, or in this process.
@@ -262,12 +244,6 @@ impl Place {
 /// A refusal in the words for a model, without the `Error: ` that some of them begin with.
 fn without_label(sentence: &str) -> String {
     sentence.strip_prefix("Error: ").unwrap_or(sentence).to_owned()
-}
-
-/// Removes the addresses of mounts from a sentence.
-#[cfg(feature = "page")]
-fn without_addresses(sentence: &str, mounts: &[(String, Place)]) -> String {
-    mounts.iter().fold(sentence.to_owned(), |sentence, (_, place)| place.without_secrets(&sentence))
 }
 
 /// Parses a path in a store. An error does not repeat it, because it may be an address.

@@ -73,7 +73,9 @@ pub fn tool_definition(dialect: Dialect, read_only: bool) -> Value {
             schema.push_field(field, false);
         }
     }
-    declare(dialect, "memory", &format!("{MEMORY} {PROTOCOL}"), schema)
+    let about =
+        if read_only { format!("{MEMORY} {LOOK}") } else { format!("{MEMORY} {LOOK} {KEEP}") };
+    declare(dialect, "memory", &about, schema)
 }
 
 /// A tool for each command, named `prefix` and the command's name. A call of `memory_view` is
@@ -106,9 +108,10 @@ const MEMORY: &str =
     "The memory is a directory of text files under /memories that lasts between conversations.";
 
 /// What a model should do with it. Anthropic's API says so itself where its own tool is used.
-pub(crate) const PROTOCOL: &str = "Before you begin, view /memories to see what was noted earlier. Note \
-    what is worth keeping as you go, since your context may end at any time. Keep the files up to date and well \
-    organised, and delete what is no longer true.";
+pub(crate) const LOOK: &str = "Before you begin, view /memories to see what was noted earlier.";
+/// The same, where it may be changed.
+pub(crate) const KEEP: &str = "Note what is worth keeping as you go, since your context may end at any time. Keep the \
+    files up to date and well organised, and delete what is no longer true.";
 
 /// The commands that a memory offers: if it is read-only, only the one that changes nothing.
 fn entries(read_only: bool) -> &'static [Entry] {

@@ -1,7 +1,8 @@
 //! `watch`: what is changed, whoever does it.
 //!
 //! Nothing tells a store what other processes do, and each system has its own way to be told of files, with limits of its
-//! own. So it looks again, and compares. A change that this process makes is looked for at once.
+//! own. So it looks again, and compares. A change that this process makes is looked for at once. A store that has a
+//! [revision](Store::revision) is listed only when that has changed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,7 +20,8 @@ use crate::store::{EntryKind, Location, Store};
 const NEARBY: Duration = Duration::from_millis(500);
 const ELSEWHERE: Duration = Duration::from_secs(1);
 
-/// It waits at least so many times as long as a look took: a large memory is not looked at all the time.
+/// It waits at least so many times as long as a look took: a large memory is not looked at all the time. For a change that this
+/// process makes it does not wait longer than for any other.
 const REST: u32 = 10;
 
 /// How often a waiting call looks whether it is cancelled.
@@ -31,7 +33,11 @@ pub struct Watch {
     path: MemoryPath,
     every: Duration,
     known: HashMap<MemoryPath, Stamp>,
+    /// The store's revision before `known` was listed, if it has one.
+    revision: Option<String>,
     next: Instant,
+    /// When a call that waits may look again for a change that this process has made.
+    rested: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
 }
@@ -71,9 +77,18 @@ impl Watch {
         let wakes = Arc::clone(&woken);
         let observed = changes::observe(&store, move |_| wakes.wake());
         let next = Instant::now();
-        let known = HashMap::new();
-        let mut watch = Self { store, path, every, known, next, woken, _observed: observed };
-        watch.known = watch.look()?;
+        let mut watch = Self {
+            store,
+            path,
+            every,
+            known: HashMap::new(),
+            revision: None,
+            next,
+            rested: next,
+            woken,
+            _observed: observed,
+        };
+        watch.compare()?;
         Ok(watch)
     }
 
@@ -94,16 +109,21 @@ impl Watch {
                 return Ok(Vec::new());
             }
             let is_last = until.is_some_and(|until| Instant::now() >= until);
-            let is_woken = self.woken.take();
+            let is_woken = self.woken.has_changed() && Instant::now() >= self.rested;
             if is_last || is_woken || Instant::now() >= self.next {
+                self.woken.take();
                 let changes = self.compare()?;
                 if is_last || !changes.is_empty() {
                     return Ok(changes);
                 }
             }
             let end = until.map_or(self.next, |until| until.min(self.next));
-            let pause = end.saturating_duration_since(Instant::now()).min(CANCELLED);
-            self.woken.wait(pause);
+            let left = |end: Instant| end.saturating_duration_since(Instant::now()).min(CANCELLED);
+            if self.woken.has_changed() {
+                self.woken.wait_until_closed(left(end.min(self.rested)));
+            } else {
+                self.woken.wait(left(end));
+            }
         }
     }
 
@@ -112,29 +132,38 @@ impl Watch {
         self.woken.has_changed() || Instant::now() >= self.next
     }
 
-    /// The files as they are now.
-    fn look(&mut self) -> Result<HashMap<MemoryPath, Stamp>, Error> {
+    /// The files as they are now; `None` if nothing was changed since the last look.
+    fn look(&mut self) -> Result<Option<HashMap<MemoryPath, Stamp>>, Error> {
         let began = Instant::now();
         // Also if it fails: who asks again and again shall not keep a broken store busy.
         self.next = began.checked_add(self.every).unwrap_or(began);
+        // Before the listing, so that what is changed meanwhile is seen by the next look.
+        let revision = self.store.revision().map_err(Error::Store)?;
+        if revision.is_some() && revision == self.revision {
+            return Ok(None);
+        }
         let found = match super::list(&*self.store, &self.path, MAX_LEVELS) {
             Ok(entries) => entries,
             // It is not there, or not any more.
             Err(Error::Refused(_)) => Vec::new(),
             Err(error) => return Err(error),
         };
-        let pause = self.every.max(began.elapsed().saturating_mul(REST));
+        let rest = began.elapsed().saturating_mul(REST);
         let now = Instant::now();
-        self.next = now.checked_add(pause).unwrap_or(now);
+        let after = |pause| now.checked_add(pause).unwrap_or(now);
+        self.next = after(self.every.max(rest));
+        self.rested = after(self.every.min(rest));
         let files = found.into_iter().filter_map(|entry| match entry.kind {
             EntryKind::File(size) => Some((entry.path, (size, entry.modified))),
             EntryKind::Directory => None,
         });
-        Ok(files.collect())
+        let files = files.collect();
+        self.revision = revision;
+        Ok(Some(files))
     }
 
     fn compare(&mut self) -> Result<Vec<Change>, Error> {
-        let found = self.look()?;
+        let Some(found) = self.look()? else { return Ok(Vec::new()) };
         let change = |kind, path: &MemoryPath| Change { kind, path: path.clone(), old_path: None };
         let gone = self.known.keys().filter(|path| !found.contains_key(*path));
         let gone = gone.map(|path| change(ChangeKind::Deleted, path));
@@ -175,6 +204,12 @@ impl Woken {
         if !state.changed && !state.closed && !pause.is_zero() {
             drop(self.waiting.wait_timeout(state, pause));
         }
+    }
+
+    /// Waits although something has changed.
+    fn wait_until_closed(&self, pause: Duration) {
+        let state = self.lock();
+        drop(self.waiting.wait_timeout_while(state, pause, |state| !state.closed));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,12 +1,15 @@
 //! A server of the Model Context Protocol: a memory for every program that speaks it.
 //!
-//! It is a user of [`Memory`] like any other. The commands are tools, one for each ([`tools`]), and the files are
+//! It is a user of [`Memory`](crate::Memory) like any other. The commands are tools, one for each ([`tools`]), and the files are
 //! resources ([`resources`]), whose changes are told to clients that subscribe to them ([`watch`]). The server
-//! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API.
+//! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API ([`served`]).
+//! Over HTTP ([`http`]) older clients have sessions ([`sessions`]).
 
 mod http;
 mod resources;
+mod served;
 mod server;
+mod sessions;
 mod tools;
 mod watch;
 
@@ -15,26 +18,41 @@ use std::net::SocketAddr;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::Error;
-use crate::memory::Memory;
+use crate::http_server::{self, largest_request};
+use http::Limits;
+pub(crate) use served::Served;
 use server::Server;
+use sessions::SessionLimits;
 
 /// The most commands that are executed at the same time. Others wait for their turn.
 const MAX_CALLS: usize = 32;
+
+/// The most of them that change something: those may all wait for a lock of the store, for which no other has to.
+const MAX_CHANGES: usize = MAX_CALLS / 2;
+
+/// The most bytes of a message on the standard streams, where nothing could say that it was too long. Only a program that means
+/// to do harm to itself sends as many: the memory refuses such a text anyway.
+const MAX_MESSAGE: usize = 1 << 30;
 
 /// Serves one client on the standard streams of this process, until it closes them.
 ///
 /// # Errors
 /// [`Failure::Options`] for a prefix that no tool may have, [`Failure::Client`] for a client that speaks something else,
 /// [`Failure::Io`] if the streams cannot be used.
-pub(crate) fn serve_stdio(memory: Memory, prefix: &str) -> Result<(), Failure> {
-    let server = Server::new(memory, prefix)?;
+pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), Failure> {
+    let most = largest_request(served.memory.options().max_file_bytes).max(MAX_MESSAGE);
+    let server = Server::new(served, prefix)?;
+    let watch = server.watch();
     let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let running = match server.serve(stdio_pipes()).await {
+        let (reads, writes) = stdio_pipes();
+        let streams = AsyncRwTransport::new(reads, writes).with_max_line_length(most);
+        let running = match server.serve(streams).await {
             Ok(running) => running,
             // The client is gone before it has said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -44,6 +62,8 @@ pub(crate) fn serve_stdio(memory: Memory, prefix: &str) -> Result<(), Failure> {
     });
     // A command that is under way comes to its end: what it writes, it writes as a whole.
     drop(runtime);
+    // The store is closed before the process ends.
+    watch.join();
     served
 }
 
@@ -53,13 +73,19 @@ pub(crate) fn serve_stdio(memory: Memory, prefix: &str) -> Result<(), Failure> {
 /// # Errors
 /// As [`serve_stdio`].
 pub(crate) fn serve_http(
-    memory: Memory,
+    served: Served,
     prefix: &str,
     address: SocketAddr,
     ready: impl FnOnce(SocketAddr),
 ) -> Result<(), Failure> {
-    let server = Server::new(memory, prefix)?;
-    runtime()?.block_on(http::serve(server, address, ready)).map_err(Failure::Io)
+    let most = largest_request(served.memory.options().max_file_bytes);
+    let server = Server::new(served, prefix)?;
+    let limits = Limits {
+        connections: http_server::Limits::new(most, http::is_stream),
+        sessions: SessionLimits::default(),
+        request_bytes: most,
+    };
+    runtime()?.block_on(http::serve(server, address, limits, ready)).map_err(Failure::Io)
 }
 
 /// Why nothing is served.

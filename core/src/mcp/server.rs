@@ -1,6 +1,5 @@
 //! [`Server`]: what the protocol asks for, answered by a memory.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
@@ -11,11 +10,14 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
-use super::watch::Watch;
-use super::{resources, tools};
+use super::served::Served;
+use super::watch::{Beginning, Subscribed, Watch};
+use super::{MAX_CHANGES, resources, tools};
 use crate::cancel::Cancellation;
-use crate::command::{Decoded, PROTOCOL};
+use crate::command::Decoded;
 use crate::error::Error;
 use crate::memory::Memory;
 
@@ -24,7 +26,11 @@ pub(super) struct Server {
     memory: Memory,
     prefix: Arc<str>,
     tools: Arc<[Tool]>,
-    watch: OnceLock<Arc<Watch>>,
+    instructions: Arc<str>,
+    watch: Arc<Watch>,
+    /// Whose turn it is to change something.
+    changes: Arc<Semaphore>,
+    client: OnceLock<Client>,
 }
 
 impl Clone for Server {
@@ -34,35 +40,62 @@ impl Clone for Server {
             memory: self.memory.clone(),
             prefix: Arc::clone(&self.prefix),
             tools: Arc::clone(&self.tools),
-            watch: OnceLock::new(),
+            instructions: Arc::clone(&self.instructions),
+            watch: Arc::clone(&self.watch),
+            changes: Arc::clone(&self.changes),
+            client: OnceLock::new(),
         }
+    }
+}
+
+/// A client that is told of changes, for as long as it is served.
+struct Client {
+    subscribed: Arc<Subscribed>,
+    beginning: Beginning,
+    telling: AbortHandle,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.telling.abort();
     }
 }
 
 impl Server {
     /// # Errors
     /// [`Error::Config`] for a prefix that no tool may have.
-    pub(super) fn new(memory: Memory, prefix: &str) -> Result<Self, Error> {
-        let tools = tools::tools(&memory, prefix)?.into();
-        Ok(Self { memory, prefix: prefix.into(), tools, watch: OnceLock::new() })
+    pub(super) fn new(served: Served, prefix: &str) -> Result<Self, Error> {
+        let tools = tools::tools(&served, prefix)?.into();
+        let instructions = served.instructions(prefix).into();
+        let memory = served.memory;
+        let watch = Arc::new(Watch::new(memory.clone()));
+        let changes = Arc::new(Semaphore::new(MAX_CHANGES));
+        let prefix = prefix.into();
+        Ok(Self { memory, prefix, tools, instructions, watch, changes, client: OnceLock::new() })
+    }
+
+    /// What follows the memory for all clients.
+    pub(super) fn watch(&self) -> Arc<Watch> {
+        Arc::clone(&self.watch)
     }
 
     /// What this client is told. Begins to tell it.
-    fn watch(&self, peer: &Peer<RoleServer>) -> Arc<Watch> {
-        let watch = self.watch.get_or_init(|| {
-            let watch = Arc::new(Watch::new(self.memory.clone()));
-            let (running, peer) = (Arc::clone(&watch), peer.clone());
-            tokio::spawn(async move {
+    fn client(&self, peer: &Peer<RoleServer>) -> &Client {
+        self.client.get_or_init(|| {
+            let subscribed = Arc::new(Subscribed::new(&self.memory));
+            let listener = self.watch.listen();
+            let beginning = listener.beginning();
+            let (wanted, peer) = (Arc::clone(&subscribed), peer.clone());
+            let telling = tokio::spawn(async move {
                 let list_changed = || async { peer.notify_resource_list_changed().await.is_ok() };
                 let updated = |uri: String| {
                     let told = ResourceUpdatedNotificationParam::new(uri);
                     async { peer.notify_resource_updated(told).await.is_ok() }
                 };
-                running.run(|| peer.is_transport_closed(), list_changed, updated).await;
+                listener.tell(wanted, list_changed, updated).await;
             });
-            watch
-        });
-        Arc::clone(watch)
+            Client { subscribed, beginning, telling: telling.abort_handle() }
+        })
     }
 
     /// Runs `work`, which may wait for a store, on a thread for that.
@@ -88,7 +121,7 @@ impl ServerHandler for Server {
             .with_server_info(
                 Implementation::new("memdir", env!("CARGO_PKG_VERSION")).with_title("memdir"),
             )
-            .with_instructions(instructions(&self.prefix))
+            .with_instructions(&*self.instructions)
     }
 
     async fn list_tools(
@@ -114,6 +147,11 @@ impl ServerHandler for Server {
         };
         let command = command.to_owned();
         let client = context.client_info().map(|client| client.name);
+        let turn = match &*command {
+            "view" => None,
+            // It is never closed.
+            _ => Arc::clone(&self.changes).acquire_owned().await.ok(),
+        };
         let cancellation = Cancellation::new();
         let cancelled = cancellation.clone();
         let ended = context.ct.clone();
@@ -124,6 +162,7 @@ impl ServerHandler for Server {
         });
         let reply = self
             .blocking(move |memory| {
+                let _turn = turn;
                 let fields = request.arguments.unwrap_or_default();
                 let decoded = Decoded::named(&command, &fields);
                 // Who serves a memory may say who acts. Otherwise it is the program that asks, never the model.
@@ -144,6 +183,10 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
+        // What changes after this list is told.
+        if let Some(client) = self.client.get() {
+            client.beginning.wait().await;
+        }
         self.blocking(move |memory| resources::list(&memory, cursor.as_deref())).await?
     }
 
@@ -158,7 +201,7 @@ impl ServerHandler for Server {
 
     /// Clients of the protocol up to 2025-11-25 are told of changes from here on.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.watch(&context.peer);
+        self.client(&context.peer);
     }
 
     async fn subscribe(
@@ -166,8 +209,9 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let watch = self.watch(&context.peer);
-        if self.blocking(move |_| watch.subscribe(&request.uri)).await? {
+        let client = self.client(&context.peer);
+        if client.subscribed.add(&request.uri) {
+            client.beginning.wait().await;
             return Ok(());
         }
         Err(ErrorData::invalid_params("This resource cannot be subscribed to", None))
@@ -178,7 +222,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.watch(&context.peer).unsubscribe(&request.uri);
+        self.client(&context.peer).subscribed.remove(&request.uri);
         Ok(())
     }
 
@@ -191,20 +235,17 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let watch = Arc::new(Watch::new(self.memory.clone()));
-        let wanted = context.accepted().clone();
-        let uris = wanted.resource_subscriptions.unwrap_or_default();
-        let subscribing = Arc::clone(&watch);
-        self.blocking(move |_| {
-            for uri in &uris {
-                subscribing.subscribe(uri);
-            }
-        })
-        .await?;
+        let subscribed = Arc::new(Subscribed::new(&self.memory));
+        let wanted = context.accepted();
+        for uri in wanted.resource_subscriptions.iter().flatten() {
+            subscribed.add(uri);
+        }
         let list = wanted.resources_list_changed == Some(true);
         let sink = context.sink();
-        let telling = watch.run(
-            || false,
+        let listener = self.watch.listen();
+        listener.beginning().wait().await;
+        let telling = listener.tell(
+            subscribed,
             || async { !list || sink.notify_resource_list_changed().await.is_ok() },
             |uri| async { sink.notify_resource_updated(uri).await.is_ok() },
         );
@@ -214,12 +255,4 @@ impl ServerHandler for Server {
         }
         Ok(())
     }
-}
-
-/// What a model should do with the memory.
-fn instructions(prefix: &str) -> Cow<'static, str> {
-    Cow::Owned(format!(
-        "This server is a memory that lasts between conversations: a directory of text files under /memories. Call \
-         {prefix}view with the path /memories to see what is there. {PROTOCOL}"
-    ))
 }

@@ -3,14 +3,15 @@
 use base64ct::{Base64, Encoding};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
+use super::served::Served;
 use crate::command::{COMMANDS, Dialect};
 use crate::error::Error;
-use crate::memory::Memory;
 use crate::reply::{Content, Reply};
 use crate::store::OnExisting;
 
-/// The tools of a memory, in the order of the commands.
-pub(super) fn tools(memory: &Memory, prefix: &str) -> Result<Vec<Tool>, Error> {
+/// The tools of a memory, in the order of the commands; if nothing in it can be changed, only the one that changes nothing.
+pub(super) fn tools(served: &Served, prefix: &str) -> Result<Vec<Tool>, Error> {
+    let memory = &served.memory;
     let overwrites = memory.options().on_existing == OnExisting::Overwrite;
     let definitions = memory.tool_definitions(Dialect::JsonSchema, prefix)?;
     let tool = |(command, definition): (&str, &serde_json::Value)| {
@@ -19,7 +20,8 @@ pub(super) fn tools(memory: &Memory, prefix: &str) -> Result<Vec<Tool>, Error> {
         Tool::new(text("name"), text("description"), schema)
             .with_annotations(annotations(command, overwrites))
     };
-    Ok(COMMANDS.into_iter().zip(&definitions).map(tool).collect())
+    let offered = if served.is_read_only() { 1 } else { definitions.len() };
+    Ok(COMMANDS.into_iter().zip(&definitions[..offered]).map(tool).collect())
 }
 
 /// What a host may tell its user about a command, and whether it asks them first.

@@ -335,7 +335,8 @@ impl Memory {
         Ok(text)
     }
 
-    fn is_read_only(&self) -> bool {
+    /// Whether every change is refused.
+    pub(crate) fn is_read_only(&self) -> bool {
         self.options().read_only || self.store.is_read_only()
     }
 }

@@ -11,14 +11,12 @@ use axum::extract::{DefaultBodyLimit, Form, Path, Query, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get, post};
+use tokio::sync::Semaphore;
 
 use super::answer::{Answer, IntoHtml, Refusal};
 use super::params::Params;
-use super::site::{Room, Site};
+use super::site::{Room, Site, Turns};
 use super::{follow, html, pages};
-
-/// The largest form: a file of some megabytes, spelled for a form.
-const MAX_FORM: usize = 32 << 20;
 
 /// The page's script. Its parts are read as one, in this order.
 const SCRIPT: &str = concat!(
@@ -68,7 +66,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .route("/{memory}/redact", shows(pages::ask_redact).merge(changes(pages::redact)))
         .route("/{memory}/changes", get(follow::changes))
         .fallback(nothing)
-        .layer(DefaultBodyLimit::max(MAX_FORM))
+        .layer(DefaultBodyLimit::max(site.max_form()))
         .with_state(site)
 }
 
@@ -95,7 +93,7 @@ fn shows(page: Page) -> MethodRouter<Arc<Site>> {
                         memory: Path<String>,
                         query: Result<Query<Params>, QueryRejection>| async move {
         match query {
-            Ok(Query(params)) => answer(site, memory.0, params, page).await,
+            Ok(Query(params)) => answer(site, memory.0, params, page, |turns| &turns.look).await,
             Err(_) => refused(&Refusal::wrong("The address is not one of this page's.")),
         }
     };
@@ -111,7 +109,7 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
             Ok(Form(params))
                 if params.token.as_deref().is_some_and(|token| site.token.is(token)) =>
             {
-                answer(site, memory.0, params, page).await
+                answer(site, memory.0, params, page, |turns| &turns.change).await
             }
             Ok(_) => refused(&Refusal::forbidden(
                 "The form is of a page that was open before memdir serve was started anew. Load that page again: \
@@ -133,8 +131,20 @@ fn changes(page: Page) -> MethodRouter<Arc<Site>> {
     post(handler)
 }
 
-async fn answer(site: Arc<Site>, memory: String, params: Params, page: Page) -> Response {
+async fn answer(
+    site: Arc<Site>,
+    memory: String,
+    params: Params,
+    page: Page,
+    turns: fn(&Turns) -> &Arc<Semaphore>,
+) -> Response {
+    let Some(turns) = site.room(&memory).map(|room| Arc::clone(turns(&room.turns))) else {
+        return refused(&Refusal::not_found("There is no such memory here."));
+    };
+    // It is never closed.
+    let turn = turns.acquire_owned().await;
     let made = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
         let room = site.room(&memory);
         let room = room.ok_or_else(|| Refusal::not_found("There is no such memory here."))?;
         page(&site, room, &params)

@@ -5,17 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::middleware;
+use hyper::Request;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use super::guard::{Guard, guard};
 use super::routes;
 use super::site::Site;
-use crate::http_server;
-
-/// The most pages that are made at the same time. Others wait for their turn.
-const MAX_PAGES: usize = 32;
+use crate::http_server::{self, Limits};
 
 /// Serves the page at the first of `addresses` that is free, all of which must be this machine's own. Calls `ready` with
 /// the address to open, which has the secret. Does not return unless it fails.
@@ -29,17 +26,23 @@ pub(crate) fn serve(
 ) -> io::Result<()> {
     let runtime = Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(MAX_PAGES)
+        .max_blocking_threads(site.max_threads())
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind(addresses).await?;
+        let listener = http_server::listen(addresses)?;
         let address = listener.local_addr()?;
         let site = Arc::new(site);
         let opened = format!("http://{address}/open/{}", site.secret.as_str());
         let state = Guard { site: Arc::clone(&site), address };
+        let limits = Limits::new(site.max_form(), is_stream);
         let router = routes::router(site).layer(middleware::from_fn_with_state(state, guard));
         ready(&opened);
-        match http_server::serve(listener, TowerToHyperService::new(router)).await {}
+        match http_server::serve(listener, TowerToHyperService::new(router), limits).await {}
     })
+}
+
+/// Whether it asks for changes as they happen, which has no end.
+fn is_stream<B>(request: &Request<B>) -> bool {
+    request.uri().path().ends_with("/changes")
 }

@@ -4,10 +4,23 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::sync::Semaphore;
+
 use super::live::Live;
 use super::secret::Secret;
 use crate::history::HistoryQuery;
+use crate::http_server::largest_request;
 use crate::memory::Memory;
+
+/// The most pages of one memory that are made at the same time, and the most changes of it. Others wait for their turn: a memory
+/// whose store is slow takes no thread from another one, and changes that wait for a lock none from those who look.
+const AT_ONCE: usize = 8;
+
+/// Whose turn it is to use a memory.
+pub(super) struct Turns {
+    pub(super) look: Arc<Semaphore>,
+    pub(super) change: Arc<Semaphore>,
+}
 
 /// A memory that the page shows.
 pub(crate) struct Shown {
@@ -44,6 +57,7 @@ pub(super) struct Room {
     pub(super) number: usize,
     pub(super) shown: Shown,
     pub(super) live: Arc<Live>,
+    pub(super) turns: Turns,
     /// Whether a history was found. The agent may begin one while the page is open, and none ends.
     found_history: AtomicBool,
 }
@@ -76,10 +90,23 @@ impl Site {
     pub(crate) fn new(memories: Vec<Shown>) -> std::io::Result<Self> {
         let memories = memories.into_iter().zip(1..).map(|(shown, number)| {
             let live = Arc::new(Live::new(shown.plain.clone()));
-            Room { number, shown, live, found_history: AtomicBool::new(false) }
+            let turns = || Arc::new(Semaphore::new(AT_ONCE));
+            let turns = Turns { look: turns(), change: turns() };
+            Room { number, shown, live, turns, found_history: AtomicBool::new(false) }
         });
         let (secret, token) = (Secret::new()?, Secret::new()?);
         Ok(Self { memories: memories.collect(), secret, token })
+    }
+
+    /// How many threads wait for the stores.
+    pub(super) fn max_threads(&self) -> usize {
+        2 * AT_ONCE * self.memories.len().max(1)
+    }
+
+    /// The most bytes of a form.
+    pub(super) fn max_form(&self) -> usize {
+        let limits = self.memories.iter().map(|room| room.shown.plain.options().max_file_bytes);
+        limits.map(largest_request).max().unwrap_or_default()
     }
 
     pub(super) fn rooms(&self) -> &[Room] {

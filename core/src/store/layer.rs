@@ -102,6 +102,7 @@ layer! {
         fn folds_case(&self) -> bool;
         fn directory(&self) -> Option<&Path>;
         fn locations(&self) -> Vec<Location>;
+        fn revision(&self) -> Result<Option<String>, StoreError>;
         fn notes(&self) -> Option<&dyn Notes>;
         fn can_keep(&self, path: &MemoryPath) -> bool;
     }
@@ -158,6 +159,7 @@ mod tests {
         folds_case() -> bool = true;
         directory() -> Option<&Path> = None;
         locations() -> Vec<Location> = Vec::new();
+        revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
         can_keep(&MemoryPath) -> bool = false;
     }
@@ -202,6 +204,7 @@ mod tests {
         let _ = store.folds_case();
         let _ = store.directory();
         let _ = store.locations();
+        let _ = store.revision();
         let _ = store.notes();
         let _ = store.can_keep(&a);
         drop(store);
@@ -243,6 +246,7 @@ mod tests {
                 "folds_case",
                 "directory",
                 "locations",
+                "revision",
                 "notes",
                 "can_keep"
             ]

@@ -397,6 +397,18 @@ pub trait Store: Send + Sync {
         self.directory().map(Location::file).into_iter().collect()
     }
 
+    /// A text that is another one after every change of the files, for a watch that looks often: while it stays the same,
+    /// nothing was changed, whoever might have. It may change although no file was. `None` if the store cannot tell at a
+    /// small part of the cost of listing itself.
+    ///
+    /// By default it is `None`.
+    ///
+    /// # Errors
+    /// Only failures of the store.
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        Ok(None)
+    }
+
     /// The notes that the store keeps in the transaction of a change, if it can. A history is kept so where it is.
     ///
     /// By default there are none. Not for a store that wraps another one.

@@ -3,12 +3,13 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::store::InProcess;
+use memdir::store::{InProcess, Layer, Mounts, Node, Splice, Store};
 use memdir::{
     Cancellation, Change, Error, Memory, MemoryOptions, MemoryPath, Query, SharedWatch, StoreError,
 };
@@ -59,6 +60,85 @@ fn what_others_change_is_told_on_each_store() {
     }
 }
 
+/// Counts how often it is listed.
+struct Listed(Arc<dyn Store>, AtomicUsize);
+
+impl Layer for Listed {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.open(path, depth)
+    }
+}
+
+/// A watch lists a store with a revision only when that has changed, whoever changed it.
+fn is_listed_only_when_it_has_changed(open: impl Fn() -> Arc<dyn Store>) {
+    let listed = Arc::new(Listed(open(), AtomicUsize::new(0)));
+    let memory = Memory::with_store(listed.clone(), MemoryOptions::default());
+    let mut watch = memory.watch("/memories", None).unwrap();
+    let mut look = || {
+        let before = listed.1.load(Ordering::SeqCst);
+        let changes = watch.changes(Duration::ZERO).unwrap();
+        (told(&changes), listed.1.load(Ordering::SeqCst) - before)
+    };
+    // Which connection is asked may change at first.
+    look();
+    for _ in 0..10 {
+        assert_eq!(look(), (vec![], 0));
+    }
+    let other = open();
+    for (number, store) in [&*other, &*listed as &dyn Store].into_iter().enumerate() {
+        let path = format!("/memories/{number}");
+        store.write(&at(&path), b"one", memdir::OnExisting::Error).unwrap();
+        assert_eq!(look().0, [format!("written {path}")]);
+        store.update(&at(&path), &mut |_| Some(Splice::between("one", "three"))).unwrap();
+        assert_eq!(look().0, [format!("written {path}")]);
+        store.rename(&at(&path), &at("/memories/new")).unwrap();
+        assert_eq!(look().0, [format!("deleted {path}"), "written /memories/new".to_owned()]);
+        store.clear().unwrap();
+        assert_eq!(look().0, ["deleted /memories/new"]);
+        look();
+        assert_eq!(look(), (vec![], 0));
+    }
+    // A writer that is undone, and a reader.
+    assert!(other.write(&at("/memories"), b"", memdir::OnExisting::Error).is_err());
+    other.list(&at("/memories")).unwrap();
+    look();
+    assert_eq!(look(), (vec![], 0));
+}
+
+#[test]
+fn a_store_with_a_revision_is_listed_only_when_it_has_changed() {
+    let place = tempfile::tempdir().unwrap();
+    let address = format!("sqlite:{}", place.path().join("a.db").display());
+    let open = || memdir::store::open_store(&address, &MemoryOptions::default()).unwrap();
+    is_listed_only_when_it_has_changed(open);
+    is_listed_only_when_it_has_changed(|| {
+        let mounted = format!("sqlite:{}", place.path().join("b.db").display());
+        let mounted = memdir::store::open_store(&mounted, &MemoryOptions::default()).unwrap();
+        Arc::new(Mounts::new(open()).mount(at("/memories/team"), mounted).unwrap())
+    });
+    // A directory has none, and neither has a tree with one in it.
+    let directory = place.path().join("c");
+    let directory =
+        memdir::store::open_store(directory.to_str().unwrap(), &MemoryOptions::default()).unwrap();
+    assert_eq!(directory.revision().unwrap(), None);
+    let mounts = Mounts::new(open()).mount(at("/memories/local"), directory).unwrap();
+    assert_eq!(mounts.revision().unwrap(), None);
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn a_namespace_of_postgresql_is_listed_only_when_it_has_changed() {
+    let Some(server) = crate::common::postgres::server() else { return };
+    let address = server.address("watched");
+    let open = || memdir::store::open_store(&address, &MemoryOptions::default()).unwrap();
+    is_listed_only_when_it_has_changed(open);
+}
+
 #[test]
 fn what_this_process_changes_is_told_at_once_and_only_below_the_path() {
     let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
@@ -73,6 +153,50 @@ fn what_this_process_changes_is_told_at_once_and_only_below_the_path() {
     receiver.recv().unwrap();
     memory.create("/memories/team/a.md", "one").unwrap();
     assert_eq!(told(&waiting.join().unwrap()), ["written /memories/team/a.md"]);
+}
+
+/// A store whose listing takes this long.
+struct Slow(InProcess, AtomicUsize);
+
+const SLOW: Duration = Duration::from_millis(10);
+
+impl Layer for Slow {
+    fn inner(&self) -> &dyn Store {
+        &self.0
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        thread::sleep(SLOW);
+        self.0.open(path, depth)
+    }
+}
+
+#[test]
+fn a_large_memory_is_not_listed_all_the_time_however_much_this_process_changes() {
+    let store = Arc::new(Slow(InProcess::new(), AtomicUsize::new(0)));
+    let memory = Memory::with_store(store.clone(), MemoryOptions::default());
+    let watch = Arc::new(SharedWatch::from(memory.watch("/memories", None).unwrap()));
+    let before = store.1.load(Ordering::SeqCst);
+    let begun = std::time::Instant::now();
+    let (watching, (sender, told)) = (Arc::clone(&watch), mpsc::channel());
+    let thread = thread::spawn(move || {
+        while let Some(changes) = watching.changes(SOON).unwrap() {
+            changes.into_iter().for_each(|change| sender.send(change.path).unwrap());
+        }
+    });
+    for number in 100..200 {
+        memory.write(&format!("/memories/{number}"), "one", None).unwrap();
+        thread::sleep(SLOW / 5);
+    }
+    // Several may be told at a time, but none is lost.
+    let last = at("/memories/199");
+    while told.recv_timeout(SOON).unwrap() != last {}
+    watch.close();
+    thread.join().unwrap();
+    // Each look takes a tenth of the time at most; this counts them against that time, whatever it was.
+    let looks = u32::try_from(store.1.load(Ordering::SeqCst) - before).unwrap();
+    assert!(looks.saturating_sub(2) * 5 * SLOW <= begun.elapsed(), "{looks}");
 }
 
 #[test]

@@ -22,9 +22,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
 /// A running `memdir serve`.
-struct Page {
+pub(crate) struct Page {
     process: Child,
-    port: u16,
+    pub(crate) port: u16,
     secret: String,
 }
 
@@ -36,18 +36,18 @@ impl Drop for Page {
 }
 
 /// An answer, as it came.
-struct Answer {
-    status: u16,
-    head: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
     body: Vec<u8>,
 }
 
 impl Answer {
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).unwrap()
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (given, value) = line.split_once(':')?;
             given.eq_ignore_ascii_case(name).then(|| value.trim())
@@ -56,11 +56,11 @@ impl Answer {
 }
 
 impl Page {
-    fn open(stores: &[&str], arguments: &[&str]) -> Self {
+    pub(crate) fn open(stores: &[&str], arguments: &[&str]) -> Self {
         Self::with(Command::new(env!("CARGO_BIN_EXE_memdir")), stores, arguments)
     }
 
-    fn with(mut command: Command, stores: &[&str], arguments: &[&str]) -> Self {
+    pub(crate) fn with(mut command: Command, stores: &[&str], arguments: &[&str]) -> Self {
         let mut process = command
             .arg("serve")
             .args(stores)
@@ -100,23 +100,23 @@ impl Page {
         Answer { status, head, body }
     }
 
-    fn host(&self) -> String {
+    pub(crate) fn host(&self) -> String {
         format!("Host: 127.0.0.1:{}", self.port)
     }
 
-    fn cookie(&self) -> String {
+    pub(crate) fn cookie(&self) -> String {
         format!("Cookie: other=1; memdir-{}={}", self.port, self.secret)
     }
 
-    fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         format!("Origin: http://127.0.0.1:{}", self.port)
     }
 
-    fn get(&self, address: &str) -> Answer {
+    pub(crate) fn get(&self, address: &str) -> Answer {
         self.raw(&[format!("GET {address} HTTP/1.1"), self.host(), self.cookie()], b"")
     }
 
-    fn form(&self, address: &str, body: &str, others: &[String]) -> Answer {
+    pub(crate) fn form(&self, address: &str, body: &str, others: &[String]) -> Answer {
         let mut lines = vec![
             format!("POST {address} HTTP/1.1"),
             "Content-Type: application/x-www-form-urlencoded".to_owned(),
@@ -127,7 +127,7 @@ impl Page {
     }
 
     /// As the browser sends a form of the page.
-    fn post(&self, address: &str, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn post(&self, address: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.token();
         let with_token = [("token", token.as_str())];
         let fields = fields.iter().chain(&with_token).map(|(name, value)| {
@@ -137,7 +137,7 @@ impl Page {
         self.form(address, &body, &[self.host(), self.cookie(), self.origin()])
     }
 
-    fn token(&self) -> String {
+    pub(crate) fn token(&self) -> String {
         let page = self.get("/1/new").text();
         let (_, rest) = page.split_once("name=\"token\" value=\"").unwrap();
         rest.split('"').next().unwrap().to_owned()
@@ -929,7 +929,7 @@ fn what_another_process_changes_is_told_to_a_page_that_listens() {
 }
 
 /// What a page is told.
-fn listening(page: &Page) -> impl Iterator<Item = String> + use<> {
+pub(crate) fn listening(page: &Page) -> impl Iterator<Item = String> + use<> {
     listening_to(page, 1)
 }
 
@@ -958,7 +958,8 @@ fn events(page: &Page, memories: &str) -> impl Iterator<Item = (String, String)>
 fn a_form_that_is_too_large_is_refused_with_a_sentence() {
     let place = tempfile::tempdir().unwrap();
     let page = Page::open(&[place.path().to_str().unwrap()], &[]);
-    let body = format!("token={}&to=%2Fmemories%2Fa&text={}", page.token(), "x".repeat(33 << 20));
+    let body =
+        format!("token={}&to=%2Fmemories%2Fa&text={}", page.token(), "x".repeat((193 << 20) + 1));
     let answer = page.form("/1/new", &body, &[page.host(), page.cookie(), page.origin()]);
     assert_eq!(answer.status, 413);
     assert!(answer.text().contains("too large"));

@@ -405,6 +405,10 @@ impl Store for Encrypted {
         self.inner.locations()
     }
 
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        self.inner.revision()
+    }
+
     fn notes(&self) -> Option<&dyn Notes> {
         None
     }

@@ -383,6 +383,21 @@ impl Store for Mounts {
         self.all().flat_map(|mounted| mounted.store.locations()).collect()
     }
 
+    /// Those of all stores, if each has one. A store that is out of reach is an empty directory in listings from above: it
+    /// has another revision than when it is back.
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        let mut all = Vec::new();
+        for mounted in self.all() {
+            match mounted.store.revision() {
+                Ok(None) => return Ok(None),
+                Ok(Some(revision)) => all.push(format!("{}:{revision}", revision.len())),
+                Err(_) if mounted.at != self.root.at => all.push("away".to_owned()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(all.join(" ")))
+    }
+
     fn notes(&self) -> Option<&dyn Notes> {
         None
     }

@@ -258,6 +258,14 @@ impl Store for PostgresDatabase {
         vec![self.session.location()]
     }
 
+    /// The newest change of the namespace, which each change notes.
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        let operation = "asking for changes";
+        let rows = self.ask(operation, &statements::NEWEST, Vec::new())?;
+        let newest = rows.first().map_or(Ok(String::new()), |row| row.try_get(0));
+        newest.map(Some).map_err(|error| PostgresError::from(error).during(operation))
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.find("reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
     }

@@ -275,6 +275,7 @@ mod tests {
             explain(&sql::REMOVE, "text, bigint", "'a', 1");
             explain(&sql::MOVE, "text, bigint, bigint, text[], text", "'a', 1, 2, '{b}', 'c'");
             explain(&sql::RECALL, "text", "'a'");
+            explain(&sql::NEWEST, "text", "'a'");
             explain(&sql::TOTAL, "text", "'a'");
             explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
             explain(&super::super::inspect::ALL, "text", "'a'");

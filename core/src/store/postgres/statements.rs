@@ -123,6 +123,14 @@ pub(super) const RECALL: Statement = Statement {
     types: &[Type::TEXT],
 };
 
+/// The newest change of the namespace; nothing if nobody has written to it yet.
+pub(super) const NEWEST: Statement = Statement {
+    sql: "
+    SELECT coalesce(changes[1]::text, '') FROM memdir.node
+    WHERE namespace = $1 AND parent = 0 AND name = ''",
+    types: &[Type::TEXT],
+};
+
 /// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file, if
 /// there is a content `$4`.
 pub(super) const ADD: Statement = Statement {

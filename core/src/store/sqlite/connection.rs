@@ -39,6 +39,8 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 /// to fork and keep others from entering. It is one number, so both parts change in one step.
 static PRESENT: AtomicU64 = AtomicU64::new(0);
 const FORKER: u64 = 1 << 32;
+/// The number of the next connection.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
 /// Held while a forked process takes over from its parent.
 static TAKING_OVER: Mutex<()> = Mutex::new(());
 
@@ -46,6 +48,8 @@ struct Idle {
     database: Database,
     file: FileId,
     connection: Connection,
+    /// No other connection of this process has the same.
+    number: u64,
     /// Whether it was opened on the assumption that nobody writes the file.
     frozen: bool,
 }
@@ -70,8 +74,14 @@ impl Lease {
             }
         }
         let (connection, frozen) = connect(database)?;
-        let idle = Idle { database: database.clone(), file, connection, frozen };
+        let number = NUMBERS.fetch_add(1, SeqCst);
+        let idle = Idle { database: database.clone(), file, connection, number, frozen };
         Ok(Self { idle: Some(idle), inside })
+    }
+
+    /// What tells this connection from all others of this process; `None` if it is not used again.
+    pub(super) fn number(&self) -> Option<u64> {
+        self.idle.as_ref().filter(|idle| !idle.frozen).map(|idle| idle.number)
     }
 
     /// Whether this process may still use it: a forked child may not.

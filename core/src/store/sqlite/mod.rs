@@ -295,6 +295,20 @@ impl Store for SqliteDatabase {
         vec![Location::file(&self.database.path)]
     }
 
+    /// SQLite tells a connection cheaply whether another one has committed something, and how many rows it has changed
+    /// itself. The connection is a part of the answer, because the next question may go to another one.
+    fn revision(&self) -> Result<Option<String>, StoreError> {
+        let _turn = turns::to_read(&self.database)?;
+        let asked = || {
+            let lease = Lease::take(&self.database)?;
+            let Some(number) = lease.number() else { return Ok(None) };
+            let others: i64 =
+                lease.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+            Ok(Some(format!("{number} {others} {}", lease.total_changes())))
+        };
+        asked().map_err(|error: SqliteError| error.during("asking for changes"))
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.look("reading a file", |tree| {
             let (id, size) = tree.file(path)?;

@@ -4,6 +4,8 @@
 #[cfg(unix)]
 #[macro_use]
 pub(crate) mod clouds;
+#[cfg(unix)]
+pub(crate) mod crowd;
 pub(crate) mod effort;
 pub(crate) mod failing;
 #[cfg(unix)]

@@ -260,6 +260,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand import" -s h -l help -d 'P
 complete -c memdir -n "__fish_memdir_using_subcommand check" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -s h -l help -d 'Print help'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount -d 'Mount another store into the first one' -r
+complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount-read-only -d 'Mount another store, which exists, and can be viewed but not changed' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l port -d 'The port; by default the first of 8767 to 8776 that is free, or another one if none is' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
@@ -288,6 +289,8 @@ complete -c memdir -n "__fish_memdir_using_subcommand serve" -l history -d 'Reco
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l mount -d 'Mount another store into the first one' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l mount-read-only -d 'Mount another store, which exists, and can be viewed but not changed' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l prefix -d 'What the names of the tools begin with, such as memory_' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l http -d 'Serve over HTTP instead, at a loopback address' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
