@@ -9,6 +9,7 @@ mod common;
 
 mod agreement;
 mod check;
+mod check_history;
 mod cli;
 mod cli_archive;
 mod cli_edit;
