@@ -154,7 +154,8 @@ fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
     Ok(found)
 }
 
-fn at(mut file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
+/// Some bytes of a file.
+pub(in crate::cli) fn at(mut file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(size).read_to_end(&mut bytes)?;
