@@ -167,7 +167,9 @@ func TestADoneContextIsNotLoggedAsAFailure(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	defer slog.SetDefault(before)
 	failing := memdir.MemoryOptions{
-		Before: func(context.Context, memdir.Command) (memdir.Decision, error) { return memdir.Decision{}, errors.New("no") },
+		Before: func(context.Context, memdir.Command) (memdir.Decision, error) {
+			return memdir.Decision{}, errors.New("no")
+		},
 	}
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
