@@ -15,8 +15,7 @@ use crate::call::PendingCall;
 use crate::cancel::Cancellation;
 use crate::errors::Failure;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
-use crate::files::given;
-use crate::input::{decode, decode_as};
+use crate::input::{decode, decode_as, value};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
 use crate::options::{self, span};
@@ -149,7 +148,8 @@ impl Engine {
         dry_run: bool,
         progress: Option<Function<'_, ExpiryProgress, bool>>,
     ) -> napi::Result<Object<'env>> {
-        let older_than = given(env, "olderThan", older_than, span)?;
+        let older_than =
+            span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
         let mut watch = watch(progress)?;
         let memory = self.memory.clone();
         let work = move || {

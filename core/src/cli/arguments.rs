@@ -231,7 +231,7 @@ pub(super) struct Export {
     pub(super) without_history: bool,
 }
 
-/// Bring files into a store: a directory, a text file, a tar file, or an archive of `memdir export`
+/// Bring files into a store, or an archive of `memdir export`
 ///
 /// Files of text are written into the memory, each atomically, and recorded as one change if the store
 /// has a history. A file that is there already with the same content stays. If one is there with

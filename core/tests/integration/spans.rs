@@ -243,7 +243,8 @@ fn a_failure_names_the_kind_of_its_cause_and_its_details_are_for_debugging() {
     use std::io::ErrorKind as Kind;
 
     let _alone = alone();
-    let failures: [(fn() -> StoreError, &str); 9] = [
+    type Failure = (fn() -> StoreError, &'static str);
+    let failures: [Failure; 9] = [
         (|| StoreError::Busy, "busy"),
         (|| of_system(Kind::TimedOut), "timeout"),
         (|| of_system(Kind::ConnectionRefused), "unreachable"),

@@ -24,7 +24,6 @@ pub(super) use self::read::at;
 use super::arguments::{Export, Import};
 use super::copy::{self, How};
 use super::fixed_files::FixedFiles;
-use super::import::Files;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::style::escaped;
@@ -94,8 +93,8 @@ pub(super) fn import(
 }
 
 /// The files of an archive alone.
-pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<Files, Failure> {
-    parts(file, path, place).map(|(files, _)| Files::of_archive(Box::new(files)))
+pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<FixedFiles, Failure> {
+    parts(file, path, place).map(|(files, _)| files)
 }
 
 fn parts(file: File, path: &Path, place: &Place) -> Result<(FixedFiles, Option<Carried>), Failure> {

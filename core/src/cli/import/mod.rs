@@ -4,6 +4,7 @@
 //! files of text: those of a directory, one file, or those of a tar file ([`source`]). They are written as any other change
 //! of a person: under the policies that are given as flags, and recorded as one change if the memory has a history.
 
+mod files;
 mod left_out;
 mod plan;
 mod source;
@@ -16,8 +17,7 @@ use super::{Ended, Failure, archive, history};
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 
-pub(super) use source::Files;
-use source::Source;
+use files::{Files, Source};
 
 pub(super) fn run(wanted: &Import, output: &mut Output) -> Result<Ended, Failure> {
     let options = history::untrimmed(wanted.flags.on(MemoryOptions::default())?);
@@ -30,6 +30,7 @@ pub(super) fn run(wanted: &Import, output: &mut Output) -> Result<Ended, Failure
         }
         Source::Archive(file) if wanted.without_history => {
             let files = archive::files(file, &wanted.source, &place)?;
+            let files = Files::of_archive(Box::new(files));
             plan::import(files, &to, wanted, &place, output)
         }
         Source::Archive(_) => Err(Failure::Usage(

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::files::Files;
 use super::left_out::LeftOut;
-use super::source::Files;
 use crate::cli::arguments::Import;
 use crate::cli::changing::note;
 use crate::cli::output::{Output, count};

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use tar::EntryType;
 
+use super::files::{Files, Source};
 use super::left_out::LeftOut;
-use super::source::{Files, Source};
 use crate::cli::archive::at;
 use crate::cli::fixed_files::FixedFiles;
 use crate::path::MemoryPath;
