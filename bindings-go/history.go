@@ -52,6 +52,8 @@ const (
 	OperationCleared Operation = "cleared"
 	// OperationRestored brought an earlier state back.
 	OperationRestored Operation = "restored"
+	// OperationImported is a file that came from outside of the memory, by memdir import.
+	OperationImported Operation = "imported"
 	// OperationRedacted removed the content of an earlier version from the history.
 	OperationRedacted Operation = "redacted"
 	// OperationExternal is what somebody else did, not through a memory with history. The next change of the file found it.
@@ -107,7 +109,7 @@ func (m *Memory) History(ctx context.Context, query HistoryQuery) ([]Version, er
 	arguments := map[string]any{
 		"path": orNull(query.Path), "before": orNull(query.Before), "actor": orNull(query.Actor), "change": orNull(query.Change),
 	}
-	if query.Limit > 0 {
+	if query.Limit != 0 {
 		arguments["limit"] = query.Limit
 	}
 	if !query.Since.IsZero() {

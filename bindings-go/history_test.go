@@ -171,7 +171,7 @@ func TestWhatCannotBeDoneHasAKind(t *testing.T) {
 	done, cancel := context.WithCancel(ctx)
 	cancel()
 	_, err = memory.History(done, HistoryQuery{})
-	if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindStore {
+	if failed := new(Error); !errors.As(err, &failed) || failed.Kind != KindCancelled {
 		t.Fatal(err)
 	}
 }

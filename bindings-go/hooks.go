@@ -47,7 +47,7 @@ type Event struct {
 	// Path is the canonical path; for a rename, the old one.
 	Path    string `json:"path"`
 	NewPath string `json:"new_path"`
-	// Outcome is "ok", "refused", "denied" or "failed".
+	// Outcome is "ok", "refused", "denied", "failed" or "cancelled": the context was done before the call began to write.
 	Outcome string `json:"outcome"`
 	// Bytes and Lines count the text that was written, or shown.
 	Bytes int64 `json:"bytes"`

@@ -37,8 +37,10 @@ type Kind string
 const (
 	// KindConfig is about the address or an option.
 	KindConfig Kind = "config"
-	// KindStore is about the store: a broken disk, a server that is gone, a call that was cancelled.
+	// KindStore is about the store: a broken disk, a server that is gone.
 	KindStore Kind = "store"
+	// KindCancelled is a call whose context was done before it began to write. Nothing was changed.
+	KindCancelled Kind = "cancelled"
 	// KindRefused is what a policy refused.
 	KindRefused Kind = "refused"
 	// KindHook is an error of your own hook.

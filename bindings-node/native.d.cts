@@ -99,7 +99,7 @@ export declare class Mounts {
 
 /** A store of the core. Its methods are those of the package's `Store`. */
 export declare class NativeStore {
-  /** Inspects the store and reads every file in it. */
+  /** Inspects the store and its history, and reads every file in it. */
   check(): Promise<Checked>
   /** Copies all that this store holds into another. `progress` says whether it goes on. */
   copyTo(destination: NativeStore, overwrite: boolean, progress?: ((progress: CopyProgress) => boolean) | undefined): Promise<Copied>
@@ -211,6 +211,8 @@ export interface Checked {
   files: number
   /** The bytes that were read. */
   bytes: number
+  /** Versions in the store's history, if it has one. */
+  versions?: number
   /** The problems that were found; empty if there are none. */
   problems: Array<Problem>
 }
@@ -291,7 +293,7 @@ export interface FileTime {
 export interface FileVersion {
   id: string
   change: string
-  operation: 'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'redacted' | 'external'
+  operation: 'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'imported' | 'redacted' | 'external'
   path: string
   oldPath?: string | undefined
   time: number

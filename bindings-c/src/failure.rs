@@ -53,6 +53,7 @@ impl From<Error> for Failure {
             Error::Refused(_) => ("refused", None),
             Error::Config(error) => ("config", ConfigError::option(error).map(str::to_owned)),
             Error::Hook(_) => ("hook", None),
+            Error::Store(StoreError::Cancelled) => ("cancelled", None),
             _ => ("store", None),
         };
         let message = match error {

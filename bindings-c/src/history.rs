@@ -95,13 +95,12 @@ fn id(text: &str) -> Result<HistoryId, HistoryError> {
 const NO_TIME: &str = " must be a number of seconds since 1970";
 
 /// A time in seconds since 1970, to the microsecond; none if it is left out.
-#[expect(clippy::cast_possible_truncation, reason = "what is out of range is the range's end")]
 fn time(given: &Arguments, name: &str) -> Result<Option<SystemTime>, Failure> {
     match given.get(name) {
         Value::Null => Ok(None),
         seconds => {
-            let micros = seconds.as_f64().map(|seconds| (seconds * 1e6).round() as i64);
-            micros.and_then(micros::time).map(Some).ok_or_else(|| wrong(name, NO_TIME))
+            let time = seconds.as_f64().and_then(|seconds| micros::time_of_float(seconds * 1e6));
+            time.map(Some).ok_or_else(|| wrong(name, NO_TIME))
         }
     }
 }

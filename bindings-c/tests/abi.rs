@@ -122,7 +122,7 @@ fn a_cancelled_call_changes_nothing() {
     assert!(memdir_cancel(number) && memdir_cancel(number));
     let (reply, error) = execute(number, CREATE);
     assert!(reply["content"].as_str().unwrap().contains("Nothing was changed"), "{reply}");
-    assert_eq!(error.unwrap()["kind"], "store");
+    assert_eq!(error.unwrap()["kind"], "cancelled");
     assert!(memdir_close(number));
     assert!(!memdir_cancel(number));
     assert_eq!(execute(memory, CREATE).0["is_error"], false);
@@ -276,6 +276,44 @@ fn wrong_options_of_the_table_are_refused_by_name() {
         }
     }
     assert!(tried > 100, "{tried}");
+}
+
+#[test]
+fn wrong_arguments_of_the_table_are_refused_by_name() {
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/arguments.json");
+    let rows: Vec<Value> = serde_json::from_slice(&fs::read(table).unwrap()).unwrap();
+    let memory = open("memory:", r#"{"history": true, "record_access": true}"#).unwrap();
+    let watch = operation(memory, "watch", "{}").unwrap();
+    let mut tried = 0;
+    for row in rows {
+        // What no JSON can hold.
+        if ["@half@", "@nan@", "@inf@", "@-inf@"].iter().any(|name| row["value"] == *name) {
+            continue;
+        }
+        let (call, argument) = (row["call"].as_str().unwrap(), row["argument"].as_str().unwrap());
+        let mut arguments = json!({ argument: row["value"] });
+        match call {
+            "search" | "search_history" => arguments["query"] = "tea".into(),
+            "changes" => arguments["watch"] = watch.clone(),
+            _ => {}
+        }
+        tried += 1;
+        match operation(memory, call, &arguments.to_string()) {
+            Ok(_) => assert_eq!(row["fits"], true, "{row}"),
+            Err(error) => {
+                assert_ne!(row["fits"], true, "{row}: {error}");
+                let named = (&error["kind"], &error["option"]);
+                assert_eq!(named, (&json!("config"), &json!(argument)), "{row}");
+            }
+        }
+    }
+    assert!(tried > 60, "{tried}");
+    for huge in ["1e300", "-1e300", "1e14"] {
+        let arguments = format!(r#"{{"since": {huge}}}"#);
+        let error = operation(memory, "history", &arguments).unwrap_err();
+        assert_eq!(error["message"], "since must be a number of seconds since 1970", "{huge}");
+    }
+    memdir_close(memory);
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn a_number_that_acts_as_somebody_is_a_memory_of_its_own() {
     assert!(!memdir_cancel(me), "it was not made to be cancelled");
     let cancelled = memdir_cancellable(me);
     assert!(memdir_cancel(cancelled));
-    assert_eq!(operation(cancelled, "history", "{}").unwrap_err()["kind"], "store");
+    assert_eq!(operation(cancelled, "history", "{}").unwrap_err()["kind"], "cancelled");
     // SAFETY: null is allowed everywhere.
     unsafe {
         let (number, error) = with_error(|error| memdir_acting_as(memory, c"me".as_ptr(), error));

@@ -71,7 +71,7 @@ fn who_waits_can_be_cancelled_and_is_told_of_the_end() {
         let waits = scope.spawn(|| operation(own, "changes", &waiting));
         thread::sleep(Duration::from_millis(50));
         memdir_cancel(own);
-        assert_eq!(waits.join().unwrap().unwrap_err()["kind"], "store");
+        assert_eq!(waits.join().unwrap().unwrap_err()["kind"], "cancelled");
     });
     // A watch outlives the number that it was begun with.
     memdir_close(own);

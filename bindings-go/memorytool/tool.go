@@ -127,10 +127,17 @@ func (t *Tool) reply(ctx context.Context, input json.RawMessage) memdir.Reply {
 	case reply.Cause == nil:
 	case t.OnFailure != nil:
 		t.OnFailure(ctx, reply.Cause)
+	case isCancelled(reply.Cause):
+		slog.InfoContext(ctx, "the memory tool was cancelled")
 	default:
 		slog.ErrorContext(ctx, "the memory tool failed", "error", reply.Cause)
 	}
 	return reply
+}
+
+func isCancelled(cause error) bool {
+	var failure *memdir.Error
+	return errors.As(cause, &failure) && failure.Kind == memdir.KindCancelled
 }
 
 func content(reply memdir.Reply) []anthropic.BetaToolResultBlockParamContentUnion {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -154,6 +155,37 @@ func TestADoneContextIsToldToTheDeveloper(t *testing.T) {
 	input := json.RawMessage(`{"command": "create", "path": "/memories/a.md", "file_text": "late"}`)
 	if _, err := tool.Execute(ctx, input); err == nil || cause == nil {
 		t.Fatal(err, cause)
+	}
+	if failure := new(memdir.Error); !errors.As(cause, &failure) || failure.Kind != memdir.KindCancelled {
+		t.Fatal(cause)
+	}
+}
+
+func TestADoneContextIsNotLoggedAsAFailure(t *testing.T) {
+	var logged bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	defer slog.SetDefault(before)
+	failing := memdir.MemoryOptions{
+		Before: func(context.Context, memdir.Command) (memdir.Decision, error) {
+			return memdir.Decision{}, errors.New("no")
+		},
+	}
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	input := json.RawMessage(`{"command": "create", "path": "/memories/a.md", "file_text": "late"}`)
+	for _, each := range []struct {
+		ctx     context.Context
+		options memdir.MemoryOptions
+		level   string
+	}{{cancelled, memdir.MemoryOptions{}, "INFO"}, {context.Background(), failing, "ERROR"}} {
+		logged.Reset()
+		if _, err := New(open(t, "memory:", each.options)).Execute(each.ctx, input); err == nil {
+			t.Fatal("it was executed")
+		}
+		if strings.Count(logged.String(), "level=") != 1 || !strings.Contains(logged.String(), "level="+each.level) {
+			t.Fatal(logged.String())
+		}
 	}
 }
 

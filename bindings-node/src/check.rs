@@ -21,6 +21,8 @@ pub(crate) struct Checked {
     pub files: i64,
     /// The bytes that were read.
     pub bytes: i64,
+    /// Versions in the store's history, if it has one.
+    pub versions: Option<i64>,
     /// The problems that were found; empty if there are none.
     pub problems: Vec<Problem>,
 }
@@ -54,17 +56,18 @@ impl From<Core> for Problem {
 
 #[napi]
 impl NativeStore {
-    /// Inspects the store and reads every file in it.
+    /// Inspects the store and its history, and reads every file in it.
     #[napi(ts_return_type = "Promise<Checked>")]
     pub fn check<'env>(&self, env: &'env Env) -> Result<Object<'env>> {
         let store = Arc::clone(self.core());
         let work = move || {
             let mut problems = Vec::new();
-            let checked = memdir::check(&*store, &mut |problem| problems.push(problem.into()))?;
+            let checked = memdir::check(&store, &mut |problem| problems.push(problem.into()))?;
             Ok(Checked {
                 directories: number(checked.directories),
                 files: number(checked.files),
                 bytes: number(checked.bytes),
+                versions: checked.versions.map(number),
                 problems,
             })
         };

@@ -15,10 +15,10 @@ use crate::call::PendingCall;
 use crate::cancel::Cancellation;
 use crate::errors::Failure;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
-use crate::input::{decode, decode_as};
+use crate::input::{decode, decode_as, value};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
-use crate::options;
+use crate::options::{self, span};
 use crate::progress::watch;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
@@ -137,17 +137,19 @@ impl Engine {
 
     /// Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
     /// it goes on.
-    #[napi(ts_return_type = "Promise<Array<ExpiredFile>>")]
+    #[napi(
+        ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined",
+        ts_return_type = "Promise<Array<ExpiredFile>>"
+    )]
     pub fn expire<'env>(
         &self,
         env: &'env Env,
-        older_than: f64,
+        older_than: Unknown<'_>,
         dry_run: bool,
-        #[napi(ts_arg_type = "((progress: ExpiryProgress) => boolean) | undefined")]
         progress: Option<Function<'_, ExpiryProgress, bool>>,
     ) -> napi::Result<Object<'env>> {
         let older_than =
-            options::span("olderThan", older_than).map_err(|failure| failure.into_js(env))?;
+            span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
         let mut watch = watch(progress)?;
         let memory = self.memory.clone();
         let work = move || {

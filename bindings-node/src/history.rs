@@ -24,7 +24,7 @@ pub(crate) struct FileVersion {
     pub id: String,
     pub change: String,
     #[napi(
-        ts_type = "'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'redacted' | 'external'"
+        ts_type = "'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'imported' | 'redacted' | 'external'"
     )]
     pub operation: &'static str,
     pub path: String,

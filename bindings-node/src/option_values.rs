@@ -121,10 +121,10 @@ fn number(set: &Value<'_>) -> f64 {
     }
 }
 
-/// So many milliseconds.
-pub(crate) fn span(name: &str, millis: f64) -> Result<Duration> {
-    Duration::try_from_secs_f64(millis / 1_000.0)
-        .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", millis))
+/// A number of milliseconds.
+pub(crate) fn span(name: &str, set: &Value<'_>) -> Result<Duration> {
+    Duration::try_from_secs_f64(number(set) / 1_000.0)
+        .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", set))
 }
 
 /// Texts.

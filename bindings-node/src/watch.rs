@@ -11,8 +11,8 @@ use napi_derive::napi;
 use crate::cancel::Cancellation;
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::files::given;
-use crate::options::{self, string};
+use crate::files::{given, optional};
+use crate::options::{span, string};
 use crate::thread_pool::{Purpose, Workers};
 
 /// A file that was written or deleted.
@@ -47,12 +47,11 @@ impl Engine {
         &self,
         env: &'env Env,
         path: Unknown<'_>,
-        every: Option<f64>,
+        every: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let path = given(env, "path", path, string)?;
-        let every = every.map(|every| options::span("every", every)).transpose();
-        let every = every.map_err(|failure| failure.into_js(env))?;
+        let every = optional(env, "every", every, span)?;
         let work = move |memory: &Memory| memory.watch(&path, every);
         let workers = self.shared_workers();
         self.for_own_code(env, Purpose::View, cancellation, work, |watch| {

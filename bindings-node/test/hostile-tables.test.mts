@@ -73,3 +73,50 @@ test('a wrong option is an error that names it', async () => {
     }
   }
 });
+
+test('a wrong argument is an error that names it', async () => {
+  type Row = { call: string; argument: string; value: unknown; fits?: true };
+  type Calls = Record<string, (memory: Memory, value: never) => Promise<unknown>>;
+  const calls: Calls = {
+    list: (memory, depth) => memory.list('/memories', { depth }),
+    search: (memory, limit) => memory.search('tea', { limit }),
+    find_sensitive: (memory, limit) => memory.findSensitive({ limit }),
+    index: (memory, maxChars) => memory.index(maxChars),
+    history: (memory, limit) => memory.history(undefined, { limit }),
+    search_history: (memory, limit) => memory.searchHistory('tea', { limit }),
+    watch: async (memory, every) => {
+      const watch = memory.watch({ every });
+      await watch.changes(0);
+      watch.close();
+    },
+    changes: async (memory, wait) => {
+      const watch = memory.watch();
+      try {
+        return await watch.changes(wait);
+      } finally {
+        watch.close();
+      }
+    },
+    expire: (memory, olderThan) => memory.expire(olderThan),
+  };
+  const memory = new Memory('memory:', { history: true, recordAccess: true });
+  for (const { call, argument, value, fits } of table<Row>('arguments')) {
+    const name = argument.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+    const row = `${call}.${argument}: ${JSON.stringify(value)}`;
+    const called = calls[call];
+    assert.ok(called, row);
+    const made = called(memory, put(value) as never);
+    if (fits) {
+      await made;
+      continue;
+    }
+    await assert.rejects(
+      made,
+      (error) =>
+        error instanceof ConfigError &&
+        error.option === name &&
+        error.message.startsWith(`${name} must be `),
+      row,
+    );
+  }
+});

@@ -12,6 +12,8 @@ export interface Checked {
   files: number;
   /** The bytes that were read. */
   bytes: number;
+  /** Versions in the store's history, each computed; absent if the store has no history. */
+  versions?: number | undefined;
   /** The problems that were found; empty if there are none. */
   problems: Problem[];
 }
@@ -30,8 +32,8 @@ export interface Problem {
 }
 
 /**
- * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
- * store meanwhile.
+ * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
+ * history and computes every version. Changes nothing. Others may use the store meanwhile.
  *
  * @example
  * ```ts

@@ -19,6 +19,7 @@ export type Operation =
   | 'expired'
   | 'cleared'
   | 'restored'
+  | 'imported'
   | 'redacted'
   | 'external';
 

@@ -55,7 +55,7 @@ export interface Event {
   /** For a rename: the new path. */
   newPath?: string;
   /** How it ended: `denied` by the hook `before`, or `failed` because of the store or a hook. */
-  outcome: 'ok' | 'refused' | 'denied' | 'failed';
+  outcome: 'ok' | 'refused' | 'denied' | 'failed' | 'cancelled';
   /**
    * If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text to write,
    * as `before` left it; for `view` those of the reply. Otherwise 0.

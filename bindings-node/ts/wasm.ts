@@ -171,7 +171,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
 
     expire(olderThan: number, dryRun: boolean, progress?: (at: never) => boolean) {
-      const given = [this.#number, olderThan, dryRun, progress !== undefined];
+      const given = [this.#number, encode(olderThan), dryRun, progress !== undefined];
       return later(() => wasm.call('engine.expire', given, { progress }));
     }
 

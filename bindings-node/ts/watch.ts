@@ -4,6 +4,7 @@ import type { Watching } from '../native.cjs';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions, Signal } from './cancellation.js';
+import { ConfigError } from './errors.js';
 import type { Names } from './named-options.js';
 import { withRefusals } from './tool-error.js';
 
@@ -72,9 +73,14 @@ export class Watch implements AsyncIterableIterator<Change> {
    * A rename is told as a file that is deleted and one that is written; a directory as its files. What
    * is changed and changed back between two looks is not told. If the watch is closed, nothing is.
    *
-   * It rejects as `Memory.read` does. The next call then tells what this one could not.
+   * It rejects as `Memory.read` does. The next call then tells what this one could not. It rejects with a
+   * {@link ConfigError} if `wait` is negative, infinite or not a number.
    */
   async changes(wait: number): Promise<Change[]> {
+    if (typeof wait !== 'number' || !Number.isFinite(wait) || wait < 0) {
+      const problem = `wait must be a number of milliseconds from 0 on, got ${String(wait)}`;
+      throw new ConfigError(problem, 'wait');
+    }
     await this.#wait(wait);
     return this.#found.splice(0);
   }

@@ -19,6 +19,8 @@ pub(crate) struct Checked {
     files: u64,
     /// The bytes that were read.
     bytes: u64,
+    /// Versions in the store's history, each computed; `None` if the store has no history.
+    versions: Option<u64>,
     /// The problems that were found; empty if there are none.
     problems: Vec<Py<Problem>>,
 }
@@ -26,7 +28,7 @@ pub(crate) struct Checked {
 #[pymethods]
 impl Checked {
     fn __repr__(&self) -> String {
-        let Self { directories, files, bytes, problems } = self;
+        let Self { directories, files, bytes, problems, .. } = self;
         let problems = problems.len();
         format!(
             "Checked(directories={directories}, files={files}, bytes={bytes}, problems={problems})"
@@ -70,8 +72,8 @@ impl From<Core> for Problem {
     }
 }
 
-/// Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
-/// store meanwhile.
+/// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
+/// history and computes every version. Changes nothing. Others may use the store meanwhile.
 ///
 /// Args:
 ///     store: The store, or its address. It must exist.
@@ -89,13 +91,14 @@ pub(crate) fn check(py: Python<'_>, store: Hinted<'_, read_only::Places>) -> PyR
     options.read_only = true;
     let store = stores::open(&store.into_inner(), &options)?;
     let mut found = Vec::new();
-    let checked = interruptible(py, || memdir::check(&*store, &mut |problem| found.push(problem)))?;
+    let checked = interruptible(py, || memdir::check(&store, &mut |problem| found.push(problem)))?;
     let checked = checked.map_err(|error| to_python(py, &Error::Store(error)))?;
     let problems = found.into_iter().map(|problem| Py::new(py, Problem::from(problem)));
     Ok(Checked {
         directories: checked.directories,
         files: checked.files,
         bytes: checked.bytes,
+        versions: checked.versions,
         problems: problems.collect::<PyResult<_>>()?,
     })
 }

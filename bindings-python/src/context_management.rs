@@ -5,17 +5,26 @@ use pyo3::prelude::*;
 
 use crate::files;
 use crate::hints::{self, Hinted};
+use crate::options::{Count, Limit, read};
 
 /// What `memdir.context_management` returns.
 #[pyfunction]
-pub(crate) fn context_management(
-    py: Python<'_>,
-    clear_at: Option<u64>,
-    keep: u64,
-    clear_at_least: Option<u64>,
+pub(crate) fn context_management<'py>(
+    py: Python<'py>,
+    clear_at: Hinted<'py, hints::Limit>,
+    keep: Hinted<'py, hints::Count>,
+    clear_at_least: Hinted<'py, hints::Limit>,
     exclude_tools: Vec<String>,
-    compact_at: Option<u64>,
-) -> PyResult<Hinted<'_, hints::Fields>> {
-    let config = ContextManagement { clear_at, keep, clear_at_least, exclude_tools, compact_at };
+    compact_at: Hinted<'py, hints::Limit>,
+) -> PyResult<Hinted<'py, hints::Fields>> {
+    let tokens =
+        |name, given: Hinted<'py, hints::Limit>| read::<Limit<u64>>(name, &given.into_inner());
+    let config = ContextManagement {
+        clear_at: tokens("clear_at", clear_at)?,
+        keep: read::<Count<u64>>("keep", &keep.into_inner())?,
+        clear_at_least: tokens("clear_at_least", clear_at_least)?,
+        exclude_tools,
+        compact_at: tokens("compact_at", compact_at)?,
+    };
     files::json(py, &config.to_json()).map(Hinted::new)
 }

@@ -96,6 +96,14 @@ hint!(
     Flag = type_hint_identifier!("builtins", "bool")
 );
 hint!(
+    /// A whole number.
+    Count = type_hint_identifier!("typing", "SupportsIndex")
+);
+hint!(
+    /// A whole number, or `None`.
+    Limit = type_hint_union!(type_hint_identifier!("typing", "SupportsIndex"), NONE)
+);
+hint!(
     /// A number of seconds, or a `timedelta`.
     Span = type_hint_union!(
         type_hint_identifier!("builtins", "float"),

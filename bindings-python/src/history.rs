@@ -23,7 +23,8 @@ use crate::time::{Time, shown};
 ///     change: The id of the change that made it. One change can make versions of several files, such
 ///         as the deletion of a directory.
 ///     operation: `"created"`, `"modified"`, `"overwritten"`, `"renamed"`, `"deleted"`, `"expired"`,
-///         `"cleared"`, `"restored"`, `"redacted"`, or `"external"` if somebody else changed the file.
+///         `"cleared"`, `"restored"`, `"imported"`, `"redacted"`, or `"external"` if somebody else changed the
+///         file.
 ///     path: Where the file is since then; where it was, if it was deleted.
 ///     old_path: Where it was before, if it was renamed.
 ///     time: When, by the clock of the machine that made the change; with a time zone.

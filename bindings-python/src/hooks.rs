@@ -26,7 +26,8 @@ use crate::shutdown::attached;
 ///     path: The canonical path; for a rename, the old one. `None` if the call was refused before
 ///         its paths were validated.
 ///     new_path: For a rename: the new path.
-///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
+///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`), `"failed"` (the store or a hook) or
+///         `"cancelled"` (by the caller, before it began to write).
 ///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
 ///         to write, as `before` left it; for `view` those of the reply. Otherwise 0.
 ///     lines: The lines of the same text.

@@ -94,5 +94,5 @@ mod _memdir {
         answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
     };
     #[pymodule_export]
-    use crate::watch::{Change, Watch, is_due};
+    use crate::watch::{Change, Watch, is_due, wait_seconds};
 }

@@ -1,8 +1,8 @@
 //! The logger `memdir`: turns the core's events into Python's log records.
 //!
 //! The core reports its commands through `tracing`; this is the only subscriber in the library.
-//! Each command is a record of level DEBUG, a failed one of level WARNING. No record holds content
-//! or a path of the host.
+//! Each command is a record of level DEBUG, a failed one of level WARNING, which names the kind of its cause. The
+//! details of a failure are a record of level DEBUG, the only one that may hold a path of the host.
 
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -23,7 +23,7 @@ use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
-use crate::options::{Flag, Given, Keywords, Span, read};
+use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
 use crate::past::{PastFile, PastMatch};
 use crate::reply;
 use crate::stats::Stats;
@@ -349,18 +349,20 @@ impl Memory {
     ///     depth: How many levels; `None` for all.
     ///
     /// Raises:
+    ///     ConfigError: `depth` is wrong.
     ///     RefusedError: Nothing is there.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (path = "/memories", *, depth = Some(1)),
+        signature = (path = "/memories", *, depth = Given::Default),
         text_signature = "($self, path='/memories', *, depth=1)",
     )]
     fn list<'py>(
         &self,
         py: Python<'py>,
         path: &str,
-        depth: Option<usize>,
+        depth: Given<'py, hints::Limit>,
     ) -> PyResult<Hinted<'py, hints::Entries>> {
+        let depth = depth.or::<Limit<usize>>("depth", Some(1))?;
         let entries = done(py, |core| core.list(path, depth), &self.core)?;
         let entries: Vec<_> = entries.into_iter().map(Entry::from).collect();
         entries.into_bound_py_any(py).map(Hinted::new)
@@ -388,7 +390,7 @@ impl Memory {
     ///     limit: The most matches to return.
     ///
     /// Raises:
-    ///     ConfigError: The pattern is wrong.
+    ///     ConfigError: The pattern or `limit` is wrong.
     ///     RefusedError: Nothing is at `path`.
     ///     StoreError: The store itself failed.
     ///
@@ -397,9 +399,12 @@ impl Memory {
     /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
     /// >>> memory.search("tea")
     /// [Match('/memories/drinks.md', 2, '- green tea')]
-    #[pyo3(signature = (
-        query, *, regex = false, ignore_case = false, path = "/memories", limit = 100
-    ))]
+    #[pyo3(
+        signature = (
+            query, *, regex = false, ignore_case = false, path = "/memories", limit = Given::Default
+        ),
+        text_signature = "($self, query, *, regex=False, ignore_case=False, path='/memories', limit=100)",
+    )]
     fn search(
         &self,
         py: Python<'_>,
@@ -407,8 +412,9 @@ impl Memory {
         regex: bool,
         ignore_case: bool,
         path: &str,
-        limit: usize,
+        limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<Match>> {
+        let limit = limit.or::<Count<usize>>("limit", 100)?;
         let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.search(&query, path, limit), &self.core)?;
         Ok(found.into_iter().map(Match::from).collect())
@@ -423,6 +429,7 @@ impl Memory {
     ///     limit: The most matches to return.
     ///
     /// Raises:
+    ///     ConfigError: `limit` is wrong.
     ///     RefusedError: Nothing is at `path`.
     ///     StoreError: The store itself failed.
     ///
@@ -431,13 +438,17 @@ impl Memory {
     /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
     /// >>> memory.find_sensitive()
     /// [SensitiveMatch('/memories/db.md', 1, 'url-password')]
-    #[pyo3(signature = (path = "/memories", *, limit = 100))]
+    #[pyo3(
+        signature = (path = "/memories", *, limit = Given::Default),
+        text_signature = "($self, path='/memories', *, limit=100)",
+    )]
     fn find_sensitive(
         &self,
         py: Python<'_>,
         path: &str,
-        limit: usize,
+        limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<SensitiveMatch>> {
+        let limit = limit.or::<Count<usize>>("limit", 100)?;
         let found = done(py, |core| core.find_sensitive(path, limit), &self.core)?;
         Ok(found.into_iter().map(SensitiveMatch::from).collect())
     }
@@ -484,9 +495,14 @@ impl Memory {
     ///     max_chars: The most characters of the text.
     ///
     /// Raises:
+    ///     ConfigError: `max_chars` is wrong.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (max_chars = 2000))]
-    fn index(&self, py: Python<'_>, max_chars: usize) -> PyResult<String> {
+    #[pyo3(
+        signature = (max_chars = Given::Default),
+        text_signature = "($self, max_chars=2000)",
+    )]
+    fn index(&self, py: Python<'_>, max_chars: Given<'_, hints::Count>) -> PyResult<String> {
+        let max_chars = max_chars.or::<Count<usize>>("max_chars", 2000)?;
         done(py, |core| core.index(max_chars), &self.core)
     }
 
@@ -701,22 +717,27 @@ impl Memory {
     ///     since: A `datetime` with a time zone: only what was changed then or later.
     ///
     /// Raises:
+    ///     ConfigError: `limit` is wrong.
     ///     HistoryError: The memory has no history, the path is none, or an id is none.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (
-        path = None, *, limit = None, before = None, actor = None, change = None, since = None
-    ))]
+    #[pyo3(
+        signature = (
+            path = None, *, limit = Given::Default, before = None, actor = None, change = None, since = None
+        ),
+        text_signature = "($self, path=None, *, limit=None, before=None, actor=None, change=None, since=None)",
+    )]
     #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
     fn history(
         &self,
         py: Python<'_>,
         path: Option<&str>,
-        limit: Option<usize>,
+        limit: Given<'_, hints::Limit>,
         before: Option<&str>,
         actor: Option<&str>,
         change: Option<&str>,
         since: Option<Time>,
     ) -> PyResult<Vec<Version>> {
+        let limit = limit.or::<Limit<usize>>("limit", None)?;
         let query = history::Query { path, limit, before, actor, change, since };
         let versions = history::done(py, |core| core.history(&query.to_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
@@ -734,7 +755,7 @@ impl Memory {
     ///     limit: The most matches to return.
     ///
     /// Raises:
-    ///     ConfigError: The pattern is wrong.
+    ///     ConfigError: The pattern or `limit` is wrong.
     ///     HistoryError: The memory has no history, or the path is none.
     ///     StoreError: The store itself failed.
     ///
@@ -744,9 +765,12 @@ impl Memory {
     /// >>> memory.write("/memories/tea.md", "black\n")
     /// >>> [(match.line, match.text) for match in memory.search_history("green")]
     /// [(1, 'green')]
-    #[pyo3(signature = (
-        query, path = "/memories", *, regex = false, ignore_case = false, limit = 100
-    ))]
+    #[pyo3(
+        signature = (
+            query, path = "/memories", *, regex = false, ignore_case = false, limit = Given::Default
+        ),
+        text_signature = "($self, query, path='/memories', *, regex=False, ignore_case=False, limit=100)",
+    )]
     fn search_history(
         &self,
         py: Python<'_>,
@@ -754,8 +778,9 @@ impl Memory {
         path: &str,
         regex: bool,
         ignore_case: bool,
-        limit: usize,
+        limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<PastMatch>> {
+        let limit = limit.or::<Count<usize>>("limit", 100)?;
         let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let search = |core: &Core| core.search_history(&query, path, limit);
         let found = history::done(py, search, &self.core)?;

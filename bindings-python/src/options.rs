@@ -191,10 +191,25 @@ impl<N: for<'a, 'py> FromPyObject<'a, 'py>> Kind for Limit<N> {
         if given.is_none() {
             return Ok(None);
         }
-        // A boolean is an integer to Python, and not what anybody means here.
-        let number = (!given.is_instance_of::<PyBool>()).then(|| given.extract().ok()).flatten();
-        number.map(Some).ok_or_else(|| wrong(name, "a whole number from 0 on, or None", given))
+        let number = whole(given).map(Some);
+        number.ok_or_else(|| wrong(name, "a whole number from 0 on, or None", given))
     }
+}
+
+/// A whole number from 0 on.
+pub(crate) struct Count<N>(PhantomData<N>);
+
+impl<N: for<'a, 'py> FromPyObject<'a, 'py>> Kind for Count<N> {
+    type Value = N;
+
+    fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<N, Error> {
+        whole(given).ok_or_else(|| wrong(name, "a whole number from 0 on", given))
+    }
+}
+
+/// A boolean is an integer to Python, and not what anybody means by a number.
+fn whole<N: for<'a, 'py> FromPyObject<'a, 'py>>(given: &Bound<'_, PyAny>) -> Option<N> {
+    (!given.is_instance_of::<PyBool>()).then(|| given.extract().ok()).flatten()
 }
 
 /// `True` or `False`.

@@ -131,6 +131,12 @@ impl Watch {
     }
 }
 
+/// The seconds for which `AsyncWatch.changes` waits, validated as those of `Watch.changes`.
+#[pyfunction]
+pub(crate) fn wait_seconds(wait: Hinted<'_, hints::Span>) -> PyResult<f64> {
+    read::<Span>("wait", &wait.into_inner()).map(|wait| wait.as_secs_f64())
+}
+
 /// Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.
 #[pyfunction]
 pub(crate) fn is_due(watch: &Bound<'_, Watch>) -> bool {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import suppress
 from typing import Any
@@ -10,11 +11,14 @@ import pytest
 from anthropic.lib.tools import ToolError
 
 import cases
-from memdir import AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
+from memdir import AsyncMemory, AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
 
 TABLES = cases.PROJECT / "tests" / "hostile"
 INPUTS: list[dict[str, Any]] = json.loads((TABLES / "inputs.json").read_text(encoding="utf-8"))
 OPTIONS: list[dict[str, Any]] = json.loads((TABLES / "options.json").read_text(encoding="utf-8"))
+ARGUMENTS: list[dict[str, Any]] = json.loads(
+    (TABLES / "arguments.json").read_text(encoding="utf-8")
+)
 PUT = {
     "@half@": "\ud800",
     "@long@": "x" * 1_000_000,
@@ -77,3 +81,37 @@ def test_a_wrong_option_is_a_config_error_that_names_it(row: dict[str, Any]) -> 
         with pytest.raises(ConfigError) as raised:
             kind("memory:", **options)
         assert name in str(raised.value) or name in ("sensitive_rules", "encryption_key")
+
+
+def call(memory: Any, name: str, argument: str, value: Any) -> Any:
+    """Calls a method with what it needs, and this argument."""
+    if name == "changes":
+        return memory.watch().changes(**{argument: value})
+    needed = {"search": ("tea",), "search_history": ("tea",)}.get(name, ())
+    return getattr(memory, name)(*needed, **{argument: value})
+
+
+@pytest.mark.parametrize(
+    "row", ARGUMENTS, ids=lambda row: f"{row['call']}.{row['argument']}={row['value']!r}"
+)
+def test_a_wrong_argument_is_a_config_error_that_names_it(row: dict[str, Any]) -> None:
+    name, argument, value = row["call"], row["argument"], put(row["value"])
+
+    async def later() -> None:
+        called = call(AsyncMemory("memory:", history=True, record_access=True), name, argument, value)
+        if name != "watch":
+            await called
+        else:
+            async with called:
+                pass
+
+    def now() -> None:
+        call(Memory("memory:", history=True, record_access=True), name, argument, value)
+
+    for way in (now, lambda: asyncio.run(later())):
+        if row.get("fits"):
+            way()
+            continue
+        with pytest.raises(ConfigError, match=f"^{argument} must be ") as raised:
+            way()
+        assert raised.value.option == argument

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NoReturn
 
+import pytest
+
 from dict_store import DictStore
-from memdir import Deny, Memory, open_store
+from memdir import AsyncMemory, Deny, Memory, open_store
 
 if TYPE_CHECKING:
-    import pytest
+    from pathlib import Path
 
 SECRET = "what nobody shall read"
 
@@ -95,9 +100,46 @@ def test_a_store_that_failed_is_a_warning_without_details(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     Memory(Broken()).execute({"command": "view", "path": "/memories/a"})
-    [(level, text)] = told(caplog)
-    assert level == "WARNING"
-    assert text == "command=view path=/memories/a outcome=failed bytes=0 lines=0"
+    warning = "command=view path=/memories/a outcome=failed cause=store bytes=0 lines=0"
+    assert told(caplog) == [("WARNING", warning)]
+
+
+def test_the_details_of_a_failure_are_for_debugging(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "memdir")
+    Memory(Broken()).execute({"command": "view", "path": "/memories/a"})
+    [(level, text), (details_level, details)] = told(caplog)
+    assert (level, details_level) == ("WARNING", "DEBUG")
+    assert "db.internal" not in text
+    assert details.startswith("command=view path=/memories/a details=")
+    assert "db.internal is gone" in details
+
+
+def test_a_cancelled_call_is_no_warning(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    caplog.set_level(logging.DEBUG, "memdir")
+    memory = AsyncMemory(tmp_path, lock_timeout=None)
+    cancelled = ("DEBUG", "command=create path=/memories/a outcome=cancelled bytes=0 lines=0")
+
+    async def run() -> list[tuple[str, str]]:
+        # As another process that writes to the directory.
+        root = os.open(tmp_path / "memories", os.O_RDONLY)
+        fcntl.flock(root, fcntl.LOCK_EX)
+        try:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(memory.create("/memories/a", "late"), 0.05)
+            # The call ends on a thread of its own.
+            records: list[tuple[str, str]] = []
+            for _ in range(6000):
+                records += told(caplog)
+                if records:
+                    break
+                await asyncio.sleep(0.01)
+            return records
+        finally:
+            os.close(root)
+
+    assert asyncio.run(run()) == [cancelled]
 
 
 def test_what_expires_is_told(caplog: pytest.LogCaptureFixture) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 from anthropic.types import anthropic_beta_param
 from anthropic.types.beta import (
@@ -14,6 +16,7 @@ from memdir import (
     COMPACTION_BETA,
     CONTEXT_MANAGEMENT_BETA,
     AsyncMemoryTool,
+    ConfigError,
     MemoryTool,
     ToolEntry,
     context_management,
@@ -67,8 +70,10 @@ def test_context_editing_spares_the_memory() -> None:
         "compact_20260112",
     ]
     assert context_management(clear_at=None) == {"edits": []}
-    with pytest.raises(OverflowError):
-        context_management(keep=-1)
+    for wrong in (-1, 1.5, float("nan"), True, "3"):
+        for name in ("clear_at", "keep", "clear_at_least", "compact_at"):
+            with pytest.raises(ConfigError, match=f"^{name} must be a whole number from 0 on"):
+                context_management(**cast("Any", {name: wrong}))
     for made in (config, both):
         TypeAdapter(BetaContextManagementConfigParam).validate_python(made)
     known = repr(anthropic_beta_param.AnthropicBetaParam)

@@ -93,16 +93,10 @@ uniffi::custom_type!(MemdirTime, f64, {
 impl MemdirTime {
     /// The nearest microsecond: a floating-point number is off by less.
     pub(crate) fn argument(self, name: &str) -> Result<SystemTime, MemdirError> {
-        let micros = (self.0 * 1e6).round();
-        #[expect(clippy::cast_possible_truncation, reason = "the next line but one validates it")]
-        let time = micros::time(micros as i64);
-        match time {
-            Some(time) if micros.is_finite() => Ok(time),
-            _ => {
-                let error = ConfigError::of_option(name).and(" must be a time");
-                Err(error.got(format_args!("{} seconds since 1970", self.0)).into())
-            }
-        }
+        micros::time_of_float(self.0 * 1e6).ok_or_else(|| {
+            let error = ConfigError::of_option(name).and(" must be a time");
+            error.got(format_args!("{} seconds since 1970", self.0)).into()
+        })
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Checked {
     pub files: i64,
     /// The bytes that were read.
     pub bytes: i64,
+    /// Versions in the store's history, each computed; none if the store has no history.
+    pub versions: Option<i64>,
     /// The problems that were found; empty if there are none.
     pub problems: Vec<Problem>,
 }
@@ -35,18 +37,19 @@ pub struct Problem {
     pub is_beside: bool,
 }
 
-/// Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
-/// store meanwhile. The model cannot call this.
+/// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
+/// computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
 ///
 /// Throws `Store` if the store is out of reach or its root cannot be read.
 #[uniffi::export]
 pub fn check(store: Arc<dyn Store>) -> Result<Checked, MemdirError> {
     let mut problems = Vec::new();
-    let checked = memdir::check(&*core_store(store), &mut |problem| problems.push(problem.into()))?;
+    let checked = memdir::check(&core_store(store), &mut |problem| problems.push(problem.into()))?;
     Ok(Checked {
         directories: number(checked.directories),
         files: number(checked.files),
         bytes: number(checked.bytes),
+        versions: checked.versions.map(number),
         problems,
     })
 }

@@ -161,6 +161,13 @@ pub fn closed_reply() -> Reply {
     memdir::Reply::from(Err(memdir::Error::Store(error))).into()
 }
 
+/// The reply to a call that was cancelled before it began to write.
+#[uniffi::export]
+#[must_use]
+pub fn cancelled_reply() -> Reply {
+    memdir::Reply::from(Err(memdir::Error::Store(StoreError::Cancelled))).into()
+}
+
 /// What a memory throws that gets no thread to work on; `cause` is what the system said.
 #[uniffi::export]
 #[must_use]

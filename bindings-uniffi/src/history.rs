@@ -59,6 +59,8 @@ pub enum HistoryOperation {
     Cleared,
     /// An earlier state was brought back.
     Restored,
+    /// It came from a file outside of the memory.
+    Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
     /// Somebody else changed the file, not through a memory with history. The next change of that file
@@ -262,6 +264,7 @@ impl From<Operation> for HistoryOperation {
             Operation::Expired => Self::Expired,
             Operation::Cleared => Self::Cleared,
             Operation::Restored => Self::Restored,
+            Operation::Imported => Self::Imported,
             Operation::Redacted => Self::Redacted,
             Operation::External => Self::External,
             _ => Self::Modified,

@@ -133,6 +133,8 @@ pub enum Outcome {
     Denied,
     /// The store or a hook failed.
     Failed,
+    /// The caller cancelled it before it began to write. Nothing was changed.
+    Cancelled,
 }
 
 /// Why a hook failed.
@@ -227,6 +229,7 @@ impl From<&memdir::Event> for Event {
                 memdir::Outcome::Ok => Outcome::Ok,
                 memdir::Outcome::Denied => Outcome::Denied,
                 memdir::Outcome::Failed => Outcome::Failed,
+                memdir::Outcome::Cancelled => Outcome::Cancelled,
                 _ => Outcome::Refused,
             },
             bytes: count(event.bytes),

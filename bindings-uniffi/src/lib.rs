@@ -36,7 +36,7 @@ pub use changes::{Change, ChangeKind, ChangeListener, Subscription};
 pub use check::{Checked, Problem, check};
 pub use contract::{StoreFactory, check_contract};
 pub use copy::{Copied, CopyPhase, CopyProgress, CopyWatch, copy};
-pub use error::{HistoryErrorKind, MemdirError, closed_reply, no_thread_reply};
+pub use error::{HistoryErrorKind, MemdirError, cancelled_reply, closed_reply, no_thread_reply};
 pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use files::{Dialect, Match};
 pub use history::{HistoryOperation, Restored, RestoredFile, Version};

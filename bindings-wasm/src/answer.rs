@@ -92,9 +92,8 @@ pub(crate) fn millis(time: SystemTime) -> f64 {
 }
 
 /// `None` for a number that is not a time.
-#[expect(clippy::cast_possible_truncation, reason = "what is out of range is the range's end")]
 pub(crate) fn time(millis: f64) -> Option<SystemTime> {
-    millis.is_finite().then(|| (millis * 1_000.0).round() as i64).and_then(micros::time)
+    micros::time_of_float(millis * 1_000.0)
 }
 
 /// An object without the fields that are null.

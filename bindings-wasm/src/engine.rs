@@ -81,7 +81,7 @@ fn finish(given: &Arguments) -> Result<Json, Failure> {
 
 fn expire(given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?;
-    let older_than = span("olderThan", given.get(1).as_f64().unwrap_or(f64::NAN))?;
+    let older_than = given.given(1, "olderThan", span)?;
     let watched = given.flag(3);
     let mut thrown = false;
     let expired = memory.expire(older_than, given.flag(2), &mut |progress| {

@@ -135,7 +135,7 @@ fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
 
 fn check(store: &Arc<dyn Store>) -> Result<Json, Failure> {
     let mut problems = Vec::new();
-    let checked = memdir::check(&**store, &mut |problem| {
+    let checked = memdir::check(store, &mut |problem| {
         problems.push(json!({
             "kind": problem.kind.as_str(),
             "description": problem.to_string(),
@@ -143,12 +143,16 @@ fn check(store: &Arc<dyn Store>) -> Result<Json, Failure> {
             "at": problem.at,
         }));
     })?;
-    Ok(json!({
+    let mut answer = json!({
         "directories": checked.directories,
         "files": checked.files,
         "bytes": checked.bytes,
         "problems": problems,
-    }))
+    });
+    if let Some(versions) = checked.versions {
+        answer["versions"] = versions.into();
+    }
+    Ok(answer)
 }
 
 fn copy(from: &Arc<dyn Store>, given: &Arguments) -> Result<Json, Failure> {

@@ -18,7 +18,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let path = given.given(2, "path", string)?;
             let every = match given.get(3) {
                 Json::Null => None,
-                every => Some(span("every", every.as_f64().unwrap_or(f64::NAN))?),
+                _ => Some(given.given(3, "every", span)?),
             };
             let watch = given.cancellation(1).within(|| memory.watch(&path, every))?;
             WATCHES.add(Arc::new(SharedWatch::from(watch))).into()

@@ -74,7 +74,8 @@ impl<'a> Call<'a> {
     #[doc(hidden)]
     pub fn fail(&mut self, error: StoreError) {
         if self.command.is_ok() {
-            self.stopped = Some((Outcome::Failed, Error::Store(error.unchanged())));
+            let error = Error::Store(error.unchanged());
+            self.stopped = Some((Outcome::of_error(&error), error));
         }
     }
 
@@ -127,8 +128,7 @@ impl<'a> Call<'a> {
                 (result, change) = traced.within(|| execute(&command));
                 let outcome = match &result {
                     Ok(_) => Outcome::Ok,
-                    Err(Error::Refused(_) | Error::Config(_)) => Outcome::Refused,
-                    Err(Error::Store(_) | Error::Hook(_)) => Outcome::Failed,
+                    Err(error) => Outcome::of_error(error),
                 };
                 (Some(command), outcome, result)
             }
@@ -167,7 +167,7 @@ impl<'a> Call<'a> {
             change,
             content: if policies.options.event_content { reply::text_of(&result) } else { None },
         };
-        traced.end(&event);
+        traced.end(&event, result.as_ref().err(), &policies.sensitive);
         (result, Some(event))
     }
 }

@@ -1,10 +1,14 @@
-//! [`check`]: the store's own inspection, and a walk that reads every file.
+//! [`check`]: the store's own inspection, that of its history, and a walk that reads every file.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
+use std::sync::Arc;
 
+use crate::history::{HistoryError, Recorder, hiding};
 use crate::path::MemoryPath;
 use crate::store::{
-    EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError, sort_by_path,
+    Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
+    sort_by_path,
 };
 
 /// What a [`check`] has read and found.
@@ -17,35 +21,79 @@ pub struct Checked {
     pub files: u64,
     /// The bytes that were read.
     pub bytes: u64,
+    /// Versions in the store's history, each computed; `None` if the store has no history.
+    pub versions: Option<u64>,
     /// The problems that were reported.
     pub problems: u64,
 }
 
-/// Inspects the store and reads every file in it; each problem is reported as it is found. Changes
-/// nothing.
+/// Verifies a store and its history: inspects the store's structures, reads every file, reads every record of the history and
+/// computes every version. Each problem is reported as it is found. Changes nothing.
 ///
-/// Others may use the store meanwhile. Their changes are not reported as problems.
+/// The history is found wherever [`MemoryOptions::history`](crate::MemoryOptions::history) keeps it, also if the store was
+/// opened without that option. Others may use the store meanwhile. Their changes are not reported as problems.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
-/// let checked = memdir::check(&*store, &mut |problem| println!("{problem}"))?;
+/// let checked = memdir::check(&store, &mut |problem| println!("{problem}"))?;
 /// assert_eq!((checked.directories, checked.files, checked.problems), (1, 0, 0));
+/// assert_eq!(checked.versions, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// The store is out of reach, or its root cannot be read.
-pub fn check(store: &dyn Store, report: &mut dyn FnMut(Problem)) -> Result<Checked, StoreError> {
+/// The store is out of reach, or its root or its history cannot be read.
+pub fn check(
+    store: &Arc<dyn Store>,
+    report: &mut dyn FnMut(Problem),
+) -> Result<Checked, StoreError> {
     let mut problems = 0;
-    let mut counted = |problem| {
+    // The store of a memory with a history inspects the same history.
+    let mut damages = HashSet::new();
+    let mut counted = |problem: Problem| {
+        if problem.kind == ProblemKind::Damaged
+            && !damages.insert((problem.at.clone(), problem.details.clone()))
+        {
+            return;
+        }
         problems += 1;
         report(problem);
     };
     store.inspect(&mut counted)?;
-    let mut walk = Walk { store, report: &mut counted, checked: Checked::default() };
+    let versions = history(store, &mut counted)?;
+    let files = hiding(Arc::clone(store));
+    let mut walk = Walk { store: &*files, report: &mut counted, checked: Checked::default() };
     walk.directory(&MemoryPath::root())?;
     let checked = walk.checked;
-    Ok(Checked { problems, ..checked })
+    Ok(Checked { versions, problems, ..checked })
+}
+
+/// Checks the history, and counts its versions; `None` if there is no history.
+fn history(
+    store: &Arc<dyn Store>,
+    report: &mut dyn FnMut(Problem),
+) -> Result<Option<u64>, StoreError> {
+    let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
+    let mut versions = None;
+    let read = recorder.reading().and_then(|reading| {
+        if reading.is_empty() {
+            return Ok(Vec::new());
+        }
+        versions = Some(reading.versions() as u64);
+        Ok(recorder.check_history()?)
+    });
+    let problems = match read {
+        Ok(problems) => problems,
+        // As with a file that cannot be read: it is one problem, unless nothing can be read.
+        Err(HistoryError::Store(error)) if store.list(&MemoryPath::root()).is_err() => {
+            return Err(error);
+        }
+        Err(error) => vec![format!("the history: {error}")],
+    };
+    for problem in problems {
+        report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
+    }
+    Ok(versions)
 }
 
 /// Whether a name is the hidden one of a rename between mounted stores.

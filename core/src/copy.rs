@@ -15,13 +15,13 @@ use crate::path::{Folding, MemoryPath};
 use crate::store::OnExisting;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
-use crate::store::{
-    Entry, EntryKind, NEW_DIRECTORY, Problem, ProblemKind, Store, StoreError, micros, overlap,
-    sort_by_path,
-};
+use crate::store::{Entry, EntryKind, Problem, Store, StoreError, micros, overlap, sort_by_path};
 
 /// Copies everything from one store into another: contents, times, hidden files, empty
 /// directories. Nothing is ever deleted. The history of a memory is no part of it; the command line copies it, too.
+///
+/// Entries with [reserved](MemoryPath::is_reserved) names are left out and reported, as are all entries that are not part of
+/// the memory. So open an encrypted store with its key: without its record, a copy of the encrypted files is of no use.
 ///
 /// If the destination already has a file with the same content, only its time is set. If any file
 /// has another content there, nothing is copied at all, unless `existing` is
@@ -109,7 +109,7 @@ pub struct Copied {
     pub equal: u64,
     /// Empty directories that were made.
     pub directories: u64,
-    /// Entries of the source that are not part of the memory, such as links, and were not copied.
+    /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
     pub left_out: Vec<Problem>,
 }
 
@@ -315,7 +315,7 @@ impl Comparison<'_, '_> {
         let listed = self.from.list(path);
         let mut entries =
             listed.map_err(|error| CopyError::Source { path: path.clone(), error })?;
-        entries.retain(|entry| !self.is_left_over(entry));
+        entries.retain(|entry| !self.leaves_out(entry));
         if entries.is_empty() && !there {
             self.plan.directories.push(path.clone());
         }
@@ -363,15 +363,12 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Whether this is the temporary file with which some stores make a directory. It is reported,
-    /// because it may be somebody's own file.
-    fn is_left_over(&mut self, entry: &Entry) -> bool {
-        let left = entry.kind == EntryKind::File(0) && entry.path.name() == Some(NEW_DIRECTORY);
-        if left {
-            let problem = Problem::new(ProblemKind::LeftOver, &entry.path, "");
-            self.plan.left_out.push(problem);
-        }
-        left
+    /// Whether the entry is left out because of its name. It is then reported.
+    fn leaves_out(&mut self, entry: &Entry) -> bool {
+        let problem = Problem::of_reserved_name(entry);
+        let leaves_out = problem.is_some();
+        self.plan.left_out.extend(problem);
+        leaves_out
     }
 
     /// How the destination compares paths.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::command::{Command, Repair};
-use crate::error::HookError;
+use crate::error::{Error, HookError};
 use crate::history::HistoryId;
 use crate::path::MemoryPath;
 use crate::value::{Fields, Value};
@@ -177,10 +177,21 @@ pub enum Outcome {
     Denied,
     /// The store or a hook failed.
     Failed,
+    /// The caller cancelled it before it began to write ([`Cancellation`](crate::Cancellation)). Nothing was changed.
+    Cancelled,
 }
 
 impl Outcome {
-    /// `"ok"`, `"refused"`, `"denied"` or `"failed"`.
+    /// The outcome of a call that ended with this error.
+    pub(crate) fn of_error(error: &Error) -> Self {
+        match error {
+            Error::Refused(_) | Error::Config(_) => Self::Refused,
+            Error::Store(error) if error.is_cancelled() => Self::Cancelled,
+            Error::Store(_) | Error::Hook(_) => Self::Failed,
+        }
+    }
+
+    /// `"ok"`, `"refused"`, `"denied"`, `"failed"` or `"cancelled"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -188,6 +199,7 @@ impl Outcome {
             Self::Refused => "refused",
             Self::Denied => "denied",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 }

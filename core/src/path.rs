@@ -242,6 +242,10 @@ pub fn is_hidden(name: &str) -> bool {
 pub(crate) const RESERVED_PREFIX: &str = ".memdir-";
 
 fn is_reserved(name: &str) -> bool {
+    // The dot may be percent-encoded, or come after characters that are ignored. All other names are decided here.
+    if name.starts_with(|c: char| c.is_ascii() && !matches!(c, '.' | '%')) {
+        return false;
+    }
     let starts = |name: &str| {
         let mut plain = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
         RESERVED_PREFIX.chars().all(|c| plain.next() == Some(c))

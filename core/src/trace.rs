@@ -3,6 +3,9 @@
 //! A command is one tool call, so its span is the execution of a tool in OpenTelemetry's conventions for
 //! generative AI. It contains no content and no path of the host. In paths, a mark replaces what a rule
 //! for sensitive text finds.
+//!
+//! A failure is told in two events. The first, of level WARN, names the kind of its cause, which is one of a few words and
+//! reveals nothing. The second, of level DEBUG, has the details, which are for the developer.
 
 #[cfg(feature = "tracing")]
 use tracing::{Level, Span, field::Empty};
@@ -11,6 +14,8 @@ use crate::error::Error;
 use crate::hooks::{Event, Outcome};
 use crate::policy::expiry::Expired;
 use crate::policy::sensitive;
+#[cfg(feature = "tracing")]
+use crate::store::StoreError;
 
 /// The target of spans and events.
 #[cfg(feature = "tracing")]
@@ -51,7 +56,7 @@ impl Traced {
         work()
     }
 
-    pub(crate) fn end(&self, _: &Event) {}
+    pub(crate) fn end(&self, _: &Event, _: Option<&Error>, _: &sensitive::Settings) {}
 }
 
 /// Reports each file that expired, and an expiry that failed. For `expire_after` there is no caller to
@@ -69,17 +74,106 @@ pub(crate) fn expiry(rules: &sensitive::Settings, expired: &Result<Vec<Expired>,
                 );
             }
         }
-        Err(Error::Store(_)) => {
-            let outcome = Outcome::Failed.as_str();
-            tracing::event!(
-                target: TARGET,
-                Level::WARN,
-                memdir.operation = "expire",
-                memdir.outcome = outcome,
-            );
+        Err(error @ Error::Store(_)) => {
+            let outcome = Outcome::of_error(error);
+            macro_rules! told {
+                ($level:expr) => {
+                    tracing::event!(
+                        target: TARGET,
+                        $level,
+                        memdir.operation = "expire",
+                        memdir.outcome = outcome.as_str(),
+                        memdir.cause = cause(error),
+                    )
+                };
+            }
+            if outcome == Outcome::Cancelled {
+                told!(Level::DEBUG);
+                return;
+            }
+            told!(Level::WARN);
+            if tracing::event_enabled!(target: TARGET, Level::DEBUG) {
+                tracing::event!(
+                    target: TARGET,
+                    Level::DEBUG,
+                    memdir.operation = "expire",
+                    memdir.details = details(rules, error).as_str(),
+                );
+            }
         }
         Err(_) => {}
     }
+}
+
+/// What kind of cause a failure has, in one word: `"busy"`, `"timeout"`, `"unreachable"`, `"permission"`, `"full"`,
+/// `"missing"`, `"hook"`, or `"store"` for everything else. `None` for what is no failure.
+#[cfg(feature = "tracing")]
+fn cause(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Hook(_) => Some("hook"),
+        Error::Store(error) => of_store(error),
+        Error::Refused(_) | Error::Config(_) => None,
+    }
+}
+
+#[cfg(feature = "tracing")]
+fn of_store(error: &StoreError) -> Option<&'static str> {
+    match error {
+        StoreError::Cancelled => None,
+        StoreError::Busy => Some("busy"),
+        StoreError::Full => Some("full"),
+        StoreError::PermissionDenied => Some("permission"),
+        StoreError::Source(error) => of_store(error),
+        StoreError::Failed { source, .. } => Some(of_source(&**source)),
+        _ => Some("store"),
+    }
+}
+
+/// Looks for an error of the system, or of a store, among the causes.
+#[cfg(feature = "tracing")]
+fn of_source(error: &(dyn std::error::Error + 'static)) -> &'static str {
+    use std::io::ErrorKind as Kind;
+
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<StoreError>() {
+            return of_store(error).unwrap_or("store");
+        }
+        match error.downcast_ref::<std::io::Error>().map(std::io::Error::kind) {
+            Some(Kind::TimedOut) => return "timeout",
+            Some(
+                Kind::ConnectionRefused
+                | Kind::ConnectionReset
+                | Kind::ConnectionAborted
+                | Kind::NotConnected
+                | Kind::BrokenPipe
+                | Kind::HostUnreachable
+                | Kind::NetworkUnreachable
+                | Kind::NetworkDown,
+            ) => return "unreachable",
+            Some(Kind::PermissionDenied | Kind::ReadOnlyFilesystem) => return "permission",
+            Some(Kind::StorageFull | Kind::QuotaExceeded) => return "full",
+            Some(Kind::NotFound) => return "missing",
+            _ => next = error.source(),
+        }
+    }
+    "store"
+}
+
+/// The error with all its causes. A mark replaces what a rule for sensitive text finds, as in paths.
+#[cfg(feature = "tracing")]
+fn details(rules: &sensitive::Settings, error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        let more = cause.to_string();
+        // Most errors show their cause themselves.
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        next = cause.source();
+    }
+    sensitive::redact_details(rules, text)
 }
 
 #[cfg(not(feature = "tracing"))]
@@ -101,6 +195,7 @@ impl Traced {
             memdir.path = Empty,
             memdir.new_path = Empty,
             memdir.outcome = Empty,
+            memdir.cause = Empty,
             memdir.bytes = Empty,
             memdir.lines = Empty,
             memdir.repairs = Empty,
@@ -124,14 +219,17 @@ impl Traced {
         self.span.in_scope(work)
     }
 
-    /// Records the result of the command.
-    pub(crate) fn end(&self, event: &Event) {
+    /// Records the result of the command, and why it failed if it did.
+    pub(crate) fn end(&self, event: &Event, error: Option<&Error>, rules: &sensitive::Settings) {
         let (command, outcome) = (event.command, event.outcome.as_str());
         let path = event.path.as_ref().map(crate::MemoryPath::as_str);
         let new_path = event.new_path.as_ref().map(crate::MemoryPath::as_str);
         let repairs: Vec<&str> = event.repairs.iter().map(|repair| repair.as_str()).collect();
         let repairs = (!repairs.is_empty()).then(|| repairs.join(" "));
+        let failure = error.filter(|_| event.outcome == Outcome::Failed);
+        let cause = failure.and_then(cause);
         let span = &self.span;
+        span.record("memdir.cause", cause);
         span.record("memdir.path", path).record("memdir.new_path", new_path);
         span.record("memdir.outcome", outcome).record("memdir.repairs", repairs.as_deref());
         span.record("memdir.bytes", event.bytes).record("memdir.lines", event.lines);
@@ -151,6 +249,7 @@ impl Traced {
                     memdir.path = path,
                     memdir.new_path = new_path,
                     memdir.outcome = outcome,
+                    memdir.cause = cause,
                     memdir.bytes = event.bytes,
                     memdir.lines = event.lines,
                     memdir.repairs = repairs.as_deref(),
@@ -160,6 +259,18 @@ impl Traced {
         match event.outcome {
             Outcome::Failed => told!(Level::WARN),
             _ => told!(Level::DEBUG),
+        }
+        if let Some(failure) = failure
+            && tracing::event_enabled!(target: TARGET, Level::DEBUG)
+        {
+            tracing::event!(
+                target: TARGET,
+                parent: &self.span,
+                Level::DEBUG,
+                memdir.command = command,
+                memdir.path = path,
+                memdir.details = details(rules, failure).as_str(),
+            );
         }
     }
 }

@@ -290,7 +290,10 @@ mod linux {
             for (call, (earlier, here)) in calls(&log) {
                 for number in 0..here {
                     turn += 1;
-                    if !is_turn(turn, 3) {
+                    // Few commands flush after they moved something out of sight.
+                    let is_flush = ["fsync", "fdatasync"].contains(&call.as_str())
+                        && ["delete a directory", "clear"].contains(what);
+                    if !is_turn(turn, 3) && !is_flush {
                         continue;
                     }
                     let errors = ERRORS.iter().cycle().skip(tried);
@@ -308,6 +311,12 @@ mod linux {
                         let (answer, _) = run(kind, &base, input, Some(&fault));
                         let now = kind.tree(&base);
                         let found = finding(answer.as_ref(), &now, &before, &after);
+                        // After a failed flush, every other call still works: the command itself clears up.
+                        let at_once = on_disk(&base)
+                            .into_iter()
+                            .find(|path| is_flush && path.contains(".memdir-"))
+                            .map(|left| format!("left {left} until the next command"));
+                        let found = found.or(at_once);
                         // Who comes next finds nothing.
                         drop(memory(&kind.address(&base)));
                         let left =

@@ -44,12 +44,13 @@ pub fn encrypted(data: &[u8]) {
     }
     let of_a_file = files[chosen].0.as_str() != "/memories/.memdir-encryption";
     assert!(!of_a_file || broken == usize::from(changed != *files[chosen].1), "{broken} broken");
+    let store: Arc<dyn Store> = Arc::new(store);
     let checked = memdir::check(&store, &mut |_| {}).unwrap();
     assert_eq!((checked.files, checked.problems), ((FILES.len() - broken) as u64, broken as u64));
 
     // What cannot be read is neither edited nor shown.
     let before = inner.read(files[chosen].0).unwrap();
-    let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
+    let memory = Memory::with_store(store, MemoryOptions::default());
     for (path, content) in FILES {
         let viewed = memory.execute_decoded(Decoded::named("view", &fields(path)));
         assert!(

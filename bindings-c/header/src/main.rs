@@ -21,7 +21,7 @@ const RULES: &str = "/*
  * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
  *   or used after it was closed is an error and no accident.
  * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with \"kind\" (\"config\",
- *   \"store\", \"refused\", \"hook\", \"history\", \"usage\", \"internal\"), \"message\", for an option that is wrong
+ *   \"store\", \"cancelled\", \"refused\", \"hook\", \"history\", \"usage\", \"internal\"), \"message\", for an option that is wrong
  *   \"option\", and for a call about the history \"history_kind\" and \"paths\".
  * - Any thread may call any function at any time. No function calls back, and no panic or exception leaves it.
  */";

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memdir import _memdir
@@ -13,6 +12,7 @@ from memdir._loops import running_loop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from datetime import timedelta
     from types import TracebackType
 
     from typing_extensions import Self
@@ -54,11 +54,12 @@ class AsyncWatch:
             wait: For how long it waits at most: seconds, or a `timedelta`. With 0 it looks once.
 
         Raises:
+            ConfigError: `wait` is negative or not a number.
             RefusedError: It is not a path under `/memories`.
             StoreError: The store itself failed. The next call tells what this one could not.
             ValueError: The watch is closed.
         """
-        await self._wait(wait.total_seconds() if isinstance(wait, timedelta) else wait)
+        await self._wait(_memdir.wait_seconds(wait))
         changes = []
         while self._found:
             changes.append(self._found.popleft())

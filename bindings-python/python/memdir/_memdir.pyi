@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -77,6 +77,11 @@ class Checked:
     def problems(self, /) -> builtins.list[Problem]:
         """
         The problems that were found; empty if there are none.
+        """
+    @property
+    def versions(self, /) -> int | None:
+        """
+        Versions in the store's history, each computed; `None` if the store has no history.
         """
 
 @final
@@ -207,7 +212,8 @@ class Event:
         path: The canonical path; for a rename, the old one. `None` if the call was refused before
             its paths were validated.
         new_path: For a rename: the new path.
-        outcome: `"ok"`, `"refused"`, `"denied"` (by `before`) or `"failed"` (the store or a hook).
+        outcome: `"ok"`, `"refused"`, `"denied"` (by `before`), `"failed"` (the store or a hook) or
+            `"cancelled"` (by the caller, before it began to write).
         bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
             to write, as `before` left it; for `view` those of the reply. Otherwise 0.
         lines: The lines of the same text.
@@ -588,7 +594,7 @@ class Memory(Generic[ViewT_co]):
                 none.
             StoreError: The store itself failed.
         """
-    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = 100) -> builtins.list[SensitiveMatch]:
+    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = ...) -> builtins.list[SensitiveMatch]:
         """
         Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
         the order of the paths and lines. The text itself is not returned. Whether commands may write such
@@ -599,6 +605,7 @@ class Memory(Generic[ViewT_co]):
             limit: The most matches to return.
 
         Raises:
+            ConfigError: `limit` is wrong.
             RefusedError: Nothing is at `path`.
             StoreError: The store itself failed.
 
@@ -614,7 +621,7 @@ class Memory(Generic[ViewT_co]):
         again. Call it when the conversation was compacted, of which the guard cannot know. Not after
         context editing that spares the memory's results.
         """
-    def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = None, before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
+    def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = ..., before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
         """
         The versions of files that changes made, newest first. The memory must be opened with
         `history=True`.
@@ -631,10 +638,11 @@ class Memory(Generic[ViewT_co]):
             since: A `datetime` with a time zone: only what was changed then or later.
 
         Raises:
+            ConfigError: `limit` is wrong.
             HistoryError: The memory has no history, the path is none, or an id is none.
             StoreError: The store itself failed.
         """
-    def index(self, /, max_chars: SupportsIndex = 2000) -> str:
+    def index(self, /, max_chars: SupportsIndex = ...) -> str:
         """
         A table of contents for a system prompt: a line for each file with its path, its size and its
         first line. Files that match `never_expire` come first, then what was written last. If not all
@@ -644,6 +652,7 @@ class Memory(Generic[ViewT_co]):
             max_chars: The most characters of the text.
 
         Raises:
+            ConfigError: `max_chars` is wrong.
             StoreError: The store itself failed.
         """
     def insert(self, /, path: str, insert_line: SupportsIndex, insert_text: str) -> str:
@@ -664,6 +673,7 @@ class Memory(Generic[ViewT_co]):
             depth: How many levels; `None` for all.
 
         Raises:
+            ConfigError: `depth` is wrong.
             RefusedError: Nothing is there.
             StoreError: The store itself failed.
         """
@@ -755,7 +765,7 @@ class Memory(Generic[ViewT_co]):
                 `restore`.
             StoreError: The store itself failed.
         """
-    def search(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = 100) -> builtins.list[Match]:
+    def search(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = ...) -> builtins.list[Match]:
         """
         Finds names of files and directories, and lines of files, in the order of the paths and lines.
         Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
@@ -770,7 +780,7 @@ class Memory(Generic[ViewT_co]):
             limit: The most matches to return.
 
         Raises:
-            ConfigError: The pattern is wrong.
+            ConfigError: The pattern or `limit` is wrong.
             RefusedError: Nothing is at `path`.
             StoreError: The store itself failed.
 
@@ -780,7 +790,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.search("tea")
         [Match('/memories/drinks.md', 2, '- green tea')]
         """
-    def search_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = 100) -> builtins.list[PastMatch]:
+    def search_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[PastMatch]:
         """
         Finds names and lines that are in the history, and that the files do not have any more: newest
         first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
@@ -794,7 +804,7 @@ class Memory(Generic[ViewT_co]):
             limit: The most matches to return.
 
         Raises:
-            ConfigError: The pattern is wrong.
+            ConfigError: The pattern or `limit` is wrong.
             HistoryError: The memory has no history, or the path is none.
             StoreError: The store itself failed.
 
@@ -1273,7 +1283,8 @@ class Version:
         change: The id of the change that made it. One change can make versions of several files, such
             as the deletion of a directory.
         operation: `"created"`, `"modified"`, `"overwritten"`, `"renamed"`, `"deleted"`, `"expired"`,
-            `"cleared"`, `"restored"`, `"redacted"`, or `"external"` if somebody else changed the file.
+            `"cleared"`, `"restored"`, `"imported"`, `"redacted"`, or `"external"` if somebody else changed the
+            file.
         path: Where the file is since then; where it was, if it was deleted.
         old_path: Where it was before, if it was renamed.
         time: When, by the clock of the machine that made the change; with a time zone.
@@ -1410,8 +1421,8 @@ def before_fork() -> None:
 
 def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
     """
-    Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
-    store meanwhile.
+    Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
+    history and computes every version. Changes nothing. Others may use the store meanwhile.
 
     Args:
         store: The store, or its address. It must exist.
@@ -1631,6 +1642,11 @@ def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver
 def view_nowait(memory: Memory[ViewT_co], path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co | None:
     """
     What `Memory.view` returns, if it is at hand.
+    """
+
+def wait_seconds(wait: float | timedelta) -> float:
+    """
+    The seconds for which `AsyncWatch.changes` waits, validated as those of `Watch.changes`.
     """
 
 def when_idle(memory: Memory, callback: Any) -> bool:

@@ -6,8 +6,9 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch};
-use super::history_arguments::{Diff, Log, Redact, Restore, Undo};
+use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch, policies};
+use super::flags::ChangeFlags;
+use super::history_arguments::{By, Diff, Log, Redact, Restore, Undo};
 #[cfg(feature = "mcp")]
 use super::server_arguments::Mcp;
 #[cfg(feature = "page")]
@@ -231,46 +232,59 @@ pub(super) struct Export {
     pub(super) without_history: bool,
 }
 
-/// Bring everything from an archive into a store
+/// Bring files into a store, or an archive of `memdir export`
 ///
-/// The whole archive is read and checked first. Then it is a copy: see `memdir copy --help`.
+/// Files of text are written into the memory, each atomically, and recorded as one change if the store
+/// has a history. A file that is there already with the same content stays. If one is there with
+/// another content, nothing is written, and the command says where. What is not text, links, special
+/// files and what a policy forbids are left out and named.
+/// An archive is read and checked as a whole, and brought as it is, with its history, as by
+/// `memdir copy`.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
-    after_help = "\
-Example: memdir import memory.tar sqlite:agent.db"
+    after_help = policies!("\
+Examples:
+  memdir import CLAUDE.md ./memory
+  memdir import ./notes ./memory --to /memories/notes --dry-run
+  memdir import notes.tar sqlite:agent.db --max-file-bytes 100000 --sensitive-text reject
+  memdir import memory.tar sqlite:agent.db
+
+Exit codes: 0 if everything is there, 1 if something was left out or is in the way. What is hidden is
+left out without that, unless --all is given.")
 )]
 pub(super) struct Import {
-    /// The archive, which `memdir export` made
-    pub(super) file: PathBuf,
+    /// The directory, text file, tar file or archive
+    pub(super) source: PathBuf,
 
     /// The store to import into; a directory or database is made
     pub(super) store: String,
+
+    /// The directory of the memory that the files go into
+    #[arg(long, value_name = "PATH", default_value = "/memories")]
+    pub(super) to: String,
+
+    /// Import hidden files and node_modules, too
+    #[arg(short, long)]
+    pub(super) all: bool,
 
     /// Replace files that have another content
     #[arg(long)]
     pub(super) overwrite: bool,
 
-    /// Import the files alone
+    /// Of an archive, import the files alone, under the policies
     #[arg(long)]
     pub(super) without_history: bool,
 
-    /// If the store is made, with a key: encrypt its names too
-    #[arg(long)]
-    pub(super) encrypt_names: bool,
-
-    /// Only compare, and print what would be written
+    /// Only print what would be done with each file
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 
-    /// What a file survives: "full" a loss of power, "relaxed" the end of the process
-    #[arg(
-        long,
-        value_name = "WORD",
-        default_value = "full",
-        value_parser = PossibleValuesParser::new(["full", "relaxed"]).try_map(|word| word.parse::<Durability>()),
-    )]
-    pub(super) durability: Durability,
+    #[command(flatten)]
+    pub(super) by: By,
+
+    #[command(flatten)]
+    pub(super) flags: ChangeFlags,
 }
 
 /// Read all that a store and its history hold, and report what is not as it should be

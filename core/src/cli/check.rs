@@ -1,31 +1,21 @@
 //! `memdir check`: checks a store, and its history.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::arguments::Check;
-use super::history;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::{Ended, Failure};
 use crate::error::Error;
-use crate::history::{Recorder, hiding};
 use crate::options::MemoryOptions;
-use crate::store::{Durability, Problem};
+use crate::store::Problem;
 use crate::text::human_size;
 
 pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure> {
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let raw = place.readable()?;
-    let recorder = Arc::new(Recorder::untrimmed(Arc::clone(&raw), Durability::Full));
-    let reading = recorder.reading().map_err(|error| history::failure(&error, &place))?;
-    let versions = (!reading.is_empty()).then(|| reading.versions());
-    drop(reading);
-    // With a history, its inspection is part of the store's.
-    let store = if versions.is_some() { recorder.into_store() } else { hiding(raw) };
+    let store = place.readable()?;
     let mut printed = Ok(());
-    let checked = crate::check(&*store, &mut |problem| {
+    let checked = crate::check(&store, &mut |problem| {
         if printed.is_ok() {
             // Print it now, because the next one may take long.
             printed = print(&problem, &place, output).and_then(|()| output.flush());
@@ -33,6 +23,7 @@ pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure>
     });
     printed?;
     let checked = checked.map_err(|error| place.failed(&Error::Store(error)))?;
+    let versions = checked.versions;
     if output.json {
         let mut summary = json!({
             "type": "summary",
@@ -47,7 +38,7 @@ pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure>
         output.object(&summary)?;
     } else {
         let versions = match versions {
-            Some(number) => format!(", {}", count(number as u64, "version", "versions")),
+            Some(number) => format!(", {}", count(number, "version", "versions")),
             None => String::new(),
         };
         output.line(&format!(

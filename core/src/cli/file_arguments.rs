@@ -23,6 +23,8 @@ history, the change is recorded. It can be taken back: see `memdir undo --help`.
     };
 }
 
+pub(super) use policies;
+
 /// Search the names and lines of the files that a memory shows
 ///
 /// PATTERN is a regular expression: Perl's, without look-around and back-references. Hidden files and

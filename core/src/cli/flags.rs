@@ -96,6 +96,11 @@ impl ChangeFlags {
         on(self.0.clone(), options)
     }
 
+    /// Whether the flag of this option was given.
+    pub(super) fn is_given(&self, option: &str) -> bool {
+        self.0.contains_key(option)
+    }
+
     /// Whether one of them forbids something.
     pub(super) fn have_policies(&self) -> bool {
         POLICIES.iter().any(|name| self.0.contains_key(*name))

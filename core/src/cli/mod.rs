@@ -29,6 +29,7 @@ mod flags;
 mod grep;
 mod history;
 mod history_arguments;
+mod import;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -85,7 +86,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Redact(wanted) => restore::redact(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
         Command::Export(wanted) => archive::export(wanted, &mut output),
-        Command::Import(wanted) => archive::import(wanted, &mut output),
+        Command::Import(wanted) => import::run(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
         #[cfg(feature = "page")]
         Command::Serve(wanted) => serve::run(wanted),

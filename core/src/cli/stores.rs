@@ -1,6 +1,7 @@
 //! Opens the stores of a command, and turns their errors into sentences without secrets.
 
 use std::env::{self, VarError};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Failure;
@@ -10,7 +11,8 @@ use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
 use crate::store::{
-    InProcess, Store, StoreError, location_of, open_existing_store, open_store, redact_address,
+    InProcess, Location, Store, StoreError, location_of, open_existing_store, open_store,
+    redact_address,
 };
 
 /// The environment variable with the key for a command with one store.
@@ -199,6 +201,12 @@ impl Place {
         location_of(&self.address)
             .zip(location_of(&other.address))
             .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
+    }
+
+    /// Whether it is in this directory of this machine, or the directory is in it.
+    pub(super) fn overlaps_directory(&self, directory: &Path) -> bool {
+        let other = Location::file(directory);
+        location_of(&self.address).is_some_and(|own| own.holds(&other) || other.holds(&own))
     }
 
     pub(super) fn options(&self) -> &MemoryOptions {

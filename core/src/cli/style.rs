@@ -42,7 +42,7 @@ impl Style {
     /// The style of an operation, by its name in the history.
     pub(super) fn of_operation(operation: &str) -> Self {
         match operation {
-            "created" | "restored" => Self::Added,
+            "created" | "restored" | "imported" => Self::Added,
             "deleted" | "expired" | "cleared" | "redacted" => Self::Removed,
             "renamed" => Self::Moved,
             "modified" | "overwritten" | "written" => Self::Changed,

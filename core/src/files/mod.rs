@@ -5,6 +5,8 @@
 
 mod bootstrap;
 mod find_sensitive;
+#[cfg(feature = "cli")]
+mod import;
 mod index;
 mod list;
 mod read;
@@ -18,6 +20,8 @@ mod write;
 pub use bootstrap::Project;
 pub use find_sensitive::SensitiveMatch;
 pub(crate) use find_sensitive::find_sensitive;
+#[cfg(feature = "cli")]
+pub(crate) use import::{Fate, ImportPlan, InTheWay};
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
@@ -29,6 +33,8 @@ pub use shared_watch::SharedWatch;
 pub use stats::Stats;
 pub(crate) use stats::stats;
 pub use watch::Watch;
+#[cfg(feature = "cli")]
+pub(crate) use write::put;
 pub(crate) use write::{make, write};
 
 use crate::error::Error;

@@ -44,7 +44,8 @@ pub(crate) fn make(
     }
 }
 
-fn put(
+/// Writes `text` where nothing is, or also in the place of a file.
+pub(crate) fn put(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,

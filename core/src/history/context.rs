@@ -28,6 +28,12 @@ impl Context {
         Self { actor, ..Self::default() }
     }
 
+    /// The same context of an operation that has a name of its own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn doing(self, operation: Operation) -> Self {
+        Self { operation: Some(operation), ..self }
+    }
+
     /// Runs `work` as one change. Returns its result, and the id of the change if something was recorded.
     pub(crate) fn within<T>(self, work: impl FnOnce() -> T) -> (T, Option<HistoryId>) {
         /// Restores what was before, also after a panic.

@@ -23,7 +23,6 @@ mod edits;
 mod error;
 #[cfg(feature = "cli")]
 mod fast_import;
-#[cfg(feature = "cli")]
 mod hidden;
 mod id;
 mod index;
@@ -59,7 +58,6 @@ pub(crate) use abbreviation::Named;
 pub use error::HistoryError;
 #[cfg(feature = "cli")]
 pub(crate) use fast_import::{NotWritten, write_fast_import};
-#[cfg(feature = "cli")]
 pub(crate) use hidden::hiding;
 pub use id::{HistoryId, NoHistoryId};
 pub use past::PastFile;

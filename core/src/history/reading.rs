@@ -130,7 +130,6 @@ impl Reading<'_> {
     }
 }
 
-#[cfg(feature = "cli")]
 impl Reading<'_> {
     /// Whether no history was ever kept here.
     pub(crate) fn is_empty(&self) -> bool {
@@ -141,7 +140,10 @@ impl Reading<'_> {
     pub(crate) fn versions(&self) -> usize {
         self.snapshot.timeline.moments.len()
     }
+}
 
+#[cfg(feature = "cli")]
+impl Reading<'_> {
     /// What the change of a version did to its file, as a unified diff.
     pub(crate) fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
         let timeline = &self.snapshot.timeline;

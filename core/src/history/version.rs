@@ -29,6 +29,8 @@ pub enum Operation {
     Cleared,
     /// An earlier state was brought back.
     Restored,
+    /// It came from a file outside of the memory (`memdir import`).
+    Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
     /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
@@ -38,7 +40,7 @@ pub enum Operation {
 
 impl Operation {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Created,
         Self::Modified,
         Self::Overwritten,
@@ -47,6 +49,7 @@ impl Operation {
         Self::Expired,
         Self::Cleared,
         Self::Restored,
+        Self::Imported,
         Self::Redacted,
         Self::External,
     ];
@@ -63,6 +66,7 @@ impl Operation {
             Self::Expired => "expired",
             Self::Cleared => "cleared",
             Self::Restored => "restored",
+            Self::Imported => "imported",
             Self::Redacted => "redacted",
             Self::External => "external",
         }

@@ -9,10 +9,14 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
+#[cfg(feature = "cli")]
+use crate::files::ImportPlan;
 use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
+#[cfg(feature = "cli")]
+use crate::store::OnExisting;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
 ///
@@ -232,6 +236,26 @@ impl Memory {
     }
 
     /// Tells who observes the store that the file was written, or may have been.
+    /// The plan of an import, which begins without files.
+    #[cfg(feature = "cli")]
+    pub(crate) fn import_plan(&self, overwrite: bool) -> ImportPlan<'_> {
+        ImportPlan::new(&*self.store, &self.policies, overwrite)
+    }
+
+    /// Writes a file of an import, within [`importing`](Self::importing).
+    #[cfg(feature = "cli")]
+    pub(crate) fn import_file(
+        &self,
+        path: &MemoryPath,
+        text: &str,
+        existing: OnExisting,
+    ) -> Result<(), Error> {
+        cancel::check().map_err(Error::Store)?;
+        let result = files::put(&*self.store, &self.policies, path, text, existing);
+        self.tell_written(path, result.as_ref().map(|()| true));
+        result
+    }
+
     fn tell_written(&self, path: &MemoryPath, result: Result<bool, &Error>) {
         let changed = match result {
             Ok(changed) => changed,

@@ -226,6 +226,15 @@ impl Memory {
         if self.history.is_some() { self.context().within(work) } else { (work(), None) }
     }
 
+    /// Runs `work`, which imports files, as one change of this memory's actor.
+    #[cfg(feature = "cli")]
+    pub(crate) fn importing<T>(&self, work: impl FnOnce() -> T) -> (T, Option<HistoryId>) {
+        if self.history.is_none() {
+            return (work(), None);
+        }
+        self.context().doing(Operation::Imported).within(work)
+    }
+
     fn taking_back(
         &self,
         work: impl FnOnce(&Recorder, Context) -> Result<Restored, HistoryError>,

@@ -187,6 +187,14 @@ impl StoreError {
         })
     }
 
+    /// Whether the caller went away before anything was changed.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Source(error) => error.is_cancelled(),
+            error => matches!(error, Self::Cancelled),
+        }
+    }
+
     /// Whether the store itself failed, was busy, or the call was cancelled. Every other error is a
     /// condition of the tree.
     #[must_use]

@@ -26,6 +26,17 @@ pub fn time(micros: i64) -> Option<SystemTime> {
     }
 }
 
+/// As [`time()`], for a number of a language or a format that counts in floating point, rounded to the nearest microsecond.
+/// `None` also for an infinite number, for NaN, and for one that is too large for the microseconds of an `i64`.
+#[must_use]
+pub fn time_of_float(micros: f64) -> Option<SystemTime> {
+    /// The first number that is too large.
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    let micros = micros.round();
+    #[expect(clippy::cast_possible_truncation, reason = "it is within the range")]
+    (-END..END).contains(&micros).then_some(micros as i64).and_then(time)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +51,23 @@ mod tests {
                     Some((micros, micros))
                 );
             }
+        }
+    }
+
+    #[test]
+    fn a_number_that_is_no_time_is_none() {
+        for (micros, expected) in
+            [(0.0, 0), (-0.0, 0), (1.4, 1), (-1.6, -2), (1e18, 10_i64.pow(18))]
+        {
+            assert_eq!(time_of_float(micros).map(of), Some(expected), "{micros}");
+        }
+        let huge = [9_223_372_036_854_775_808.0, 1e19, 1e300, f64::MAX, f64::INFINITY];
+        for micros in huge.into_iter().chain([f64::NAN]) {
+            assert_eq!(
+                (time_of_float(micros), time_of_float(-micros * 1.1)),
+                (None, None),
+                "{micros}"
+            );
         }
     }
 }

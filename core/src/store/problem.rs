@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::{Entry, EntryKind, MOVING, NEW_DIRECTORY};
 use crate::path::MemoryPath;
 
 /// Something wrong with a store, reported by [`Store::inspect`](super::Store::inspect) or
@@ -22,6 +23,23 @@ impl Problem {
     /// A problem at `path`.
     pub fn new(kind: ProblemKind, path: &MemoryPath, details: impl Into<String>) -> Self {
         Self { kind, at: path.to_string(), details: details.into() }
+    }
+
+    /// The reason why an entry of a listing is not part of the memory, if it has a name of memdir's own.
+    ///
+    /// Copies, exports and imports leave out such an entry, with everything below it. In another store it would have a
+    /// meaning: the record of an encrypted store would make a plain one look encrypted.
+    pub(crate) fn of_reserved_name(entry: &Entry) -> Option<Self> {
+        let name = entry.path.name()?;
+        let kind = match entry.kind {
+            EntryKind::File(0) if name == NEW_DIRECTORY => ProblemKind::LeftOver,
+            _ if name.starts_with(MOVING) && entry.path.names().count() == 1 => {
+                ProblemKind::LeftOver
+            }
+            _ if entry.path.is_reserved() => ProblemKind::Reserved,
+            _ => return None,
+        };
+        Some(Self::new(kind, &entry.path, ""))
     }
 
     /// A problem with the entry `name` of `directory`, which may be a name that no path can contain.
@@ -56,11 +74,14 @@ pub enum ProblemKind {
     SpecialFile,
     /// A name that no path can contain. It, and everything below it, is not part of the memory.
     BadName,
+    /// A [reserved](MemoryPath::is_reserved) name, such as that of the record of an encrypted store. It, and everything
+    /// below it, is not part of the memory.
+    Reserved,
 }
 
 impl ProblemKind {
     /// A stable name for programs: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
-    /// `"special-file"` or `"bad-name"`.
+    /// `"special-file"`, `"bad-name"` or `"reserved"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -71,13 +92,17 @@ impl ProblemKind {
             Self::Link => "link",
             Self::SpecialFile => "special-file",
             Self::BadName => "bad-name",
+            Self::Reserved => "reserved",
         }
     }
 
     /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
     #[must_use]
     pub fn is_beside(self) -> bool {
-        matches!(self, Self::LeftOver | Self::Link | Self::SpecialFile | Self::BadName)
+        matches!(
+            self,
+            Self::LeftOver | Self::Link | Self::SpecialFile | Self::BadName | Self::Reserved
+        )
     }
 }
 
@@ -91,6 +116,7 @@ impl fmt::Display for ProblemKind {
             Self::Link => "is a symbolic link, which is never followed",
             Self::SpecialFile => "is neither a file nor a directory",
             Self::BadName => "has a name that no path can hold",
+            Self::Reserved => "has a name that is reserved for memdir's own files",
         })
     }
 }

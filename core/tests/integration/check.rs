@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::store_helpers::at;
@@ -16,7 +17,7 @@ use memdir::store::{
 };
 use memdir::{Checked, Durability, MemoryPath, OnExisting, Store, StoreError, check};
 
-fn problems(store: &dyn Store) -> (Vec<Problem>, Checked) {
+fn problems(store: &Arc<dyn Store>) -> (Vec<Problem>, Checked) {
     let mut problems = Vec::new();
     let checked = check(store, &mut |problem| problems.push(problem)).unwrap();
     assert_eq!(checked.problems, problems.len() as u64);
@@ -29,17 +30,22 @@ fn fill(store: &dyn Store) {
     }
 }
 
-fn local(place: &Path) -> LocalDirectory {
-    LocalDirectory::open(place, Durability::Relaxed).unwrap()
+fn local(place: &Path) -> Arc<dyn Store> {
+    Arc::new(LocalDirectory::open(place, Durability::Relaxed).unwrap())
+}
+
+fn found(store: Option<impl Store + 'static>) -> Arc<dyn Store> {
+    Arc::new(store.unwrap())
 }
 
 #[test]
 fn a_store_that_is_as_it_should_be_has_no_problems() {
     let place = tempfile::tempdir().unwrap();
     let database = SqliteDatabase::open(place.path().join("a.db"), Durability::Relaxed).unwrap();
-    for store in [&InProcess::new() as &dyn Store, &local(place.path()), &database] {
-        fill(store);
-        let (problems, checked) = problems(store);
+    let in_process: Arc<dyn Store> = Arc::new(InProcess::new());
+    for store in [in_process, local(place.path()), Arc::new(database)] {
+        fill(&*store);
+        let (problems, checked) = problems(&store);
         assert_eq!(problems, []);
         assert_eq!((checked.directories, checked.files, checked.bytes), (2, 3, 15));
     }
@@ -48,7 +54,7 @@ fn a_store_that_is_as_it_should_be_has_no_problems() {
 #[test]
 fn what_is_beside_the_memory_is_named_and_left_alone() {
     let place = tempfile::tempdir().unwrap();
-    fill(&local(place.path()));
+    fill(&*local(place.path()));
     let root = place.path().join("memories");
     symlink("..", root.join("dir/link")).unwrap();
     let _socket = UnixListener::bind(root.join("socket")).unwrap();
@@ -57,7 +63,7 @@ fn what_is_beside_the_memory_is_named_and_left_alone() {
     fs::write(root.join(".memdir-staged%2F"), "half").unwrap();
     fs::create_dir_all(root.join(".memdir-deleted%2F/below")).unwrap();
 
-    let store = LocalDirectory::find(place.path(), Durability::Relaxed).unwrap().unwrap();
+    let store = found(LocalDirectory::find(place.path(), Durability::Relaxed).unwrap());
     let (problems, checked) = problems(&store);
     let mut found: Vec<_> = problems.iter().map(|p| (p.at.as_str(), p.kind)).collect();
     found.sort_by_key(|(at, _)| *at);
@@ -80,7 +86,7 @@ fn what_is_beside_the_memory_is_named_and_left_alone() {
     assert!(!problems_of(&store).contains(&ProblemKind::LeftOver));
 }
 
-fn problems_of(store: &dyn Store) -> Vec<ProblemKind> {
+fn problems_of(store: &Arc<dyn Store>) -> Vec<ProblemKind> {
     problems(store).0.iter().map(|problem| problem.kind).collect()
 }
 
@@ -107,7 +113,7 @@ fn a_writer_at_work_is_no_problem() {
 fn a_writer_that_the_system_lets_wait_is_no_problem() {
     let place = tempfile::tempdir().unwrap();
     let store = local(place.path());
-    fill(&store);
+    fill(&*store);
     // As a process has made it that does not come to locking it for a while.
     let staged = fs::File::create(place.path().join("memories/.memdir-staged%2F")).unwrap();
     std::thread::scope(|scope| {
@@ -146,7 +152,7 @@ fn what_is_wrong_in_a_database_is_found() {
         let path = place.path().join("a.db");
         fill(&SqliteDatabase::open(&path, Durability::Relaxed).unwrap());
         rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        let store = SqliteDatabase::find(&path, Durability::Relaxed).unwrap().unwrap();
+        let store = found(SqliteDatabase::find(&path, Durability::Relaxed).unwrap());
         let (problems, _) = problems(&store);
         assert!(problems.iter().any(expected), "{sql}: {problems:?}");
     }
@@ -166,7 +172,7 @@ fn a_damaged_page_of_a_database_is_found() {
     let middle = bytes.len() / 4096 / 2 * 4096;
     bytes[middle..middle + 4096].fill(0xa5);
     fs::write(&path, bytes).unwrap();
-    let store = SqliteDatabase::find(&path, Durability::Relaxed).unwrap().unwrap();
+    let store = found(SqliteDatabase::find(&path, Durability::Relaxed).unwrap());
     let mut kinds = Vec::new();
     // Whether all of it can still be listed depends on which page it was.
     let _ = check(&store, &mut |problem| kinds.push(problem.kind));
@@ -224,8 +230,8 @@ impl Layer for Faulty {
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let before = self.listed.fetch_add(1, Ordering::SeqCst);
         let entries = self.inner.list(path)?;
+        let before = self.listed.fetch_add(1, Ordering::SeqCst);
         match self.fault {
             Fault::EverythingFails if before > 0 => Err(StoreError::failed("listing", "gone")),
             Fault::SizesAreWrong => Ok(wrong(entries)),
@@ -253,10 +259,10 @@ fn wrong(entries: Vec<Entry>) -> Vec<Entry> {
         .collect()
 }
 
-fn faulty(fault: Fault) -> Faulty {
+fn faulty(fault: Fault) -> Arc<dyn Store> {
     let store = Faulty { inner: InProcess::new(), fault, listed: AtomicUsize::new(0) };
     fill(&store.inner);
-    store
+    Arc::new(store)
 }
 
 #[test]
@@ -285,7 +291,7 @@ fn a_file_that_fails_is_a_problem_and_a_store_that_fails_is_an_error() {
 
 #[test]
 fn what_a_rename_between_mounts_left_is_named() {
-    let store = InProcess::new();
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
     for path in ["/memories/.memdir-moving-0123456789abcdef/x", "/memories/d/.memdir-moving-1"] {
         store.write(&MemoryPath::parse(path).unwrap(), b"x", OnExisting::Error).unwrap();
     }

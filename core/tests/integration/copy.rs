@@ -393,10 +393,10 @@ fn what_cannot_be_read_is_named() {
 #[test]
 fn a_directory_that_a_killed_copy_was_making_is_finished() {
     // A store that can only make a directory by writing into it.
-    let half = Faulty::new(Fault::None, 0);
+    let half: Arc<dyn Store> = Arc::new(Faulty::new(Fault::None, 0));
     half.write(&at("/memories/empty/.memdir-new-directory"), b"", OnExisting::Error).unwrap();
     let to = InProcess::new();
-    let copied = copy_all(&half, &to).unwrap();
+    let copied = copy_all(&*half, &to).unwrap();
     assert_eq!((copied.files, copied.directories), (0, 1));
     assert_eq!(copied.left_out[0].kind, ProblemKind::LeftOver);
     assert_eq!(tree(&to), Tree::from([("/memories/empty".to_owned(), None)]));
@@ -405,7 +405,7 @@ fn a_directory_that_a_killed_copy_was_making_is_finished() {
     memdir::check(&half, &mut |problem| problems.push(problem.kind)).unwrap();
     assert_eq!(problems, [ProblemKind::LeftOver]);
     half.make_directory(&at("/memories/empty")).unwrap();
-    assert_eq!(tree(&half), tree(&to));
+    assert_eq!(tree(&*half), tree(&to));
 }
 
 #[test]

@@ -83,7 +83,6 @@ fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() 
     for path in ["/memories/a", "/memories/d/b", &long, &deep] {
         put(&from, path, path.as_bytes());
     }
-    put(&from, "/memories/.memdir-encryption", "not a record");
     let encrypted = |names| Encrypted::open(in_process(), &key(), names).unwrap();
     let named = |to: &dyn Store| {
         let plan = Plan::compare(&from, to, OnExisting::Overwrite, &mut go_on).unwrap();
@@ -95,7 +94,6 @@ fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() 
         named.sort_by_key(String::len);
         named
     };
-    assert_eq!(named(&encrypted(false)), ["/memories/.memdir-encryption"]);
     let names = named(&encrypted(true));
     assert!(names.contains(&long), "{names:?}");
     // A level of so long a path, and not what is below it.
@@ -107,17 +105,24 @@ fn names_that_the_destination_cannot_keep_are_found_before_anything_is_copied() 
 }
 
 #[test]
-fn what_is_called_like_a_new_directory_is_copied_unless_it_is_one() {
+fn reserved_names_are_left_out_of_a_copy_and_named() {
     let (from, to) = (InProcess::new(), InProcess::new());
     put(&from, "/memories/a/.memdir-new-directory", "a content");
     put(&from, "/memories/b/.memdir-new-directory/c", "in a directory");
     put(&from, "/memories/e/.memdir-new-directory", "");
+    put(&from, "/memories/f/g.md", "kept");
     let copied = copy_all(&from, &to).unwrap();
-    assert_eq!((copied.files, copied.directories), (2, 1));
+    assert_eq!((copied.files, copied.directories), (1, 3));
     let left: Vec<_> = copied.left_out.iter().map(|it| (it.kind, it.at.as_str())).collect();
-    assert_eq!(left, [(ProblemKind::LeftOver, "/memories/e/.memdir-new-directory")]);
-    let mut expected = tree(&from, "/memories");
-    expected.remove("/memories/e/.memdir-new-directory");
-    assert_eq!(tree(&to, "/memories"), expected);
-    assert_eq!(to.read(&at("/memories/a/.memdir-new-directory")).unwrap(), b"a content");
+    assert_eq!(
+        left,
+        [
+            (ProblemKind::Reserved, "/memories/a/.memdir-new-directory"),
+            (ProblemKind::Reserved, "/memories/b/.memdir-new-directory"),
+            (ProblemKind::LeftOver, "/memories/e/.memdir-new-directory"),
+        ]
+    );
+    let kept = tree(&to, "/memories");
+    assert_eq!(kept.len(), 5, "{kept:?}");
+    assert!(kept.keys().all(|path| !path.contains(".memdir-")), "{kept:?}");
 }

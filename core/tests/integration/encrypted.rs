@@ -349,7 +349,7 @@ fn everything(directory: &Path, seen: &mut Vec<u8>) {
 #[test]
 fn names_that_nobody_of_ours_wrote_are_left_out() {
     let inner = in_process();
-    let store = over(&inner, true);
+    let store: Arc<dyn Store> = Arc::new(over(&inner, true));
     store.write(&at("/memories/dir/a"), b"x", OnExisting::Error).unwrap();
     let dir = only_file(&*inner);
     let a = inner.list(&dir).unwrap().remove(0).path;
@@ -390,12 +390,12 @@ fn looking_for_a_store_makes_none() {
 #[test]
 fn a_check_finds_what_is_damaged() {
     let inner = in_process();
-    let store = over(&inner, false);
+    let store: Arc<dyn Store> = Arc::new(over(&inner, false));
     for name in ["a", "b"] {
         store.write(&at("/memories").join(name).unwrap(), b"x", OnExisting::Error).unwrap();
     }
     store.make_directory(&at("/memories/empty")).unwrap();
-    let all = |store: &dyn Store| {
+    let all = |store: &Arc<dyn Store>| {
         let mut found = Vec::new();
         memdir::check(store, &mut |problem| found.push(problem.at)).unwrap();
         found

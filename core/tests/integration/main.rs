@@ -9,6 +9,7 @@ mod common;
 
 mod agreement;
 mod check;
+mod check_history;
 mod cli;
 mod cli_archive;
 mod cli_edit;
@@ -17,6 +18,7 @@ mod cli_files;
 mod cli_git;
 mod cli_history;
 mod cli_history_copy;
+mod cli_import;
 mod cli_streams;
 mod cli_terminal;
 mod cli_watch;

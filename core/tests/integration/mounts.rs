@@ -341,6 +341,7 @@ fn a_check_looks_into_every_store() {
     let stores = stores.mount(at("/memories/broken"), Arc::new(UNREACHABLE)).unwrap();
     put(&stores, "/memories/a/docs/b.md", "b");
     std::os::unix::fs::symlink("b.md", docs.join("link")).unwrap();
+    let stores: Arc<dyn Store> = Arc::new(stores);
     let mut problems = Vec::new();
     let mut report = |problem: memdir::store::Problem| problems.push(problem.at);
     let checked = memdir::check(&stores, &mut report).unwrap();

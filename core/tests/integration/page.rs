@@ -1182,7 +1182,7 @@ fn no_request_breaks_it() {
         })
         .unwrap();
     assert_eq!(page.get("/1/").status, 200);
-    let checked = memdir::check(&**memory.store(), &mut |problem| panic!("{problem:?}"));
+    let checked = memdir::check(memory.store(), &mut |problem| panic!("{problem:?}"));
     assert!(checked.is_ok());
 }
 

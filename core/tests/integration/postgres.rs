@@ -185,7 +185,7 @@ fn the_longest_paths_are_kept_and_found() {
 #[test]
 fn an_entry_that_somebody_else_made_cannot_forge_a_path() {
     let Some(server) = server() else { return };
-    let store = open(&server.address("forged"));
+    let store: Arc<dyn Store> = Arc::new(open(&server.address("forged")));
     store.write(&at("/memories/dir/file"), b"x", OnExisting::Error).unwrap();
     server.sql(
         "postgres",

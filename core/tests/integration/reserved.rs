@@ -4,10 +4,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use crate::common::store_helpers::{at, put, refusal};
-use memdir::store::{InProcess, Mount, open_existing_store, open_mounts, open_store};
-use memdir::{EncryptionKey, Error, Memory, MemoryOptions};
+use crate::common::store_helpers::{at, copy_all, put, refusal, tree};
+use memdir::history::HistoryQuery;
+use memdir::store::{InProcess, Mount, ProblemKind, open_existing_store, open_mounts, open_store};
+use memdir::{EncryptionKey, Error, Memory, MemoryOptions, Store};
 
 const RECORD: &str = "/memories/.memdir-encryption";
 
@@ -95,5 +97,79 @@ fn a_record_of_memdir_means_encrypted_also_when_it_is_damaged() {
         put(&*raw, RECORD, serde_json::to_string_pretty(&record).unwrap());
         refused();
         open_store(&address, &with_key).unwrap();
+    }
+}
+
+/// Reserved names of every kind and spelling, at the root and below.
+const RESERVED: [&str; 8] = [
+    "/memories/.memdir-encryption",
+    "/memories/.memdir-history/0190-record",
+    "/memories/.memdir-new-directory",
+    "/memories/.memdir-moving-0123456789abcdef/x.md",
+    "/memories/.MEMDIR-Encryption2",
+    "/memories/%2ememdir-x",
+    "/memories/d/.memdir-encryption",
+    "/memories/d/.memdir-history/log",
+];
+
+/// A store with a file, and what another store's own files would be.
+fn with_reserved() -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    put(&*store, "/memories/d/a.md", "one\n");
+    for path in RESERVED {
+        put(&*store, path, "{\"format\":\"memdir-encryption\",\"version\":1}");
+    }
+    store
+}
+
+#[test]
+fn a_copy_brings_no_reserved_name_and_locks_no_store() {
+    let from = with_reserved();
+    let place = tempfile::tempdir().unwrap();
+    let options = MemoryOptions::default();
+    let [root, below, database] = addresses(place.path());
+    for address in [&root, &below, &database] {
+        let copied = copy_all(&*from, &*open_store(address, &options).unwrap()).unwrap();
+        assert_eq!((copied.files, copied.left_out.len()), (1, RESERVED.len()), "{address}");
+        let reserved = |kind| matches!(kind, ProblemKind::Reserved | ProblemKind::LeftOver);
+        assert!(copied.left_out.iter().all(|left| reserved(left.kind)), "{:?}", copied.left_out);
+        let store = open_existing_store(address, &options).unwrap().unwrap();
+        assert_eq!(tree(&*store, "/memories").len(), 2, "{address}");
+    }
+    // Into a mounted store, whose root is not that of the tree.
+    let mounts = [Mount::new("/memories", "memory:"), Mount::new("/memories/d", root.clone())];
+    let mounted = open_mounts(mounts, &options).unwrap();
+    assert!(copy_all(&*from, &mounted).unwrap().left_out.len() == RESERVED.len());
+    open_existing_store(&root, &options).unwrap().unwrap();
+}
+
+/// The history of a store may have such files, as when it was imported. They are not brought back.
+#[test]
+fn a_history_has_no_versions_of_reserved_names() {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let place = tempfile::tempdir().unwrap();
+    for address in addresses(place.path()) {
+        let memory = Memory::open(&address, options.clone()).unwrap();
+        let begin = SystemTime::UNIX_EPOCH;
+        memory.create("/memories/a.md", "one\n").unwrap();
+        put(&**memory.store(), RECORD, "{\"format\":\"memdir-encryption\"}");
+        put(&**memory.store(), "/memories/d/.memdir-x", "x");
+        let with_them = SystemTime::now();
+        memory.store().rename(&at("/memories/d/.memdir-x"), &at("/memories/d/x.md")).unwrap();
+        memory.store().delete(&at("/memories/d")).unwrap();
+        memory.store().delete(&at(RECORD)).unwrap();
+        let versions = memory.history(&HistoryQuery::default()).unwrap();
+        assert!(versions.iter().all(|version| !version.path.is_reserved()), "{versions:?}");
+        assert!(versions.iter().any(|version| version.path == at("/memories/a.md")));
+        let files = memory.files_at(with_them).unwrap();
+        assert!(files.iter().all(|file| !file.path.is_reserved()), "{address}");
+        memory.restore_all(with_them, false).unwrap();
+        memory.undo_since(begin, None, false).unwrap();
+        memory.restore_all(with_them, false).unwrap();
+        let now = tree(&**memory.store(), "/memories");
+        assert!(now.keys().all(|path| !path.contains(".memdir-")), "{address}: {now:?}");
+        drop(memory);
+        Memory::open(&address, options.clone()).unwrap();
     }
 }

@@ -194,6 +194,7 @@ fn an_expiry_that_fails_is_a_warning_without_details() {
     let memory = Memory::with_store(Arc::new(Broken), options);
     let all = seen(Level::WARN, || assert!(memory.delete("/memories/a").is_err()));
     let [expiry, delete] = &all[..] else { panic!("two warnings, got {}", all.len()) };
+    assert_eq!(expiry.fields.get("memdir.cause"), "store");
     assert_eq!(expiry.fields.get("memdir.operation"), "expire");
     assert_eq!(expiry.fields.get("memdir.outcome"), "failed");
     assert_eq!(delete.fields.get("memdir.path"), "/memories/a");
@@ -213,6 +214,97 @@ fn a_broken_store_is_a_warning_without_details() {
     assert_eq!(warning.fields.get("memdir.outcome"), "failed");
     assert_eq!(warning.fields.get("memdir.path"), "/memories/a");
     assert!(warning.fields.0.values().all(|value| !value.contains("db.internal")));
+}
+
+/// A store that fails with this error.
+struct Fails(fn() -> StoreError);
+
+impl memdir::store::Layer for Fails {
+    fn inner(&self) -> &dyn Store {
+        &UNREACHABLE
+    }
+
+    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        Err((self.0)())
+    }
+
+    fn open(&self, _: &MemoryPath, _: usize) -> Result<memdir::store::Node<'_>, StoreError> {
+        Err((self.0)())
+    }
+}
+
+fn of_system(kind: std::io::ErrorKind) -> StoreError {
+    let inner = std::io::Error::new(kind, "/host/place of db.internal");
+    StoreError::failed("reading a file", inner)
+}
+
+#[test]
+fn a_failure_names_the_kind_of_its_cause_and_its_details_are_for_debugging() {
+    use std::io::ErrorKind as Kind;
+
+    let _alone = alone();
+    type Failure = (fn() -> StoreError, &'static str);
+    let failures: [Failure; 9] = [
+        (|| StoreError::Busy, "busy"),
+        (|| of_system(Kind::TimedOut), "timeout"),
+        (|| of_system(Kind::ConnectionRefused), "unreachable"),
+        (|| of_system(Kind::PermissionDenied), "permission"),
+        (|| of_system(Kind::StorageFull), "full"),
+        (|| of_system(Kind::NotFound), "missing"),
+        (|| of_system(Kind::InvalidData), "store"),
+        (|| StoreError::failed("reading a file", "/host/place of db.internal"), "store"),
+        (|| StoreError::failed("going on", StoreError::Busy), "busy"),
+    ];
+    for (failure, cause) in failures {
+        let memory = Memory::with_store(Arc::new(Fails(failure)), MemoryOptions::default());
+        let all = seen(Level::DEBUG, || assert!(memory.view("/memories/a", None).is_err()));
+        let [warning, details, span] = &all[..] else { panic!("{cause}: {}", all.len()) };
+        assert_eq!((warning.level, details.level), (Level::WARN, Level::DEBUG), "{cause}");
+        for told in [warning, span] {
+            assert_eq!(told.fields.get("memdir.cause"), cause);
+            assert!(told.fields.0.values().all(|value| !value.contains("host")), "{cause}");
+        }
+        let text = details.fields.get("memdir.details");
+        assert_eq!(text, format!("the memory store failed: {}", failure()));
+        assert_eq!(details.fields.get("memdir.path"), "/memories/a");
+    }
+}
+
+#[test]
+fn the_details_of_a_failed_hook_hold_no_sensitive_text() {
+    struct Unwell;
+    impl MemoryHooks for Unwell {
+        fn before(&self, _: &Command<'_>) -> Result<HookDecision, HookError> {
+            Err("no answer from postgres://app:t7Kq-9zLw2@db/app".into())
+        }
+    }
+    let _alone = alone();
+    let mut options = MemoryOptions::default();
+    options.sensitive_on_view = true;
+    let memory = Memory::open("memory:", options).unwrap().with_hooks(Arc::new(Unwell));
+    let all = seen(Level::DEBUG, || assert!(memory.view("/memories", None).is_err()));
+    assert_eq!(all[0].fields.get("memdir.cause"), "hook");
+    let details = all[1].fields.get("memdir.details");
+    assert!(details.contains("[REDACTED:") && !details.contains("t7Kq"), "{details}");
+}
+
+#[test]
+fn a_cancelled_call_is_no_failure() {
+    let _alone = alone();
+    let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    let cancellation = memdir::Cancellation::new();
+    cancellation.cancel();
+    let create = || cancellation.within(|| memory.create("/memories/a", "x")).is_err();
+    assert_eq!(seen(Level::WARN, || assert!(create())).len(), 0);
+    let all = seen(Level::DEBUG, || assert!(create()));
+    let [event, span] = &all[..] else { panic!("{}", all.len()) };
+    assert_eq!((event.level, event.fields.get("memdir.outcome")), (Level::DEBUG, "cancelled"));
+    assert_eq!(event.fields.get("memdir.cause"), "-");
+    assert_eq!(span.fields.get("error.type"), "cancelled");
+    // So is one that is cancelled in a store.
+    let gives_up = Fails(|| StoreError::Source(Box::new(StoreError::Cancelled)));
+    let memory = Memory::with_store(Arc::new(gives_up), MemoryOptions::default());
+    assert_eq!(seen(Level::WARN, || assert!(memory.view("/memories/a", None).is_err())).len(), 0);
 }
 
 #[test]

@@ -4560,6 +4560,10 @@ public struct Checked: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
+     * Versions in the store's history, each computed; none if the store has no history.
+     */
+    public let versions: Int64?
+    /**
      * The problems that were found; empty if there are none.
      */
     public let problems: [Problem]
@@ -4577,11 +4581,15 @@ public struct Checked: Equatable, Hashable {
          * The bytes that were read.
          */bytes: Int64,
         /**
+         * Versions in the store's history, each computed; none if the store has no history.
+         */versions: Int64?,
+        /**
          * The problems that were found; empty if there are none.
          */problems: [Problem]) {
         self.directories = directories
         self.files = files
         self.bytes = bytes
+        self.versions = versions
         self.problems = problems
     }
 
@@ -4604,6 +4612,7 @@ public struct FfiConverterTypeChecked: FfiConverterRustBuffer {
                 directories: FfiConverterInt64.read(from: &buf),
                 files: FfiConverterInt64.read(from: &buf),
                 bytes: FfiConverterInt64.read(from: &buf),
+                versions: FfiConverterOptionInt64.read(from: &buf),
                 problems: FfiConverterSequenceTypeProblem.read(from: &buf)
         )
     }
@@ -4612,6 +4621,7 @@ public struct FfiConverterTypeChecked: FfiConverterRustBuffer {
         FfiConverterInt64.write(value.directories, into: &buf)
         FfiConverterInt64.write(value.files, into: &buf)
         FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterOptionInt64.write(value.versions, into: &buf)
         FfiConverterSequenceTypeProblem.write(value.problems, into: &buf)
     }
 }
@@ -7590,6 +7600,10 @@ public enum HistoryOperation: Equatable, Hashable {
      */
     case restored
     /**
+     * It came from a file outside of the memory.
+     */
+    case imported
+    /**
      * The content of an earlier version was removed from the history.
      */
     case redacted
@@ -7635,9 +7649,11 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
 
         case 8: return .restored
 
-        case 9: return .redacted
+        case 9: return .imported
 
-        case 10: return .external
+        case 10: return .redacted
+
+        case 11: return .external
 
         default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -7679,12 +7695,16 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
             writeInt(&buf, Int32(8))
 
 
-        case .redacted:
+        case .imported:
             writeInt(&buf, Int32(9))
 
 
-        case .external:
+        case .redacted:
             writeInt(&buf, Int32(10))
+
+
+        case .external:
+            writeInt(&buf, Int32(11))
 
         }
     }
@@ -8207,6 +8227,10 @@ public enum Outcome: Equatable, Hashable {
      * The store or a hook failed.
      */
     case failed
+    /**
+     * The caller cancelled it before it began to write. Nothing was changed.
+     */
+    case cancelled
 
 
 
@@ -8236,6 +8260,8 @@ public struct FfiConverterTypeOutcome: FfiConverterRustBuffer {
 
         case 4: return .failed
 
+        case 5: return .cancelled
+
         default: throw UniffiInternalError.unexpectedEnumCase
         }
     }
@@ -8258,6 +8284,10 @@ public struct FfiConverterTypeOutcome: FfiConverterRustBuffer {
 
         case .failed:
             writeInt(&buf, Int32(4))
+
+
+        case .cancelled:
+            writeInt(&buf, Int32(5))
 
         }
     }
@@ -9867,8 +9897,8 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
 })
 }
 /**
- * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
- * store meanwhile. The model cannot call this.
+ * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
+ * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
  *
  * Throws `Store` if the store is out of reach or its root cannot be read.
  */
@@ -9914,6 +9944,16 @@ public func copy(source: Store, destination: Store, overwrite: Bool = false, wat
         FfiConverterTypeStore_lower(destination),
         FfiConverterBool.lower(overwrite),
         FfiConverterOptionTypeCopyWatch.lower(watch),uniffiCallStatus
+    )
+})
+}
+/**
+ * The reply to a call that was cancelled before it began to write.
+ */
+public func cancelledReply() -> Reply  {
+    return try!  FfiConverterTypeReply_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_cancelled_reply(uniffiCallStatus
     )
 })
 }
@@ -10016,13 +10056,16 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check() != 42207) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 61993) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_copy() != 63989) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_func_cancelled_reply() != 64564) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_closed_reply() != 32118) {

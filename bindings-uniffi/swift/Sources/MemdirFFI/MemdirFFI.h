@@ -964,6 +964,12 @@ RustBuffer uniffi_memdir_ffi_fn_func_check_contract(uint64_t factory, RustCallSt
 RustBuffer uniffi_memdir_ffi_fn_func_copy(uint64_t source, uint64_t destination, int8_t overwrite, RustBuffer watch, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CANCELLED_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CANCELLED_REPLY
+RustBuffer uniffi_memdir_ffi_fn_func_cancelled_reply(RustCallStatus *_Nonnull out_status
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CLOSED_REPLY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_CLOSED_REPLY
 RustBuffer uniffi_memdir_ffi_fn_func_closed_reply(RustCallStatus *_Nonnull out_status
@@ -1276,6 +1282,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_check_contract(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_COPY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_COPY
 uint16_t uniffi_memdir_ffi_checksum_func_copy(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CANCELLED_REPLY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_CANCELLED_REPLY
+uint16_t uniffi_memdir_ffi_checksum_func_cancelled_reply(void
 
 );
 #endif

@@ -20,13 +20,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use self::read::Archive;
+pub(super) use self::read::at;
 use super::arguments::{Export, Import};
 use super::copy::{self, How};
+use super::fixed_files::FixedFiles;
 use super::output::{Output, count};
 use super::stores::{self, Place};
 use super::style::escaped;
 use super::{Ended, Failure, say};
-use crate::history::hiding;
+use crate::history::{Carried, hiding};
 use crate::options::MemoryOptions;
 use crate::store::{Location, redact_address};
 use crate::text::human_size;
@@ -76,18 +78,28 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
     Ok(Ended::Well)
 }
 
-pub(super) fn import(wanted: &Import, output: &mut Output) -> Result<Ended, Failure> {
-    let options = MemoryOptions { durability: wanted.durability, ..MemoryOptions::default() };
-    let mut place = stores::only(&wanted.store, options)?;
-    place.encrypt_names(wanted.encrypt_names, stores::KEY)?;
-    let shown = shown(&wanted.file);
-    let archive = File::open(&wanted.file).map_err(Error::Archive).and_then(Archive::open);
-    let archive = archive.map_err(|error| failure(error, &shown, &place))?;
-    let (files, carried) = archive.into_parts().map_err(|error| failure(error, &shown, &place))?;
+/// Brings an archive as it is into a store.
+pub(super) fn import(
+    file: File,
+    wanted: &Import,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let (files, carried) = parts(file, &wanted.source, place)?;
     let carried = carried.filter(|_| !wanted.without_history);
-    let (overwrite, dry_run) = (wanted.overwrite, wanted.dry_run);
-    let how = How { overwrite, dry_run, durability: wanted.durability };
-    copy::transfer(&files, carried, None, &place, how, output)
+    let durability = place.options().durability;
+    let how = How { overwrite: wanted.overwrite, dry_run: wanted.dry_run, durability };
+    copy::transfer(&files, carried, None, place, how, output)
+}
+
+/// The files of an archive alone.
+pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<FixedFiles, Failure> {
+    parts(file, path, place).map(|(files, _)| files)
+}
+
+fn parts(file: File, path: &Path, place: &Place) -> Result<(FixedFiles, Option<Carried>), Failure> {
+    let parts = Archive::open(file).and_then(Archive::into_parts);
+    parts.map_err(|error| failure(error, &shown(path), place))
 }
 
 /// Why an archive was not written or read.
@@ -115,7 +127,7 @@ fn failure(error: Error, shown: &str, place: &Place) -> Failure {
 }
 
 /// The name of a file for a sentence. Somebody may have given an address in its place.
-fn shown(file: &Path) -> String {
+pub(super) fn shown(file: &Path) -> String {
     redact_address(&escaped(&file.to_string_lossy()))
 }
 

@@ -154,7 +154,8 @@ fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
     Ok(found)
 }
 
-fn at(mut file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
+/// Some bytes of a file.
+pub(in crate::cli) fn at(mut file: &File, start: u64, size: u64) -> io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
     file.take(size).read_to_end(&mut bytes)?;
@@ -230,5 +231,32 @@ mod tests {
                 "{names:?} {refused:?}"
             );
         }
+    }
+
+    /// Another store's own files have a meaning where they are. In a plain store, the record of an encrypted one would look
+    /// as if the store were encrypted.
+    #[test]
+    fn reserved_names_are_not_imported() {
+        use crate::copy::Plan;
+        use crate::store::{InProcess, OnExisting, Store};
+        use tar::EntryType;
+
+        let reserved = [
+            "memories/.memdir-encryption",
+            "memories/.memdir-history/1",
+            "memories/.MEMDIR-x",
+            "memories/d/.memdir-encryption",
+        ];
+        let names = reserved.iter().chain(&["memories/d/a.md"]);
+        let names: Vec<_> = names.map(|name| (*name, EntryType::Regular)).collect();
+        let (files, _) = archive(&names).unwrap();
+        let to = InProcess::new();
+        let mut go_on = |_: crate::copy::Progress<'_>| std::ops::ControlFlow::Continue(());
+        let plan = Plan::compare(&files, &to, OnExisting::Error, &mut go_on).unwrap();
+        let copied = plan.carry_out(&files, &to, &mut go_on).unwrap();
+        assert_eq!((copied.files, copied.left_out.len()), (1, reserved.len()));
+        let mut paths = Vec::new();
+        to.files(&mut |entry| paths.push(entry.path.to_string())).unwrap();
+        assert_eq!(paths, ["/memories/d/a.md"]);
     }
 }

@@ -10,7 +10,7 @@ use super::manifest::{self, Part, digest};
 use crate::history::Carried;
 use crate::path::MemoryPath;
 use crate::store::access::Times;
-use crate::store::{EntryKind, NEW_DIRECTORY, Problem, ProblemKind, Store, StoreError, micros};
+use crate::store::{EntryKind, Problem, Store, StoreError, micros};
 
 /// About how many bytes of records make a part.
 const PIECE: usize = 8 << 20;
@@ -79,12 +79,10 @@ impl Writer<'_> {
             listed => listed.map_err(|error| failed(path, &error))?,
         };
         entries.retain(|entry| {
-            let is_left =
-                entry.kind == EntryKind::File(0) && entry.path.name() == Some(NEW_DIRECTORY);
-            if is_left {
-                self.written.left_out.push(Problem::new(ProblemKind::LeftOver, &entry.path, ""));
-            }
-            !is_left
+            let problem = Problem::of_reserved_name(entry);
+            let is_kept = problem.is_none();
+            self.written.left_out.extend(problem);
+            is_kept
         });
         if entries.is_empty() {
             self.written.directories += u64::from(!path.is_root());

@@ -83,7 +83,7 @@ pub(super) fn path_link(room: usize, path: &MemoryPath, is_there: bool) -> Marku
 /// What was done, as a word with a colour of its own kind.
 pub(super) fn operation(operation: Operation) -> Markup {
     let kind = match operation {
-        Operation::Created | Operation::Restored => "plus",
+        Operation::Created | Operation::Restored | Operation::Imported => "plus",
         Operation::Deleted | Operation::Expired | Operation::Cleared | Operation::Redacted => {
             "minus"
         }

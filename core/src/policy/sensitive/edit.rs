@@ -47,6 +47,15 @@ pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
         .unwrap_or_else(|_| MemoryPath::root())
 }
 
+/// The details of a failure for a log, with `[REDACTED:rule]` in the place of each finding.
+#[cfg(feature = "tracing")]
+pub(crate) fn redact_details(settings: &Settings, details: String) -> String {
+    if settings.mode == SensitiveText::Off && !settings.on_view {
+        return details;
+    }
+    redact(&details, &find(&details, &settings.rules))
+}
+
 /// Checks the content of a new file; `None` if it may be written as it is.
 pub(crate) fn check_content(
     settings: &Settings,

@@ -27,6 +27,8 @@ mod steps;
 mod tokens;
 
 pub use custom_rules::SensitiveRule;
+#[cfg(feature = "tracing")]
+pub(crate) use edit::redact_details;
 pub(crate) use edit::{
     check_content, check_path, check_splice, has_mark, redact_path, shown, shown_lines,
 };

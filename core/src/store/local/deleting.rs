@@ -46,11 +46,13 @@ impl LocalDirectory {
             drop(locked);
             let Some(doomed) = doomed else { return flush(&parent, self.durability) };
             // If a loss of power undoes the rename, the directory is back, and must be whole.
-            flush(&parent, self.durability)?;
-            flush(root.file(), self.durability)?;
-            doomed.remove();
+            let flushed =
+                flush(&parent, self.durability).and_then(|()| flush(root.file(), self.durability));
+            // It is removed also if the flush failed: it is out of sight and stays so, and the next writer would remove it
+            // as a leftover anyway.
+            doomed.remove_with_leftovers();
             Self::tidy(&root);
-            return Ok(());
+            return flushed;
         }
     }
 
@@ -73,10 +75,11 @@ impl LocalDirectory {
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let doomed = set_all_aside(root.as_fd())?;
             drop(locked);
-            flush(root.file(), self.durability)?;
-            doomed.remove();
+            let flushed = flush(root.file(), self.durability);
+            // As in a deletion, also if the flush failed.
+            doomed.remove_with_leftovers();
             Self::tidy(&root);
-            return Ok(());
+            return flushed;
         }
     }
 }

@@ -118,6 +118,14 @@ impl<'d> Doomed<'d> {
     pub(super) fn remove(self) {
         let _ = entry(self.aside, &self.name);
     }
+
+    /// As [`remove`](Self::remove), with everything that killed processes left beside it. Other commands look for the first
+    /// name of deleted directories only, so what is left under another one is removed here.
+    pub(super) fn remove_with_leftovers(self) {
+        let aside = self.aside;
+        self.remove();
+        sweep(aside);
+    }
 }
 
 /// Removes what killed processes left in a directory, as far as it can be removed.

@@ -5,6 +5,7 @@
 //! the server's short code.
 
 use std::error::Error;
+use std::io;
 use std::time::{Duration, Instant};
 
 use object_store::client::{HttpError, HttpErrorKind};
@@ -41,7 +42,10 @@ impl ObjectError {
     pub(super) fn during(self, operation: &'static str) -> StoreError {
         match self {
             Self::Condition(condition) => condition,
-            Self::Passing(why) | Self::Broken(why) => StoreError::failed(operation, why),
+            Self::Passing(why) => {
+                StoreError::failed(operation, io::Error::new(io::ErrorKind::NotConnected, why))
+            }
+            Self::Broken(why) => StoreError::failed(operation, why),
         }
     }
 }

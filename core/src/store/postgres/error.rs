@@ -1,6 +1,7 @@
 //! Errors of the server, and the store's errors that they become.
 
 use std::error::Error as _;
+use std::io::{self, ErrorKind};
 
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, Severity, SqlState};
@@ -67,10 +68,17 @@ impl PostgresError {
         let error = match self {
             Self::Condition(condition) => return condition,
             Self::NoConnection(None) => {
-                StoreError::failed(operation, "no connection to the server could be had in time")
+                let sentence = "no connection to the server could be had in time";
+                StoreError::failed(operation, io::Error::new(ErrorKind::TimedOut, sentence))
             }
-            Self::Silence => StoreError::failed(operation, "the server does not answer"),
-            Self::NoConnection(Some(error)) => StoreError::failed(operation, explain(&error)),
+            Self::Silence => {
+                let sentence = "the server does not answer";
+                StoreError::failed(operation, io::Error::new(ErrorKind::TimedOut, sentence))
+            }
+            Self::NoConnection(Some(error)) => {
+                let kind = ErrorKind::NotConnected;
+                StoreError::failed(operation, io::Error::new(kind, explain(&error)))
+            }
             Self::Statement(error) => match error.code() {
                 Some(&SqlState::DISK_FULL) => StoreError::Full,
                 Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {

@@ -44,7 +44,7 @@ complete -c memdir -n "__fish_memdir_needs_command" -f -a "undo" -d 'Take back a
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "redact" -d 'Remove the content of a version from the history for good'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "copy" -d 'Copy everything from one store into another'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "export" -d 'Write everything that a store holds into one file, an archive'
-complete -c memdir -n "__fish_memdir_needs_command" -f -a "import" -d 'Bring everything from an archive into a store'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "import" -d 'Bring files into a store, or an archive of `memdir export`'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "check" -d 'Read all that a store and its history hold, and report what is not as it should be'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "serve" -d 'Show memories on a page in the browser: what the agent remembers, and who changed it'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'
@@ -249,12 +249,34 @@ complete -c memdir -n "__fish_memdir_using_subcommand export" -l overwrite -d 'R
 complete -c memdir -n "__fish_memdir_using_subcommand export" -l without-history -d 'Export the files alone'
 complete -c memdir -n "__fish_memdir_using_subcommand export" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l durability -d 'What a file survives: "full" a loss of power, "relaxed" the end of the process' -r -f -a "full\t''
-relaxed\t''"
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l to -d 'The directory of the memory that the files go into' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l as -d 'Who makes this change, for the history' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-total-bytes -d 'The most bytes that all files together may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-files -d 'The most files that the memory may hold, hidden ones included' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-image-bytes -d 'The most bytes of a .png, .jpg or .jpeg file that a view shows as an image' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l read-only-paths -d 'Patterns of paths that no command may change, such as "/memories/handbook", with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l writable-paths -d 'Patterns of the only paths that commands may change, with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history-max-bytes -d 'About how many bytes the history may hold: beyond it the oldest versions are removed, except the last ten of a file that is there' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l durability -d 'What an acknowledged command survives: "full" a loss of power, "relaxed" only a crash of the process' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l lock-timeout -d 'How long a change waits for other writers of the same store (local directory, SQLite, PostgreSQL)' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l namespace -d 'Selects one of several memories in one PostgreSQL database or one bucket' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -s a -l all -d 'Import hidden files and node_modules, too'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l overwrite -d 'Replace files that have another content'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l without-history -d 'Import the files alone'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l encrypt-names -d 'If the store is made, with a key: encrypt its names too'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -s n -l dry-run -d 'Only compare, and print what would be written'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l without-history -d 'Of an archive, import the files alone, under the policies'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -s n -l dry-run -d 'Only print what would be done with each file'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l read-only -d 'The memory can be viewed but not changed'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l sensitive-on-view -d 'Views show [REDACTED:rule] in the place of sensitive text'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l record-access -d 'Records each view and each rename of a file as a use of it'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l history -d 'Records every change before it is made, so that it can be seen and taken back'
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l encrypt-names -d 'Also encrypts the names in a store that is made with a key'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -l json -d 'Print JSON, one object a line'
@@ -339,7 +361,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "redact" -d 'Remove the content of a version from the history for good'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "copy" -d 'Copy everything from one store into another'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "export" -d 'Write everything that a store holds into one file, an archive'
-complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "import" -d 'Bring everything from an archive into a store'
+complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "import" -d 'Bring files into a store, or an archive of `memdir export`'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "check" -d 'Read all that a store and its history hold, and report what is not as it should be'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "serve" -d 'Show memories on a page in the browser: what the agent remembers, and who changed it'
 complete -c memdir -n "__fish_memdir_using_subcommand help; and not __fish_seen_subcommand_from tree show grep stats edit put mv rm expire watch log diff restore undo redact copy export import check serve mcp completions help" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'

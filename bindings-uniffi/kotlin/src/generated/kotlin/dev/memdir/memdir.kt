@@ -910,6 +910,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_copy(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_cancelled_reply(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_func_closed_reply(
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_no_thread_reply(
@@ -1287,6 +1289,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_copy(`source`: Long,`destination`: Long,`overwrite`: Byte,`watch`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_func_cancelled_reply(uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_closed_reply(uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_func_no_thread_reply(`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1421,13 +1425,16 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 42207) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 61993) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 63989) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_func_cancelled_reply() and 0xFFFF) != 64564) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_closed_reply() and 0xFFFF) != 32118) {
@@ -7809,6 +7816,11 @@ data class Checked (
     val `bytes`: kotlin.Long
     ,
     /**
+     * Versions in the store's history, each computed; none if the store has no history.
+     */
+    val `versions`: kotlin.Long?
+    ,
+    /**
      * The problems that were found; empty if there are none.
      */
     val `problems`: List<Problem>
@@ -7831,6 +7843,7 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
             FfiConverterLong.read(buf),
             FfiConverterLong.read(buf),
             FfiConverterLong.read(buf),
+            FfiConverterOptionalLong.read(buf),
             FfiConverterSequenceTypeProblem.read(buf),
         )
     }
@@ -7839,6 +7852,7 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
             FfiConverterLong.allocationSize(value.`directories`) +
             FfiConverterLong.allocationSize(value.`files`) +
             FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterOptionalLong.allocationSize(value.`versions`) +
             FfiConverterSequenceTypeProblem.allocationSize(value.`problems`)
     )
 
@@ -7846,6 +7860,7 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
             FfiConverterLong.write(value.`directories`, buf)
             FfiConverterLong.write(value.`files`, buf)
             FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterOptionalLong.write(value.`versions`, buf)
             FfiConverterSequenceTypeProblem.write(value.`problems`, buf)
     }
 }
@@ -10020,6 +10035,10 @@ enum class HistoryOperation {
      */
     RESTORED,
     /**
+     * It came from a file outside of the memory.
+     */
+    IMPORTED,
+    /**
      * The content of an earlier version was removed from the history.
      */
     REDACTED,
@@ -10595,7 +10614,11 @@ enum class Outcome {
     /**
      * The store or a hook failed.
      */
-    FAILED;
+    FAILED,
+    /**
+     * The caller cancelled it before it began to write. Nothing was changed.
+     */
+    CANCELLED;
 
 
 
@@ -12476,8 +12499,8 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
 
 
         /**
-         * Checks a store: inspects its structures and reads every file. Changes nothing. Others may use the
-         * store meanwhile. The model cannot call this.
+         * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
+         * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
          *
          * Throws `Store` if the store is out of reach or its root cannot be read.
          */
@@ -12533,6 +12556,19 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
         FfiConverterTypeStore.lower(`destination`),
         FfiConverterBoolean.lower(`overwrite`),
         FfiConverterOptionalTypeCopyWatch.lower(`watch`),_status)
+}
+    )
+    }
+
+
+        /**
+         * The reply to a call that was cancelled before it began to write.
+         */ fun `cancelledReply`(): Reply {
+            return FfiConverterTypeReply.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_cancelled_reply(
+
+        _status)
 }
     )
     }

@@ -39,7 +39,8 @@ import kotlin.jvm.optionals.getOrNull
  * The handler does not close the memory.
  *
  * @param onBroken is called when the store itself or a hook fails. The model reads only that the memory is out of
- *   reach. By default it logs a warning with the logger `dev.memdir` (`java.util.logging`).
+ *   reach. By default it logs a warning with the logger `dev.memdir` (`java.util.logging`). It is not called for a call that
+ *   was cancelled, which is no failure.
  */
 public class MemdirHandler
 @JvmOverloads
@@ -93,7 +94,7 @@ constructor(
 
     private fun result(use: BetaToolUseBlock): BetaContentBlockParam {
         val reply = memory.execute(jsonMapper().writeValueAsString(use._input()))
-        reply.cause?.let { onBroken.accept(broken(it, reply)) }
+        reply.cause?.let { if (reply.content != CANCELLED) onBroken.accept(broken(it, reply)) }
         val result = BetaToolResultBlockParam.builder().toolUseId(use.id()).isError(reply.isError)
         val image = reply.image ?: return BetaContentBlockParam.ofToolResult(result.content(reply.content).build())
         val source =
@@ -132,8 +133,8 @@ constructor(
         try {
             call()
         } catch (error: MemdirException) {
-            if (error !is MemdirException.Refused) onBroken.accept(error)
             val text = error.reply().content
+            if (error !is MemdirException.Refused && text != CANCELLED) onBroken.accept(error)
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }
 
@@ -143,6 +144,7 @@ constructor(
     private companion object {
         const val TOOL = "memory"
         const val PREFIX = "Error: "
+        val CANCELLED = cancelledReply().content
         val LOG = Consumer<MemdirException> { Logger.getLogger("dev.memdir").log(Level.WARNING, "the memory is out of reach", it) }
     }
 }

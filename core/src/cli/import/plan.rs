@@ -1,0 +1,340 @@
+//! Plans an import, says what it would do, and does it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::files::Files;
+use super::left_out::LeftOut;
+use crate::cli::arguments::Import;
+use crate::cli::changing::note;
+use crate::cli::output::{Output, count};
+use crate::cli::stores::Place;
+use crate::cli::style::Style;
+use crate::cli::{Ended, Failure, history, say};
+use crate::error::Error;
+use crate::files::{Fate, InTheWay};
+use crate::history::HistoryId;
+use crate::memory::Memory;
+use crate::path::{MemoryPath, is_hidden};
+use crate::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError, sort_by_path};
+use crate::text::human_size;
+
+/// A file that is imported.
+struct Planned {
+    /// Where it is in the source.
+    from: MemoryPath,
+    /// Where it goes.
+    to: MemoryPath,
+    bytes: u64,
+    fate: Fate,
+    is_redacted: bool,
+}
+
+impl Planned {
+    fn is_written(&self) -> bool {
+        matches!(self.fate, Fate::Created | Fate::Overwritten)
+    }
+
+    fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+        let (operation, style) = match self.fate {
+            Fate::Created => ("created", Style::Added),
+            Fate::Overwritten => ("overwritten", Style::Plain),
+            _ => ("unchanged", Style::Dim),
+        };
+        let path = self.to.as_str();
+        if output.json {
+            return output.object(&json!({
+                "type": "file", "operation": operation, "path": path, "size": self.bytes,
+                "redacted": self.is_redacted,
+            }));
+        }
+        let note = if self.is_redacted { "  (sensitive text is redacted)" } else { "" };
+        let rest = format!("  {:>7}  {path}{note}", human_size(self.bytes));
+        output.pieces(&[(style, &format!("{operation:<11}")), (Style::Plain, &rest)])
+    }
+}
+
+/// What is in the way of a file.
+struct Conflict {
+    path: MemoryPath,
+    in_the_way: InTheWay,
+}
+
+impl Conflict {
+    fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+        let (word, there) = match self.in_the_way {
+            InTheWay::AnotherContent => ("another-content", "the memory has another content there"),
+            InTheWay::Directory => ("directory", "the memory has a directory there"),
+            InTheWay::File => ("file", "the memory has a file where a directory is needed"),
+            InTheWay::SameName => {
+                ("same-name", "the memory takes it for the same as another file of the source")
+            }
+        };
+        let path = self.path.as_str();
+        if output.json {
+            return output.object(&json!({"type": "refused", "path": path, "there": word}));
+        }
+        say(&format!("{path}: {there}"));
+        Ok(())
+    }
+}
+
+/// Imports files of text.
+pub(super) fn import(
+    files: Files,
+    to: &MemoryPath,
+    wanted: &Import,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    // A missing store is made only if there is something to write.
+    let found = place.find()?;
+    let planning = match &found {
+        Some(found) => memory(Arc::clone(found), wanted, place)?,
+        None => memory(place.stand_in()?, wanted, place)?,
+    };
+    if !wanted.flags.have_policies() {
+        note(
+            output,
+            "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
+        );
+    }
+    let Files { store, base, left_out, with_hidden } = files;
+    let mut plan = Plan {
+        store: &*store,
+        base: &base,
+        to,
+        left_out,
+        planned: Vec::new(),
+        conflicts: Vec::new(),
+    };
+    plan.make(&planning, wanted.overwrite, wanted.all || with_hidden, place)?;
+    for left_out in &plan.left_out {
+        left_out.tell(output)?;
+    }
+    for conflict in &plan.conflicts {
+        conflict.tell(output)?;
+    }
+    let is_refused = !plan.conflicts.is_empty();
+    if wanted.dry_run {
+        for planned in &plan.planned {
+            planned.tell(output)?;
+        }
+    }
+    if is_refused {
+        let only_contents =
+            plan.conflicts.iter().all(|one| one.in_the_way == InTheWay::AnotherContent);
+        let advice = if only_contents { ": --overwrite would replace them" } else { "" };
+        let number = count(plan.conflicts.len() as u64, "path is", "paths are");
+        say(&format!("nothing was imported, as {number} in the way{advice}"));
+        return Ok(Ended::WithProblems);
+    }
+    let is_complete = !plan.left_out.iter().any(LeftOut::is_missed);
+    let mut change = None;
+    if !wanted.dry_run && plan.planned.iter().any(Planned::is_written) {
+        // Beside the plan's own room nobody needs any.
+        drop(planning);
+        let memory = match found {
+            Some(found) => memory(found, wanted, place)?,
+            None => memory(place.open()?, wanted, place)?,
+        };
+        change = plan.carry_out(&memory, place, output)?;
+    } else if !wanted.dry_run {
+        for planned in &plan.planned {
+            planned.tell(output)?;
+        }
+    }
+    plan.summary(change, wanted.dry_run, output)?;
+    Ok(if is_complete { Ended::Well } else { Ended::WithProblems })
+}
+
+fn memory(store: Arc<dyn Store>, wanted: &Import, place: &Place) -> Result<Memory, Failure> {
+    let memory = history::with_history_if_any(store, place, place.options().clone())?;
+    let memory = memory.validated().map_err(|error| place.error(&error))?;
+    Ok(memory.acting_as(&wanted.by.name))
+}
+
+/// The plan of an import.
+struct Plan<'p> {
+    store: &'p dyn Store,
+    base: &'p MemoryPath,
+    to: &'p MemoryPath,
+    left_out: Vec<LeftOut>,
+    planned: Vec<Planned>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Plan<'_> {
+    fn make(
+        &mut self,
+        memory: &Memory,
+        overwrite: bool,
+        all: bool,
+        place: &Place,
+    ) -> Result<(), Failure> {
+        let mut found = Vec::new();
+        self.collect(self.base, all, &mut found)
+            .map_err(|error| Failure::Store(format!("reading what is to be imported: {error}")))?;
+        let limit = memory.options().max_file_bytes.unwrap_or(u64::MAX);
+        let mut plan = memory.import_plan(overwrite);
+        for (from, size) in found {
+            let at = self.name(&from).to_owned();
+            if size > limit {
+                self.left_out.push(LeftOut::too_large(&at, size, limit));
+                continue;
+            }
+            let Some(to) = self.target(&from) else {
+                let kind = crate::store::ProblemKind::BadName;
+                self.left_out.push(LeftOut::of_kind(&at, kind));
+                continue;
+            };
+            let text = match self.text(&from) {
+                Ok(Some(text)) => text,
+                Ok(None) => {
+                    self.left_out.push(LeftOut::not_text(&at));
+                    continue;
+                }
+                Err(error) => {
+                    self.left_out.push(LeftOut::unreadable(&at, &error));
+                    continue;
+                }
+            };
+            let bytes = text.len() as u64;
+            match plan.add(&to, &text).map_err(|error| place.error(&error))? {
+                (Fate::Refused(why), _) => self.left_out.push(LeftOut::refused(&at, &why)),
+                (Fate::Conflict(in_the_way), _) => {
+                    self.conflicts.push(Conflict { path: to, in_the_way });
+                }
+                (fate, is_redacted) => {
+                    self.planned.push(Planned { from, to, bytes, fate, is_redacted });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The files below a directory of the source, in the order of their paths.
+    fn collect(
+        &mut self,
+        directory: &MemoryPath,
+        all: bool,
+        found: &mut Vec<(MemoryPath, u64)>,
+    ) -> Result<(), StoreError> {
+        let mut entries = match self.store.list(directory) {
+            // One that is closed to us, or that somebody removed just now.
+            Err(error) if directory != self.base => {
+                self.left_out.push(LeftOut::unreadable(self.name(directory), &error));
+                return Ok(());
+            }
+            listed => listed?,
+        };
+        sort_by_path(&mut entries);
+        for entry in entries {
+            if let Some(left_out) = self.left_out_of(&entry, all) {
+                self.left_out.push(left_out);
+                continue;
+            }
+            match entry.kind {
+                EntryKind::Directory => self.collect(&entry.path, all, found)?,
+                EntryKind::File(size) => found.push((entry.path, size)),
+            }
+        }
+        Ok(())
+    }
+
+    fn left_out_of(&self, entry: &Entry, all: bool) -> Option<LeftOut> {
+        let at = self.name(&entry.path);
+        if let Some(problem) = Problem::of_reserved_name(entry) {
+            return Some(LeftOut::of_kind(at, problem.kind));
+        }
+        let is_hidden = entry.path.name().is_some_and(is_hidden);
+        (is_hidden && !all).then(|| LeftOut::hidden(at))
+    }
+
+    /// The name in the source.
+    fn name<'n>(&self, path: &'n MemoryPath) -> &'n str {
+        path.as_str().strip_prefix(self.base.as_str()).unwrap_or_default().trim_start_matches('/')
+    }
+
+    /// Where a file of the source goes; `None` if that path is too long or too deep.
+    fn target(&self, from: &MemoryPath) -> Option<MemoryPath> {
+        from.moved(self.base, self.to).ok()
+    }
+
+    /// `None` if it is not text.
+    fn text(&self, path: &MemoryPath) -> Result<Option<String>, StoreError> {
+        let text = String::from_utf8(self.store.read(path)?).ok();
+        Ok(text.filter(|text| !text.contains('\0')))
+    }
+
+    /// Writes the files, as one change. Each is told when it is written, so it is known which are there if it ends early.
+    fn carry_out(
+        &self,
+        memory: &Memory,
+        place: &Place,
+        output: &mut Output,
+    ) -> Result<Option<HistoryId>, Failure> {
+        let mut written = 0;
+        let (done, change) = memory.importing(|| {
+            for planned in &self.planned {
+                if planned.is_written() {
+                    self.write(planned, memory, place)?;
+                    written += 1;
+                }
+                planned.tell(output)?;
+            }
+            Ok(())
+        });
+        let Err(failure) = done else { return Ok(change) };
+        output.flush()?;
+        let all = self.planned.iter().filter(|planned| planned.is_written()).count();
+        say(&format!("{written} of {all} files were imported; the same command imports the rest"));
+        Err(failure)
+    }
+
+    fn write(&self, planned: &Planned, memory: &Memory, place: &Place) -> Result<(), Failure> {
+        let existing = match planned.fate {
+            Fate::Overwritten => OnExisting::Overwrite,
+            _ => OnExisting::Error,
+        };
+        let name = || self.name(&planned.from);
+        let text = match self.text(&planned.from) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(Failure::Refused(format!("{} is no text any more", name()))),
+            Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
+        };
+        memory.import_file(&planned.to, &text, existing).map_err(|error| match error {
+            Error::Refused(_) => match place.error(&error) {
+                Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
+                other => other,
+            },
+            error => place.error(&error),
+        })
+    }
+
+    fn summary(
+        &self,
+        change: Option<HistoryId>,
+        dry_run: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let written = || self.planned.iter().filter(|planned| planned.is_written());
+        let (files, bytes) = (written().count() as u64, written().map(|file| file.bytes).sum());
+        let equal = self.planned.len() as u64 - files;
+        let left_out = self.left_out.len() as u64;
+        if output.json {
+            return output.object(&json!({
+                "type": "summary", "files": files, "bytes": bytes, "equal": equal,
+                "left_out": left_out, "dry_run": dry_run, "change": change.map(|id| id.to_string()),
+            }));
+        }
+        let verb = if dry_run { "would be imported" } else { "imported" };
+        let files = count(files, "file", "files");
+        let change = change.map(|id| format!(", as change {id}")).unwrap_or_default();
+        let size = human_size(bytes);
+        output.line(&format!(
+            "{files} ({size}) {verb}, {equal} unchanged, {left_out} left out{change}"
+        ))
+    }
+}

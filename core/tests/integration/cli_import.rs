@@ -1,0 +1,451 @@
+//! `memdir import` of what people have before they have a memory: a directory, a text file, a tar file.
+#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::process::Command;
+
+use crate::common::program::{lines, memdir, run, said, well};
+use memdir::history::{HistoryQuery, Operation};
+use memdir::{Memory, MemoryOptions};
+use serde_json::{Value, json};
+
+/// A directory `notes` of text files, in a place of its own.
+fn notes() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("CLAUDE.md", "# Rules\nBe brief.\n"),
+        ("drinks/tea.md", "green\n"),
+        ("drinks/été.txt", "iced\n"),
+        ("empty.md", ""),
+    ] {
+        let file = place.path().join("notes").join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    place
+}
+
+/// The files of a store, by their paths.
+fn files(place: &Path, store: &str) -> Vec<String> {
+    let tree = lines(&well(place, &["tree", store, "--all", "--json"]));
+    let files = tree.iter().filter(|entry| entry["type"] == "file");
+    files.map(|entry| entry["path"].as_str().unwrap().to_owned()).collect()
+}
+
+const ALL: [&str; 4] = [
+    "/memories/drinks/tea.md",
+    "/memories/drinks/été.txt",
+    "/memories/CLAUDE.md",
+    "/memories/empty.md",
+];
+
+/// The objects of a type.
+fn of<'v>(objects: &'v [Value], kind: &str) -> Vec<&'v Value> {
+    objects.iter().filter(|object| object["type"] == kind).collect()
+}
+
+#[test]
+fn a_directory_is_previewed_imported_and_imported_again() {
+    for store in ["m", "dir:m", "sqlite:m.db"] {
+        let place = notes();
+        let place = place.path();
+        let preview = well(place, &["import", "notes", store, "--dry-run"]);
+        assert_eq!(preview.matches("created").count(), 4, "{preview}");
+        assert!(preview.ends_with("4 files (29B) would be imported, 0 unchanged, 0 left out\n"));
+        assert_eq!(run(place, &["tree", store]).0, 3, "a preview made something");
+
+        let done = well(place, &["import", "notes", store]);
+        assert_eq!(done.replace("would be ", ""), preview.replace("would be ", ""));
+        let mut there = files(place, store);
+        there.sort();
+        let mut expected = ALL.map(str::to_owned).to_vec();
+        expected.sort();
+        assert_eq!(there, expected, "{store}");
+        assert_eq!(well(place, &["show", store, "/memories/drinks/tea.md"]), "green\n");
+
+        let again = lines(&well(place, &["import", "notes", store, "--json"]));
+        let kinds: Vec<_> = of(&again, "file").iter().map(|it| it["operation"].clone()).collect();
+        assert_eq!(kinds, vec![json!("unchanged"); 4], "{store}");
+        let summary = of(&again, "summary")[0];
+        assert_eq!((&summary["files"], &summary["equal"]), (&json!(0), &json!(4)));
+    }
+}
+
+#[test]
+fn a_single_file_goes_into_the_memory_or_into_a_directory_of_it() {
+    for (name, to) in
+        [("CLAUDE.md", None), ("AGENTS.md", Some("/memories/rules")), (".rules", None)]
+    {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("text"), "Be brief.\n").unwrap();
+        // A file that is named is read through a link, as many a CLAUDE.md is one.
+        symlink("text", place.path().join(name)).unwrap();
+        let mut arguments = vec!["import", name, "m"];
+        arguments.extend(to.iter().flat_map(|to| ["--to", to]));
+        well(place.path(), &arguments);
+        let path = format!("{}/{name}", to.unwrap_or("/memories"));
+        assert_eq!(well(place.path(), &["show", "m", &path]), "Be brief.\n");
+        let refused = run(place.path(), &["import", name, "m", "--to", "/elsewhere"]);
+        assert_eq!((refused.0, refused.2.contains("--to is wrong")), (2, true), "{refused:?}");
+    }
+}
+
+#[test]
+fn another_content_is_a_conflict_unless_it_is_to_be_overwritten() {
+    let place = notes();
+    let place = place.path();
+    let memory = Memory::open(place.join("m").to_str().unwrap(), MemoryOptions::default()).unwrap();
+    memory.create("/memories/CLAUDE.md", "the agent's own\n").unwrap();
+    memory.create("/memories/drinks", "a file\n").unwrap();
+    let (code, stdout, stderr) = run(place, &["import", "notes", "m"]);
+    assert_eq!((code, stdout.as_str()), (1, ""));
+    let says = [
+        "memdir: /memories/drinks/tea.md: the memory has a file where a directory is needed\n",
+        "memdir: /memories/CLAUDE.md: the memory has another content there\n",
+        "memdir: nothing was imported, as 3 paths are in the way\n",
+    ];
+    assert!(says.iter().all(|sentence| stderr.contains(sentence)), "{stderr}");
+    memory.delete("/memories/drinks").unwrap();
+    let (code, stdout, stderr) = run(place, &["import", "notes", "m", "--json"]);
+    assert_eq!((code, stderr.contains("1 path is in the way: --overwrite")), (1, true), "{stderr}");
+    let conflict =
+        json!({"type": "refused", "path": "/memories/CLAUDE.md", "there": "another-content"});
+    assert_eq!(lines(&stdout), [conflict]);
+    assert_eq!(files(place, "m"), ["/memories/CLAUDE.md"]);
+    let preview = well(place, &["import", "notes", "m", "--overwrite", "-n"]);
+    assert!(preview.contains("overwritten") && preview.contains("4 files"), "{preview}");
+    assert_eq!(memory.read("/memories/CLAUDE.md").unwrap(), "the agent's own\n");
+    well(place, &["import", "notes", "m", "--overwrite"]);
+    assert_eq!(memory.read("/memories/CLAUDE.md").unwrap(), "# Rules\nBe brief.\n");
+}
+
+#[test]
+fn what_cannot_be_imported_is_named_and_the_rest_is_imported() {
+    let place = notes();
+    let place = place.path();
+    let notes = place.join("notes");
+    fs::write(place.join("secret"), "outside\n").unwrap();
+    symlink("../secret", notes.join("link.md")).unwrap();
+    symlink("..", notes.join("drinks/up")).unwrap();
+    let _socket = UnixListener::bind(notes.join("socket")).unwrap();
+    fs::write(notes.join("picture.png"), b"\x89PNG\r\n\xff").unwrap();
+    fs::write(notes.join("nul.md"), "a\0b").unwrap();
+    File::create(notes.join("huge.md")).unwrap().set_len(1 << 40).unwrap();
+    fs::write(notes.join(OsStr::from_bytes(b"no\xfftext.md")), "x").unwrap();
+    fs::write(notes.join("back\\slash.md"), "x").unwrap();
+    fs::write(notes.join(".memdir-encryption"), "{\"format\":\"memdir-encryption\"}").unwrap();
+    for hidden in [".git/config", "node_modules/a.md", ".obsidian"] {
+        fs::create_dir_all(notes.join(hidden).parent().unwrap()).unwrap();
+        fs::write(notes.join(hidden), "x").unwrap();
+    }
+    symlink("/etc", notes.join(".git/link")).unwrap();
+    let (code, stdout, stderr) = run(place, &["import", "notes", "m", "--json"]);
+    assert_eq!((code, stderr.as_str()), (1, ""));
+    let objects = lines(&stdout);
+    let mut left: Vec<(&str, &str)> = of(&objects, "left-out")
+        .iter()
+        .map(|it| (it["path"].as_str().unwrap(), it["problem"].as_str().unwrap()))
+        .collect();
+    left.sort_unstable();
+    assert_eq!(
+        left,
+        [
+            (".git", "hidden"),
+            (".memdir-encryption", "reserved"),
+            (".obsidian", "hidden"),
+            ("back\\\\slash.md", "bad-name"),
+            ("drinks/up", "link"),
+            ("huge.md", "too-large"),
+            ("link.md", "link"),
+            ("no\\xfftext.md", "bad-name"),
+            ("node_modules", "hidden"),
+            ("nul.md", "not-text"),
+            ("picture.png", "not-text"),
+            ("socket", "special-file"),
+        ]
+    );
+    assert_eq!(files(place, "m").len(), 4);
+    assert_eq!(run(place, &["check", "m"]).0, 0);
+    // In words, too.
+    let (_, _, stderr) = run(place, &["import", "notes", "m"]);
+    assert!(
+        stderr.contains("memdir: left out: link.md is a symbolic link, which is never followed\n")
+    );
+    assert!(stderr.contains("memdir: left out: .git is hidden: --all imports it\n"), "{stderr}");
+    // What is hidden does not count as missed, and can be imported.
+    for odd in
+        ["link.md", "drinks/up", "socket", "picture.png", "nul.md", "huge.md", "back\\slash.md"]
+    {
+        fs::remove_file(notes.join(odd)).unwrap();
+    }
+    fs::remove_file(notes.join(OsStr::from_bytes(b"no\xfftext.md"))).unwrap();
+    fs::remove_file(notes.join(".memdir-encryption")).unwrap();
+    let (code, _, stderr) = run(place, &["import", "notes", "m"]);
+    assert_eq!((code, stderr.matches("is hidden").count()), (0, 3), "{stderr}");
+    let (code, _, stderr) = run(place, &["import", "notes", "m", "--all"]);
+    assert!(code == 0 && stderr.is_empty(), "{stderr}");
+    let all = files(place, "m");
+    assert!(all.contains(&"/memories/.git/config".to_owned()) && all.len() == 7, "{all:?}");
+}
+
+#[test]
+fn the_policies_that_are_given_hold_also_for_the_preview() {
+    let place = notes();
+    let place = place.path();
+    fs::write(place.join("notes/db.md"), "url: postgres://app:t7Kq-9zLw2@db/app\n").unwrap();
+    let left = |arguments: &[&str]| {
+        let arguments = [&["import", "notes", "m", "--json", "-n"], arguments].concat();
+        let (_, stdout, _) = run(place, &arguments);
+        let objects = lines(&stdout);
+        let paths = |kind: &str| {
+            let found = of(&objects, kind).into_iter();
+            found.map(|it| it["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        (
+            paths("file").len(),
+            paths("left-out"),
+            of(&objects, "file").iter().any(|it| it["redacted"] == true),
+        )
+    };
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    assert_eq!(left(&[]), (5, names(&[]), false));
+    assert_eq!(left(&["--max-file-bytes", "6"]), (3, names(&["CLAUDE.md", "db.md"]), false));
+    assert_eq!(left(&["--max-files", "2"]).0, 2);
+    assert_eq!(left(&["--max-total-bytes", "11"]).0, 3);
+    assert_eq!(left(&["--sensitive-text", "reject"]), (4, names(&["db.md"]), false));
+    assert_eq!(left(&["--sensitive-text", "redact"]), (5, names(&[]), true));
+    assert_eq!(left(&["--read-only-paths", "/memories/drinks"]).1.len(), 2);
+    assert_eq!(left(&["--writable-paths", "/memories/drinks"]).0, 2);
+    assert!(!place.join("m").exists());
+
+    let redacting = ["import", "notes", "m", "--sensitive-text", "redact"];
+    let done = well(place, &redacting);
+    assert!(done.contains("/memories/db.md  (sensitive text is redacted)"), "{done}");
+    assert!(!well(place, &["show", "m", "/memories/db.md"]).contains("t7Kq"));
+    // What is there is what would be written.
+    assert!(well(place, &redacting).contains("0 files (0B) imported, 5 unchanged"));
+    // Of a limit that all of them together exceed, the command keeps what it said.
+    let limited = ["import", "notes", "n", "--max-files", "2", "--json"];
+    let (code, stdout, _) = run(place, &limited);
+    assert_eq!((code, of(&lines(&stdout), "file").len(), files(place, "n").len()), (1, 2, 2));
+}
+
+#[test]
+fn the_history_says_that_it_was_an_import_and_can_take_it_back() {
+    let place = notes();
+    let place = place.path();
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::open(place.join("m").to_str().unwrap(), options).unwrap();
+    memory.create("/memories/empty.md", "not yet\n").unwrap();
+    let done = well(place, &["import", "notes", "m", "--overwrite", "--as", "Ann"]);
+    let mut query = HistoryQuery::default();
+    query.actor = Some("Ann".to_owned());
+    let versions = memory.history(&query).unwrap();
+    assert_eq!(versions.len(), 4);
+    assert!(versions.iter().all(|version| version.operation == Operation::Imported));
+    assert!(versions.iter().all(|version| version.change == versions[0].change), "one change");
+    let change = versions[0].change.to_string();
+    assert!(done.ends_with(&format!(", as change {change}\n")), "{done}");
+    assert!(well(place, &["log", "m"]).contains("imported"));
+    well(place, &["undo", "m", &change]);
+    assert_eq!(files(place, "m"), ["/memories/empty.md"]);
+    assert_eq!(memory.read("/memories/empty.md").unwrap(), "not yet\n");
+    assert!(well(place, &["check", "m"]).ends_with("no problems\n"));
+    // With --history it begins one.
+    well(place, &["import", "notes", "n", "--history"]);
+    assert_eq!(well(place, &["log", "n"]).matches("imported").count(), 4);
+}
+
+/// Runs tar, if it is installed.
+fn tar(place: &Path, arguments: &[&str]) -> bool {
+    let ran =
+        Command::new("tar").args(arguments).env("LC_ALL", "C.UTF-8").current_dir(place).status();
+    if ran.is_err() {
+        eprintln!("==> LEFT OUT: a tar file of another program, because tar is not installed");
+    }
+    let is_there = ran.is_ok();
+    assert!(ran.is_ok_and(|status| status.success()) || !is_there, "{arguments:?}");
+    is_there
+}
+
+#[test]
+fn a_tar_file_of_another_program_is_imported() {
+    let place = notes();
+    let place = place.path();
+    symlink("/etc/passwd", place.join("notes/link")).unwrap();
+    fs::hard_link(place.join("notes/CLAUDE.md"), place.join("notes/hard.md")).unwrap();
+    let long = format!("notes/{}.md", "n".repeat(180));
+    fs::write(place.join(&long), "long\n").unwrap();
+    for format in ["gnu", "pax"] {
+        if !tar(place, &["-c", "-H", format, "-f", "n.tar", "-C", "notes", "--sort=name", "."]) {
+            return;
+        }
+        let (code, stdout, stderr) =
+            run(place, &["import", "n.tar", format, "--to", "/memories/x"]);
+        assert_eq!(code, 1, "{stderr}");
+        assert_eq!(stderr.matches("is a symbolic link").count(), 2, "{stderr}");
+        assert!(stdout.contains("5 files"), "{stdout}");
+        assert_eq!(well(place, &["show", format, "/memories/x/drinks/été.txt"]), "iced\n");
+        assert_eq!(
+            well(place, &["show", format, &format!("/memories/x/{}", &long[6..])]),
+            "long\n"
+        );
+        fs::remove_dir_all(place.join(format)).unwrap();
+    }
+    // One that was cut off is not imported in part.
+    let whole = fs::read(place.join("n.tar")).unwrap();
+    for len in (0..whole.len() - 10 * 1024).step_by(512).chain([whole.len() / 2 + 77]) {
+        fs::write(place.join("cut.tar"), &whole[..len]).unwrap();
+        let (code, stdout, stderr) = run(place, &["import", "cut.tar", "m"]);
+        let is_end = whole[len..].iter().all(|byte| *byte == 0);
+        assert!(
+            code == 1 && stdout.is_empty() && stderr.starts_with("memdir: cut.tar: ") || is_end,
+            "{len} {stderr}"
+        );
+        assert!(!place.join("m").exists() || is_end);
+    }
+    assert!(tar(place, &["-czf", "n.tar.gz", "notes"]));
+    let (code, _, stderr) = run(place, &["import", "n.tar.gz", "m"]);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (1, "memdir: n.tar.gz is compressed (gzip): decompress it first\n")
+    );
+}
+
+/// A tar file with these names, of which a program makes only some.
+fn tar_of(names: &[(&str, u8)]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (name, kind) in names {
+        let content: &[u8] = if *kind == b'0' { b"text\n" } else { b"" };
+        let mut header = [0_u8; 512];
+        header[..name.len()].copy_from_slice(name.as_bytes());
+        header[100..107].copy_from_slice(b"0000644");
+        header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
+        header[136..147].copy_from_slice(b"00000000000");
+        header[148..156].copy_from_slice(b"        ");
+        header[156] = *kind;
+        header[257..265].copy_from_slice(b"ustar\x0000");
+        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        bytes.extend(header);
+        bytes.extend(content);
+        bytes.resize(bytes.len().next_multiple_of(512), 0);
+    }
+    bytes.resize(bytes.len() + 1024, 0);
+    bytes
+}
+
+#[test]
+fn names_of_a_tar_file_lead_nowhere_else() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let names = [
+        ("../outside.md", b'0'),
+        ("a/../../outside.md", b'0'),
+        ("/etc/absolute.md", b'0'),
+        ("%2e%2e/x.md", b'0'),
+        ("a\\b.md", b'0'),
+        ("a\x1b[2J.md", b'0'),
+        (".memdir-encryption", b'0'),
+        ("fifo", b'6'),
+        ("device", b'3'),
+        ("link", b'2'),
+        ("good/./a.md", b'0'),
+        ("twice.md", b'0'),
+        ("twice.md", b'0'),
+    ];
+    fs::write(place.join("odd"), tar_of(&names)).unwrap();
+    let (code, stdout, stderr) = run(place, &["import", "odd", "m", "--all", "--json"]);
+    assert_eq!((code, stderr.as_str()), (1, ""));
+    assert_eq!(of(&lines(&stdout), "left-out").len(), 10, "{stdout}");
+    assert!(!stdout.contains('\x1b'));
+    assert_eq!(files(place, "m"), ["/memories/good/a.md", "/memories/twice.md"]);
+    fs::write(place.join("both.tar"), tar_of(&[("a", b'0'), ("a/b", b'0')])).unwrap();
+    let (code, _, stderr) = run(place, &["import", "both.tar", "n"]);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (1, "memdir: both.tar: a is both a file and a directory\n")
+    );
+    for (name, content) in [("none.tar", tar_of(&[])), ("zip.tar", b"PK\x03\x04".repeat(200))] {
+        fs::write(place.join(name), content).unwrap();
+        let (code, stdout, stderr) = run(place, &["import", name, "n"]);
+        assert!(code == 1 && stdout.is_empty() && stderr.contains(name), "{stderr}");
+    }
+    assert!(!place.join("n").exists());
+}
+
+#[test]
+fn a_memory_in_the_layout_of_the_sdks_is_one_again() {
+    let place = notes();
+    let place = place.path();
+    well(place, &["import", "notes", "m", "--history"]);
+    let (code, _, stderr) = run(place, &["import", "m", "n"]);
+    assert!(code == 1 && stderr.contains("history is a history, which `memdir copy`"), "{stderr}");
+    assert_eq!(files(place, "n"), files(place, "m"));
+    if tar(place, &["-cf", "m.tar", "-C", "m", "memories"]) {
+        well(place, &["import", "m.tar", "o"]);
+        assert_eq!(files(place, "o"), files(place, "m"));
+    }
+}
+
+#[test]
+fn a_directory_is_not_imported_into_a_store_within_it() {
+    let place = notes();
+    let place = place.path();
+    let before = fs::read_dir(place.join("notes")).unwrap().count();
+    for (from, to) in [
+        (".", "m"),
+        ("notes", "dir:notes"),
+        ("notes/drinks", "dir:notes"),
+        ("notes", "sqlite:notes/m.db"),
+    ] {
+        let (code, stdout, stderr) = run(place, &["import", from, to]);
+        assert_eq!((code, stdout.as_str()), (2, ""), "{from} {to}: {stderr}");
+        assert!(stderr.contains("one of them is within the other"), "{stderr}");
+    }
+    assert_eq!(fs::read_dir(place.join("notes")).unwrap().count(), before);
+    let (code, _, stderr) = run(place, &["import", "nothing", "m"]);
+    assert!(code == 3 && stderr.starts_with("memdir: nothing: "), "{stderr}");
+    assert!(!place.join("m").exists());
+}
+
+#[test]
+fn an_archive_is_brought_as_it_is_unless_its_files_alone_are_asked_for() {
+    let place = notes();
+    let place = place.path();
+    well(place, &["import", "notes", "m", "--history"]);
+    well(place, &["export", "m", "m.tar"]);
+    for flags in [
+        &["--max-file-bytes", "10"][..],
+        &["--to", "/memories/x"],
+        &["--as", "Ann"],
+        &["--history"],
+    ] {
+        let (code, _, stderr) = run(place, &[&["import", "m.tar", "n"], flags].concat());
+        assert_eq!((code, stderr.contains("--without-history")), (2, true), "{flags:?} {stderr}");
+        assert!(!place.join("n").exists());
+    }
+    let limited = ["import", "m.tar", "n", "--without-history", "--max-file-bytes", "10"];
+    let (code, _, stderr) = run(place, &limited);
+    assert!(code == 1 && stderr.contains("left out: CLAUDE.md has 18 bytes"), "{stderr}");
+    assert_eq!(files(place, "n").len(), 3);
+    well(place, &["import", "m.tar", "o", "--durability", "relaxed"]);
+    assert_eq!(well(place, &["log", "o"]), well(place, &["log", "m"]));
+}
+
+#[test]
+fn without_policies_a_line_says_so() {
+    let place = notes();
+    let mut command = memdir(place.path());
+    command.args(["import", "notes", "m"]).env_remove("MEMDIR_QUIET");
+    let (code, _, stderr) = said(&command.output().unwrap());
+    assert!(code == 0 && stderr.starts_with("memdir: no policies are in force"), "{stderr}");
+}
