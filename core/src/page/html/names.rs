@@ -18,6 +18,7 @@ fn noun(operation: Operation) -> &'static str {
         Operation::Restored => "restoration",
         Operation::Redacted => "redaction",
         Operation::External => "external change",
+        Operation::Imported => "import",
     }
 }
 
