@@ -362,7 +362,7 @@ mod tests {
             );
             assert_eq!(query.find_all(line, 1).len(), found.len().min(1));
             if let Some(first) = places.first()
-                && matches!(query.kind, Kind::Text(_))
+                && matches!(query.kind, Kind::Text { .. })
             {
                 assert_eq!(query.find(line).as_ref(), Some(first));
             }
