@@ -54,7 +54,7 @@ pub trait MemoryHooks: Send + Sync {
     ///
     /// # Errors
     /// Any error of the hook. The command is then not executed: the model reads that it could not
-    /// be checked, and you get [`Error::Hook`](crate::Error::Hook).
+    /// be checked, and you get [`Error::Hook`].
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let _ = command;
         Ok(HookDecision::Allow)

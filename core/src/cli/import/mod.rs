@@ -1,6 +1,6 @@
 //! `memdir import`: brings files from outside into a memory.
 //!
-//! An archive of `memdir export` is brought back as it is, with its history ([`archive`](super::archive)). Everything else is
+//! An archive of `memdir export` is brought back as it is, with its history ([`archive`]). Everything else is
 //! files of text: those of a directory, one file, or those of a tar file ([`source`]). They are written as any other change
 //! of a person: under the policies that are given as flags, and recorded as one change if the memory has a history.
 
