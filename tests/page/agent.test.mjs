@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ const EXAMPLES = join(PROJECT, 'examples');
 const SCRIPT = join(EXAMPLES, 'conversations', 'release-notes.json');
 const SESSION = fileURLToPath(new URL('session.mjs', import.meta.url));
 const memory = temporary();
+const seen = join(temporary(), 'seen');
 
 testPage(
   'a session of the SDK’s runner is followed as it happens',
@@ -36,15 +37,15 @@ testPage(
     const play = (number) => {
       const { user } = sessions[number - 1];
       const env = { ...process.env, NO_PROXY: '127.0.0.1' };
-      return run(process.execPath, [SESSION, url, memory, `session ${number}`, user, '250'], {
-        env,
-      });
+      const session = [SESSION, url, memory, `session ${number}`, user];
+      return run(process.execPath, [...session, 'draft.md', seen], { env });
     };
 
     const first = play(1);
     const tree = page.locator('#tree');
-    // It is made, and later renamed: it can be seen only while the agent works.
+    // It is made, and later renamed. The session waits until it was seen.
     await tree.getByRole('link', { name: 'draft.md' }).waitFor();
+    writeFileSync(seen, '');
     await tree.getByRole('link', { name: 'kettle' }).waitFor();
     assert.equal(await first, 'end_turn\n');
     await tree.getByRole('link', { name: 'draft.md' }).waitFor({ state: 'detached' });

@@ -1,14 +1,17 @@
 // One session of an agent, in a process of its own: the SDK's tool runner, and a memory with a history.
 //
-// Arguments: the API's address, the memory, who acts, what the user says, and milliseconds between two messages.
+// Arguments: the API's address, the memory, who acts, what the user says; and a file of the memory, after whose creation the
+// session waits until another file, outside of the memory, exists.
 
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 import { TOOLS, memdir } from './installed.mjs';
 
-const [baseURL, directory, actor, user, pause] = process.argv.slice(2);
+const [baseURL, directory, actor, user, waitsAt, waitsFor] = process.argv.slice(2);
 const requireTool = createRequire(`${TOOLS}/package.json`);
 const { Anthropic } = await import(pathToFileURL(requireTool.resolve('@anthropic-ai/sdk')).href);
 
@@ -22,6 +25,10 @@ const runner = client.beta.messages.toolRunner({
 let last;
 for await (const message of runner) {
   last = message;
-  await sleep(Number(pause));
+  if (waitsAt && existsSync(join(directory, 'memories', waitsAt))) {
+    while (!existsSync(waitsFor)) {
+      await sleep(20);
+    }
+  }
 }
 console.log(last.stop_reason);
