@@ -91,9 +91,15 @@ uniffi::custom_type!(MemdirTime, f64, {
 });
 
 impl MemdirTime {
-    /// The nearest microsecond: a floating-point number is off by less.
+    /// The nearest microsecond: a floating-point number is off by less. A time that is further away than the core counts, such as
+    /// Kotlin's `Instant.MIN`, becomes the first or the last one.
     pub(crate) fn argument(self, name: &str) -> Result<SystemTime, MemdirError> {
-        micros::time_of_float(self.0 * 1e6).ok_or_else(|| {
+        let furthest = match self.0 {
+            past if past < 0.0 => micros::time(i64::MIN),
+            _ => micros::time(i64::MAX),
+        };
+        let time = micros::time_of_float(self.0 * 1e6);
+        time.or(furthest.filter(|_| self.0.is_finite())).ok_or_else(|| {
             let error = ConfigError::of_option(name).and(" must be a time");
             error.got(format_args!("{} seconds since 1970", self.0)).into()
         })

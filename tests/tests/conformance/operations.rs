@@ -153,8 +153,8 @@ fn swift_has_the_operations_of_the_table() {
     for mark in ["    public static func ", "        public static func "] {
         found.extend(keys(named(&key, mark), "."));
     }
-    // A method of the errors, and UniFFI's own.
-    let internal = ["reply", "uniffiEnsureMemdirFfiInitialized"];
+    // A method of the errors, what Kotlin needs of UniFFI, and UniFFI's own.
+    let internal = ["reply", "cancelledReply", "uniffiEnsureMemdirFfiInitialized"];
     found.extend(functions.filter(|name| is_function(name) && !internal.contains(&name.as_str())));
     compare("swift", &found, &generated);
 }
