@@ -77,7 +77,8 @@ export class Watch implements AsyncIterableIterator<Change> {
    * {@link ConfigError} if `wait` is negative, infinite or not a number.
    */
   async changes(wait: number): Promise<Change[]> {
-    if (typeof wait !== 'number' || !Number.isFinite(wait) || wait < 0) {
+    // A larger number of milliseconds is a mistake: it is 285,000 years.
+    if (typeof wait !== 'number' || !(wait >= 0 && wait <= Number.MAX_SAFE_INTEGER)) {
       const problem = `wait must be a number of milliseconds from 0 on, got ${String(wait)}`;
       throw new ConfigError(problem, 'wait');
     }
