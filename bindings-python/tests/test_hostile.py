@@ -98,7 +98,9 @@ def test_a_wrong_argument_is_a_config_error_that_names_it(row: dict[str, Any]) -
     name, argument, value = row["call"], row["argument"], put(row["value"])
 
     async def later() -> None:
-        called = call(AsyncMemory("memory:", history=True, record_access=True), name, argument, value)
+        called = call(
+            AsyncMemory("memory:", history=True, record_access=True), name, argument, value
+        )
         if name != "watch":
             await called
         else:

@@ -114,9 +114,7 @@ def test_the_details_of_a_failure_are_for_debugging(caplog: pytest.LogCaptureFix
     assert "db.internal is gone" in details
 
 
-def test_a_cancelled_call_is_no_warning(
-    caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
+def test_a_cancelled_call_is_no_warning(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     caplog.set_level(logging.DEBUG, "memdir")
     memory = AsyncMemory(tmp_path, lock_timeout=None)
     cancelled = ("DEBUG", "command=create path=/memories/a outcome=cancelled bytes=0 lines=0")
