@@ -291,8 +291,10 @@ fn a_tar_file_of_another_program_is_imported() {
         let (code, stdout, stderr) =
             run(place, &["import", "n.tar", format, "--to", "/memories/x"]);
         assert_eq!(code, 1, "{stderr}");
-        assert_eq!(stderr.matches("is a symbolic link").count(), 2, "{stderr}");
-        assert!(stdout.contains("5 files"), "{stdout}");
+        assert_eq!(stderr.matches("is a symbolic link").count(), 1, "{stderr}");
+        assert!(stdout.contains("6 files"), "{stdout}");
+        let hard = well(place, &["show", format, "/memories/x/hard.md"]);
+        assert_eq!(hard, well(place, &["show", format, "/memories/x/CLAUDE.md"]));
         assert_eq!(well(place, &["show", format, "/memories/x/drinks/été.txt"]), "iced\n");
         assert_eq!(
             well(place, &["show", format, &format!("/memories/x/{}", &long[6..])]),
@@ -321,6 +323,22 @@ fn a_tar_file_of_another_program_is_imported() {
 }
 
 /// A tar file with these names, of which a program makes only some.
+/// It would be imported as plain files, without its history.
+#[test]
+fn an_archive_to_which_something_was_added_is_refused() {
+    let place = notes();
+    let place = place.path();
+    well(place, &["import", "notes", "m", "--history"]);
+    well(place, &["export", "m", "e.tar"]);
+    if !tar(place, &["-rf", "e.tar", "-C", "notes", "CLAUDE.md"]) {
+        return;
+    }
+    let (code, stdout, stderr) = run(place, &["import", "e.tar", "new"]);
+    assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+    assert!(stderr.contains("CLAUDE.md"), "{stderr}");
+    assert!(!place.join("new").exists());
+}
+
 fn tar_of(names: &[(&str, u8)]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (name, kind) in names {

@@ -30,14 +30,18 @@ struct Found {
     /// Where each file's content is, and how long; the last one of a name counts, as it does when it is unpacked.
     files: BTreeMap<MemoryPath, (u64, u64)>,
     left_out: Vec<LeftOut>,
-    /// Whether it has a part that only an archive of memdir has, and no other.
+    /// Whether it has a part that only an archive of memdir has, and whether it has files that no archive has.
     has_parts: bool,
     has_others: bool,
+    /// Whether it has the manifest of an archive, and memories.
+    has_manifest: bool,
+    has_memories: bool,
 }
 
 pub(super) fn open(file: File) -> Result<Source, Unreadable> {
     let found = scan(&file)?;
-    if found.has_parts && !found.has_others {
+    // An archive to which something was added is one, too: what reads archives refuses it.
+    if found.has_parts && (!found.has_others || (found.has_manifest && found.has_memories)) {
         return Ok(Source::Archive(file));
     }
     if found.files.is_empty() && found.left_out.is_empty() {
@@ -78,7 +82,13 @@ fn scan(mut file: &File) -> Result<Found, Unreadable> {
         end = start.saturating_add(size).next_multiple_of(BLOCK);
         let kind = entry.header().entry_type();
         let bytes = entry.path_bytes();
-        found.add(&bytes, kind, (start, size));
+        // A hard link is another name of a file that came before it.
+        let other_name = entry.link_name_bytes().filter(|_| kind.is_hard_link());
+        let linked = other_name.and_then(|name| found.place_of(&name));
+        match linked {
+            Some(place) => found.add(&bytes, EntryType::Regular, place),
+            None => found.add(&bytes, kind, (start, size)),
+        }
     }
     // After the last file there is a block of zeros. A file that was cut off between two of its files lacks it, and an
     // archive of memdir its manifest.
@@ -91,23 +101,36 @@ fn scan(mut file: &File) -> Result<Found, Unreadable> {
     Ok(found)
 }
 
+/// The name in a tar file without what may stand around it.
+fn trimmed(mut name: &str) -> &str {
+    while let Some(rest) = name.strip_prefix("./") {
+        name = rest;
+    }
+    name.trim_end_matches('/')
+}
+
 impl Found {
+    /// Where the content of a file is that was found before.
+    fn place_of(&self, name: &[u8]) -> Option<(u64, u64)> {
+        let path = path(trimmed(str::from_utf8(name).ok()?))?;
+        self.files.get(&path).copied()
+    }
+
     fn add(&mut self, bytes: &[u8], kind: EntryType, place: (u64, u64)) {
         if kind.is_pax_global_extensions() {
             return;
         }
         let shown = String::from_utf8_lossy(bytes);
-        let mut name = &*shown;
-        while let Some(rest) = name.strip_prefix("./") {
-            name = rest;
-        }
-        let name = name.trim_end_matches('/');
+        let name = trimmed(&shown);
         if kind.is_dir() && matches!(name, "" | ".") {
             return;
         }
         let is_part = is_part(name);
         self.has_parts |= is_part;
-        self.has_others |= !is_part && name != "memories" && !name.starts_with("memories/");
+        let is_memory = name == "memories" || name.starts_with("memories/");
+        self.has_others |= !is_part && !is_memory;
+        self.has_manifest |= name == "manifest.jsonl";
+        self.has_memories |= is_memory;
         if kind.is_dir() {
             return;
         }
