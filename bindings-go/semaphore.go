@@ -59,8 +59,8 @@ func semaphoreOfOperation(operation string) *semaphore {
 	return changing
 }
 
-// semaphoreOf is the semaphore of a command. What is not certainly a view has to wait with the changes, and nothing else
-// depends on it.
+// semaphoreOf is the semaphore of a command. Anything that is not clearly a view counts as a change; the choice
+// affects nothing but the waiting.
 func semaphoreOf(input json.RawMessage) *semaphore {
 	if isView(json.NewDecoder(bytes.NewReader(input)), 2) {
 		return viewing

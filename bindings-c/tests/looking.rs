@@ -42,7 +42,7 @@ fn a_watch_tells_what_anybody_changes() {
     std::fs::remove_file(place.path().join("plain.md")).unwrap();
     assert_eq!(changes(60.0), json!([{ "kind": "deleted", "path": "/memories/plain.md" }]));
     assert_eq!(changes(0.01), json!([]));
-    // Nobody has to wait within the library.
+    // A caller can wait for changes without blocking in the library.
     std::fs::write(place.path().join("plain.md"), "three").unwrap();
     while changes(0.0) == json!([]) {
         while done(memory, "is_due", json!({ "watch": watch })) == json!(false) {

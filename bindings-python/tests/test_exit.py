@@ -55,7 +55,7 @@ def store_in_python(work: str) -> str:
 
 
 def calls_of_an_event_loop(backend: str, store: str) -> str:
-    """Nobody waits for the calls."""
+    """The process ends without waiting for the calls."""
     return f"""{OWN_STORE}
 import anyio
 from memdir import AsyncMemory

@@ -94,7 +94,7 @@ def tree(base: Path) -> dict[str, str]:
 def check_played(
     done: subprocess.CompletedProcess[str], played: conversation.Conversation, base: Path
 ) -> None:
-    """Whether all was played and shown, and whether the memory and what is beside it are right."""
+    """Checks that every message was played and shown, and that the memory holds what it should."""
     assert (done.returncode, done.stderr) == (0, "")
     assert played.then is not None
     wanted = {path.removeprefix("/"): text for path, text in played.then.items()}

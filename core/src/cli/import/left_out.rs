@@ -56,8 +56,7 @@ impl LeftOut {
         Self::new(at, "refused", format!("is refused: {sentence}"))
     }
 
-    /// Whether it is a file or directory that somebody may have meant to import. What is hidden is left out unless it is
-    /// asked for.
+    /// Whether the user may have meant to import it. Hidden files are not meant, unless a flag asks for them.
     pub(super) fn is_missed(&self) -> bool {
         self.kind != "hidden"
     }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir
 
 /** Keys in files: one for all threads and processes that make the first call at the same time, and never a second one. */
 class StoredKeysTest {
-    /** A key store derives keys of its password, so that nobody guesses it. Here that would take a minute. */
+    /** A key store derives keys of its password, to make guessing slow. Here that would take a minute. */
     @BeforeEach
     fun quickly() = QUICK.forEach { System.setProperty(it, "1") }
 
