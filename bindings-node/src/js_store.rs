@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, Node, Splice, listed_time, open_whole};
+use memdir::store::{Edit, Entry, Node, Splice, StoreInfo, listed_time, open_whole};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use napi::bindgen_prelude::{Either5, Function, Uint8Array, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
@@ -244,6 +244,14 @@ fn none(_: &[u8]) -> Option<Splice> {
 }
 
 impl Store for JsStore {
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            folds_case: self.folds_case,
+            tracks_access: self.tracks_access,
+            ..StoreInfo::default()
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         match self.ask("read", path, Arguments::default(), &mut none)? {
             Outcome::Content(content) => Ok(content),
@@ -313,14 +321,6 @@ impl Store for JsStore {
             Outcome::Absent => self.modified(path).map(drop),
             _ => Ok(()),
         }
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.tracks_access
-    }
-
-    fn folds_case(&self) -> bool {
-        self.folds_case
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

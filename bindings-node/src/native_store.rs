@@ -228,7 +228,7 @@ impl NativeStore {
     /// composed.
     #[napi(getter)]
     pub fn folds_case(&self) -> bool {
-        self.store.folds_case()
+        self.store.info().folds_case
     }
 
     /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether

@@ -2,7 +2,7 @@
 //!
 //! All methods of a class have to stand in one place, with the docstrings that users read, so this file is a long one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use memdir::{Memory as Core, Project, Query};
@@ -606,7 +606,7 @@ impl Memory {
     /// The directory on this machine that contains the files; `None` if they are kept elsewhere.
     #[getter]
     fn directory(&self) -> PyResult<Option<PathBuf>> {
-        Ok(self.core.get()?.store().directory().map(Path::to_path_buf))
+        Ok(self.core.get()?.store().info().directory)
     }
 
     /// Closes the memory: what it has open is closed if nobody else uses it, and every further call raises a

@@ -144,12 +144,12 @@ impl NativeStore {
 
     /// Whether the store keeps times of access.
     fn tracks_access(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.tracks_access())
+        py.detach(|| self.core.info().tracks_access)
     }
 
     /// Whether the store takes names for the same that differ only in case or in how letters are composed.
     fn folds_case(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.core.folds_case())
+        py.detach(|| self.core.info().folds_case)
     }
 
     /// Records that a file was accessed at `time`.

@@ -6,7 +6,7 @@
 use std::time::SystemTime;
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry, Node, update_by_swap};
+use memdir::store::{Edit, Entry as CoreEntry, Node, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -51,6 +51,26 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result
 }
 
 impl Store for PythonStore {
+    fn info(&self) -> StoreInfo {
+        let root = MemoryPath::root();
+        let tracks_access = self.call("asking about", &root, |store| {
+            store.call_method0("tracks_access")?.extract::<bool>()
+        });
+        // A class that is registered as a `Store` need not have the method.
+        let folds_case = self.call("asking about", &root, |store| {
+            store
+                .getattr_opt("folds_case")?
+                .map_or(Ok(false), |folds_case| folds_case.call0()?.extract())
+        });
+        StoreInfo {
+            // What broke here breaks in any other method as well, which can say so.
+            tracks_access: tracks_access.unwrap_or(false),
+            // Without an answer, no other spelling may pass a policy.
+            folds_case: folds_case.unwrap_or(true),
+            ..StoreInfo::default()
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.call("reading", path, |store| {
             let content = store.call_method1("read", (path.as_str(),))?;
@@ -124,27 +144,6 @@ impl Store for PythonStore {
         self.call("setting the time of", path, |store| {
             store.call_method1("set_modified", (path.as_str(), Time(time))).map(drop)
         })
-    }
-
-    fn tracks_access(&self) -> bool {
-        let root = MemoryPath::root();
-        let keeps = self.call("asking about", &root, |store| {
-            store.call_method0("tracks_access")?.extract::<bool>()
-        });
-        // What broke here breaks in any other method as well, which can say so.
-        keeps.unwrap_or(false)
-    }
-
-    fn folds_case(&self) -> bool {
-        let root = MemoryPath::root();
-        // A class that is registered as a `Store` need not have the method.
-        let folds = self.call("asking about", &root, |store| {
-            store
-                .getattr_opt("folds_case")?
-                .map_or(Ok(false), |folds_case| folds_case.call0()?.extract())
-        });
-        // Without an answer, no other spelling may pass a policy.
-        folds.unwrap_or(true)
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

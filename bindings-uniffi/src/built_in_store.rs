@@ -75,11 +75,11 @@ impl Store for BuiltInStore {
     }
 
     fn tracks_access(&self) -> Result<bool, StoreError> {
-        Ok(self.0.tracks_access())
+        Ok(self.0.info().tracks_access)
     }
 
     fn folds_case(&self) -> Result<bool, StoreError> {
-        Ok(self.0.folds_case())
+        Ok(self.0.info().folds_case)
     }
 
     fn record_access(&self, path: String, time: SystemTime) -> Result<(), StoreError> {

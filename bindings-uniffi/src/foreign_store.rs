@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry, update_by_swap};
+use memdir::store::{Edit, Entry as CoreEntry, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::built_in_store::BuiltInStore;
@@ -31,6 +31,16 @@ impl ForeignStore {
 }
 
 impl memdir::Store for ForeignStore {
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            // If it fails, other methods fail as well, and can report it.
+            tracks_access: self.0.tracks_access().unwrap_or(false),
+            // Without an answer, no other spelling may pass a policy.
+            folds_case: self.0.folds_case().unwrap_or(true),
+            ..StoreInfo::default()
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, CoreStoreError> {
         self.0.read(path.to_string()).map_err(|failure| named("reading", path, failure))
     }
@@ -80,16 +90,6 @@ impl memdir::Store for ForeignStore {
         self.0
             .set_modified(path.to_string(), time)
             .map_err(|failure| named("setting the time of", path, failure))
-    }
-
-    fn tracks_access(&self) -> bool {
-        // If it fails, other methods fail as well, and can report it.
-        self.0.tracks_access().unwrap_or(false)
-    }
-
-    fn folds_case(&self) -> bool {
-        // Without an answer, no other spelling may pass a policy.
-        self.0.folds_case().unwrap_or(true)
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), CoreStoreError> {

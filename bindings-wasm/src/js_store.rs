@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, Node, Splice, listed_time, open_whole};
+use memdir::store::{Edit, Entry, Node, Splice, StoreInfo, listed_time, open_whole};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use serde_json::{Value as Json, json};
 
@@ -113,6 +113,10 @@ fn entry(listed: &Json) -> Option<Entry> {
 }
 
 impl Store for JsStore {
+    fn info(&self) -> StoreInfo {
+        StoreInfo { tracks_access: self.tracks_access, ..StoreInfo::default() }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         match self.plain("read", path)? {
             Outcome::Content(content) => Ok(content),
@@ -175,10 +179,6 @@ impl Store for JsStore {
             Outcome::Absent => self.modified(path).map(drop),
             _ => Ok(()),
         }
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.tracks_access
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

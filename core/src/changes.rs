@@ -97,7 +97,7 @@ struct Identity {
 
 impl Identity {
     fn of(store: &Arc<dyn Store>) -> Self {
-        Self { object: Arc::downgrade(store), locations: store.locations() }
+        Self { object: Arc::downgrade(store), locations: store.info().locations }
     }
 
     fn is(&self, other: &Self) -> bool {

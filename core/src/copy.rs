@@ -188,7 +188,7 @@ impl Plan {
         existing: OnExisting,
         progress: &mut Watch<'_>,
     ) -> Result<Self, CopyError> {
-        if overlap(&from.locations(), &to.locations()) {
+        if overlap(&from.info().locations, &to.info().locations) {
             return Err(CopyError::Overlapping);
         }
         let mut plan = Self::default();
@@ -373,7 +373,7 @@ impl Comparison<'_, '_> {
 
     /// How the destination compares paths.
     fn folding(&self) -> Folding {
-        Folding::new(self.to.folds_case())
+        Folding::new(self.to.info().folds_case)
     }
 
     /// The entries of a directory of the destination, by their keys.
@@ -445,7 +445,7 @@ impl Comparison<'_, '_> {
         };
         // The copy may have been accessed since, and the original too.
         let accessed = times.accessed.filter(|&time| {
-            self.to.tracks_access()
+            self.to.info().tracks_access
                 && kept.accessed.is_none_or(|kept| micros::of(kept) < micros::of(time))
         });
         (modified.is_some() || accessed.is_some()).then_some(Times { modified, accessed })

@@ -91,7 +91,7 @@ impl Memory {
     }
 
     fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
-        let folding = Folding::new(store.folds_case());
+        let folding = Folding::new(store.info().folds_case);
         let options = options.for_store(&*store);
         let actor = options.actor.as_deref().map(Arc::from);
         let history = options.history.then(|| Self::new_history(&store, &options));

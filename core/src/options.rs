@@ -135,7 +135,7 @@ impl MemoryOptions {
     /// every spelling, and what is writable is so in upper and lower case. A pattern of `read_only_paths` for
     /// everything below a directory also protects the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
-        let folds_case = store.folds_case();
+        let folds_case = store.info().folds_case;
         let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {
             patterns.into_iter().map(|pattern| pattern.folding_case(folds_case)).collect()
         };

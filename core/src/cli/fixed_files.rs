@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use crate::path::MemoryPath;
-use crate::store::{Edit, Entry, Node, OnExisting, Store, StoreError};
+use crate::store::{Edit, Entry, Node, OnExisting, Store, StoreError, StoreInfo};
 
 /// Reads a file of the list.
 pub(super) type Reader = Box<dyn Fn(&MemoryPath) -> Result<Vec<u8>, StoreError> + Send + Sync>;
@@ -53,6 +53,10 @@ impl FixedFiles {
 }
 
 impl Store for FixedFiles {
+    fn info(&self) -> StoreInfo {
+        StoreInfo { is_read_only: true, tracks_access: true, ..StoreInfo::default() }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.file(path)?;
         (self.read)(path)
@@ -97,15 +101,7 @@ impl Store for FixedFiles {
         Ok(self.file(path)?.modified)
     }
 
-    fn tracks_access(&self) -> bool {
-        true
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         Ok(self.file(path)?.accessed)
-    }
-
-    fn is_read_only(&self) -> bool {
-        true
     }
 }

@@ -78,7 +78,7 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
         _ => mounts.open_in(&place)?,
     };
     // One that cannot be written was opened to be read.
-    let is_read_only = !may_change || store.is_read_only();
+    let is_read_only = !may_change || store.info().is_read_only;
     let options =
         MemoryOptions { max_view_chars: None, read_only: is_read_only, ..place.options().clone() };
     let keeps_history = options.history && !is_read_only;

@@ -46,7 +46,7 @@ pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> 
         Err(StoreError::NotADirectory) => {
             let above = path.parent().unwrap_or_else(MemoryPath::root);
             let listed = store.list(&above).map_err(|error| place.condition(&above, error))?;
-            let folding = Folding::new(store.folds_case());
+            let folding = Folding::new(store.info().folds_case);
             let file = listed.into_iter().find(|entry| folding.are_same(&entry.path, &path));
             let file = file.ok_or_else(|| place.condition(&path, StoreError::NotFound))?;
             drawing.one(&file, "")?;

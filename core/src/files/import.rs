@@ -66,7 +66,7 @@ enum Found {
 impl<'m> ImportPlan<'m> {
     pub(crate) fn new(store: &'m dyn Store, policies: &'m Policies, overwrite: bool) -> Self {
         let (taken, parents, reservations) = (HashSet::new(), HashMap::new(), Vec::new());
-        let folding = Folding::new(store.folds_case());
+        let folding = Folding::new(store.info().folds_case);
         Self { store, policies, overwrite, folding, taken, parents, reservations }
     }
 

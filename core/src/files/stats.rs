@@ -99,7 +99,7 @@ fn least_recently_used(
     store: &dyn Store,
     mut files: Vec<Entry>,
 ) -> Result<Option<(MemoryPath, SystemTime)>, Error> {
-    if !store.tracks_access() {
+    if !store.info().tracks_access {
         return Ok(None);
     }
     let until = SystemTime::now() + A_DAY;

@@ -35,7 +35,7 @@ pub(super) struct KeptFiles {
 
 impl KeptFiles {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
-        let is_apart = store.edits_apart();
+        let is_apart = store.info().edits_apart;
         Self { store, is_apart }
     }
 

@@ -133,7 +133,7 @@ impl<'r> Obstacles<'r> {
     /// The path as the store spells its last name, so a person finds it.
     fn spelled(&self, path: &MemoryPath) -> MemoryPath {
         let store = &*self.recorder.store;
-        let listed = path.parent().filter(|_| store.folds_case());
+        let listed = path.parent().filter(|_| store.info().folds_case);
         let listed = listed.and_then(|parent| store.list(&parent).ok()).unwrap_or_default();
         let mut paths = listed.into_iter().map(|entry| entry.path);
         let is_it = |other: &MemoryPath| self.folding.are_same(path, other);

@@ -29,7 +29,7 @@ impl Recorder {
             let records: Vec<Stored> = index.records().cloned().collect();
             (records, index.loaded.confirmed.clone(), index.loaded.damaged.clone(), extent)
         };
-        let folding = Folding::new(self.store.folds_case());
+        let folding = Folding::new(self.store.info().folds_case);
         let borrowed: Vec<&Stored> = records.iter().collect();
         // A file is read once, so all that is decided about it is decided by one state.
         let (mut broken, mut found) = (None, HashMap::new());

@@ -62,7 +62,7 @@ impl Recorder {
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
     pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
-        let is_read_only = self.store.is_read_only();
+        let is_read_only = self.store.info().is_read_only;
         let recorder: Arc<dyn Store> = self;
         if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
     }
@@ -179,7 +179,7 @@ struct Beside {
 }
 
 fn place_beside(store: &dyn Store) -> Option<Beside> {
-    let files = store.directory()?;
+    let files = store.info().directory?;
     // The layout of the SDKs' tools has a directory around the files, which is ours.
     if files.file_name().is_some_and(|name| name == "memories") {
         let directory = files.parent()?.join("history");

@@ -134,7 +134,7 @@ impl Recorder {
 
     /// Renames the files, each as soon as its new place is free.
     fn rename_all(&self, renames: &mut Vec<(&MemoryPath, &MemoryPath)>) -> Result<(), Stop> {
-        let folding = Folding::new(self.store.folds_case());
+        let folding = Folding::new(self.store.info().folds_case);
         while !renames.is_empty() {
             let waiting = renames.len();
             let (mut later, mut stopped) = (Vec::new(), None);
@@ -202,7 +202,7 @@ impl Recorder {
     fn stopped(&self, path: &MemoryPath, error: StoreError) -> Stop {
         match error {
             StoreError::NotADirectory | StoreError::Symlink => {
-                let folding = Folding::new(self.store.folds_case());
+                let folding = Folding::new(self.store.info().folds_case);
                 let obstacle =
                     Obstacles::new(self, folding, std::iter::empty()).obstacle_above(path);
                 Stop::Obstructed(obstacle.ok().flatten().unwrap_or_else(|| path.clone()))

@@ -199,7 +199,7 @@ impl Looking {
 fn watch_of(memory: &Memory) -> Result<crate::files::Watch, crate::error::Error> {
     let store = memory.store();
     let is_cheap = store.revision().map_err(crate::error::Error::Store)?.is_some()
-        || store.locations().iter().all(Location::is_nearby);
+        || store.info().locations.iter().all(Location::is_nearby);
     memory.watch("/memories", Some(if is_cheap { CHEAP } else { DEAR }))
 }
 
@@ -277,7 +277,7 @@ pub(super) struct Subscribed {
 
 impl Subscribed {
     pub(super) fn new(memory: &Memory) -> Self {
-        Self { folding: Folding::new(memory.store().folds_case()), uris: Mutex::default() }
+        Self { folding: Folding::new(memory.store().info().folds_case), uris: Mutex::default() }
     }
 
     /// Adds a resource; whether it could be added. Hidden files are not followed.

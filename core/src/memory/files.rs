@@ -361,6 +361,6 @@ impl Memory {
 
     /// Whether every change is refused.
     pub(crate) fn is_read_only(&self) -> bool {
-        self.options().read_only || self.store.is_read_only()
+        self.options().read_only || self.store.info().is_read_only
     }
 }

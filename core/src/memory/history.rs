@@ -214,7 +214,7 @@ impl Memory {
 
     /// The recorder of a memory that may be changed.
     fn changing(&self) -> Result<&Recorder, HistoryError> {
-        if self.store.is_read_only() { Err(HistoryError::ReadOnly) } else { self.recorder() }
+        if self.store.info().is_read_only { Err(HistoryError::ReadOnly) } else { self.recorder() }
     }
 
     fn context(&self) -> Context {

@@ -15,7 +15,7 @@ use super::MemoryPath;
 pub(crate) struct Folding(bool);
 
 impl Folding {
-    /// For a store with this answer to [`folds_case`](crate::Store::folds_case).
+    /// For a store with this [`folds_case`](crate::store::StoreInfo::folds_case).
     pub(crate) const fn new(folds_case: bool) -> Self {
         Self(folds_case)
     }

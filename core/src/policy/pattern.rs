@@ -79,7 +79,7 @@ impl PathPattern {
         &self.text
     }
 
-    /// The same pattern for a store that may [ignore case](crate::Store::folds_case): if `folds_case` is set,
+    /// The same pattern for a store that may [ignore case](crate::store::StoreInfo::folds_case): if `folds_case` is set,
     /// it matches a path by every spelling that any file system takes for the same name: in any case, with
     /// composed and decomposed letters, `ß` as `ss`.
     #[must_use]

@@ -53,7 +53,7 @@ impl Times {
     /// # Errors
     /// As [`Store::modified`].
     pub(crate) fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
-        let accessed = if store.tracks_access() { store.accessed(path)? } else { None };
+        let accessed = if store.info().tracks_access { store.accessed(path)? } else { None };
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
@@ -67,7 +67,7 @@ impl Times {
         path: &MemoryPath,
     ) -> Result<(), StoreError> {
         // The access first, so the file never seems to be unused for longer than it is.
-        if let Some(time) = self.accessed.filter(|_| store.tracks_access()) {
+        if let Some(time) = self.accessed.filter(|_| store.info().tracks_access) {
             store.record_access(path, time)?;
         }
         self.modified.map_or(Ok(()), |time| store.set_modified(path, time))

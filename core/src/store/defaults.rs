@@ -1,7 +1,5 @@
 //! The defaults of the trait's methods, for a store that has no better way.
 
-#[cfg(feature = "encryption")]
-use std::borrow::Cow;
 use std::time::SystemTime;
 
 use super::walk::walk;
@@ -72,7 +70,7 @@ pub(crate) fn listed_file<S: Store + ?Sized>(
         Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
         listed => listed?,
     };
-    let folding = Folding::new(store.folds_case());
+    let folding = Folding::new(store.info().folds_case);
     match listed.into_iter().find(|entry| folding.are_same(&entry.path, path)) {
         None => Err(StoreError::NotFound),
         Some(Entry { kind: EntryKind::Directory, .. }) => Err(StoreError::IsADirectory),
@@ -80,16 +78,9 @@ pub(crate) fn listed_file<S: Store + ?Sized>(
     }
 }
 
-/// The path with its names as the store lists them, as far as they are there. The same path for a store
-/// that does not ignore case.
+/// The path with its names as a store that ignores case lists them, as far as they are there.
 #[cfg(feature = "encryption")]
-pub(crate) fn as_listed<'p>(
-    store: &dyn Store,
-    path: &'p MemoryPath,
-) -> Result<Cow<'p, MemoryPath>, StoreError> {
-    if !store.folds_case() {
-        return Ok(Cow::Borrowed(path));
-    }
+pub(crate) fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
     let folding = Folding::new(true);
     let mut listed = MemoryPath::root();
     let mut there = true;
@@ -106,7 +97,7 @@ pub(crate) fn as_listed<'p>(
         there = found.is_some();
         listed = found.map_or(asked, |entry| entry.path.clone());
     }
-    Ok(Cow::Owned(listed))
+    Ok(listed)
 }
 
 /// The temporary file that makes a directory in a store that has no other way.

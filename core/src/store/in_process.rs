@@ -6,7 +6,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Try
 use std::time::SystemTime;
 
 use super::access::is_unused;
-use super::{Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError};
+use super::{
+    Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError, StoreInfo,
+};
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::store::settings::OnExisting;
 
@@ -61,9 +63,14 @@ impl InProcess {
 }
 
 impl Store for InProcess {
-    /// A location in this process that no other store has.
-    fn locations(&self) -> Vec<Location> {
-        vec![Location::in_service(format!("memory:{:p}", std::ptr::from_ref(self)), "")]
+    /// Its location in this process is one that no other store has.
+    fn info(&self) -> StoreInfo {
+        let place = format!("memory:{:p}", std::ptr::from_ref(self));
+        StoreInfo {
+            locations: vec![Location::in_service(place, "")],
+            tracks_access: true,
+            ..StoreInfo::default()
+        }
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -182,10 +189,6 @@ impl Store for InProcess {
                 Ok(())
             }
         }
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

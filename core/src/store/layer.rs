@@ -1,10 +1,9 @@
 //! [`Layer`]: a store that wraps another one and overrides some of its methods.
 
-use std::path::Path;
 use std::time::SystemTime;
 
 use super::notes::Notes;
-use super::{Edit, Entry, Location, Node, OnExisting, Problem, Store, StoreError};
+use super::{Edit, Entry, Node, OnExisting, Problem, Store, StoreError, StoreInfo};
 use crate::path::MemoryPath;
 
 /// Makes the trait and its implementation of [`Store`] from one list of methods, so neither can
@@ -77,6 +76,7 @@ layer! {
     /// # Ok::<(), memdir::Error>(())
     /// ```
     {
+        fn info(&self) -> StoreInfo;
         fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
         fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
         fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
@@ -85,23 +85,17 @@ layer! {
         fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
         fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError>;
         fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
-        fn edits_apart(&self) -> bool;
         fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
         fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
         fn clear(&self) -> Result<(), StoreError>;
         fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
         fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
-        fn tracks_access(&self) -> bool;
         fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
         fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
         fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError>;
         fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError>;
         fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError>;
         fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError>;
-        fn is_read_only(&self) -> bool;
-        fn folds_case(&self) -> bool;
-        fn directory(&self) -> Option<&Path>;
-        fn locations(&self) -> Vec<Location>;
         fn revision(&self) -> Result<Option<String>, StoreError>;
         fn notes(&self) -> Option<&dyn Notes>;
         fn can_keep(&self, path: &MemoryPath) -> bool;
@@ -134,6 +128,7 @@ mod tests {
     }
 
     recorder! {
+        info() -> StoreInfo = StoreInfo::default();
         read(&MemoryPath) -> Result<Vec<u8>, StoreError> = Err(StoreError::Busy);
         list(&MemoryPath) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
         open(&MemoryPath, usize) -> Result<Node<'_>, StoreError> = Err(StoreError::Busy);
@@ -142,23 +137,17 @@ mod tests {
         write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
         write_unique(&MemoryPath, &[u8]) -> Result<(), StoreError> = Err(StoreError::Busy);
         update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
-        edits_apart() -> bool = true;
         delete(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         rename(&MemoryPath, &MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         clear() -> Result<(), StoreError> = Err(StoreError::Busy);
         modified(&MemoryPath) -> Result<Option<SystemTime>, StoreError> = Err(StoreError::Busy);
         set_modified(&MemoryPath, SystemTime) -> Result<(), StoreError> = Err(StoreError::Busy);
-        tracks_access() -> bool = true;
         accessed(&MemoryPath) -> Result<Option<SystemTime>, StoreError> = Err(StoreError::Busy);
         record_access(&MemoryPath, SystemTime) -> Result<(), StoreError> = Err(StoreError::Busy);
         unused(Vec<Entry>, SystemTime) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
         delete_unused(&MemoryPath, SystemTime) -> Result<bool, StoreError> = Err(StoreError::Busy);
         make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
-        is_read_only() -> bool = true;
-        folds_case() -> bool = true;
-        directory() -> Option<&Path> = None;
-        locations() -> Vec<Location> = Vec::new();
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
         can_keep(&MemoryPath) -> bool = false;
@@ -179,6 +168,7 @@ mod tests {
         let (a, b) =
             (MemoryPath::parse("/memories/a").unwrap(), MemoryPath::parse("/memories/b").unwrap());
         let time = SystemTime::UNIX_EPOCH;
+        let _ = store.info();
         let _ = store.read(&a);
         let _ = store.list(&a);
         let _ = store.open(&a, 1);
@@ -187,23 +177,17 @@ mod tests {
         let _ = store.write(&a, b"", OnExisting::Error);
         let _ = store.write_unique(&a, b"");
         let _ = store.update(&a, &mut |_| None);
-        let _ = store.edits_apart();
         let _ = store.delete(&a);
         let _ = store.rename(&a, &b);
         let _ = store.clear();
         let _ = store.modified(&a);
         let _ = store.set_modified(&a, time);
-        let _ = store.tracks_access();
         let _ = store.accessed(&a);
         let _ = store.record_access(&a, time);
         let _ = store.unused(Vec::new(), time);
         let _ = store.delete_unused(&a, time);
         let _ = store.make_directory(&a);
         let _ = store.inspect(&mut |_| {});
-        let _ = store.is_read_only();
-        let _ = store.folds_case();
-        let _ = store.directory();
-        let _ = store.locations();
         let _ = store.revision();
         let _ = store.notes();
         let _ = store.can_keep(&a);
@@ -233,19 +217,15 @@ mod tests {
         assert_eq!(
             reached(|recorder| Box::new(ReadOnly::new(recorder))),
             [
+                "info",
                 "read",
                 "list",
                 "open",
                 "open_nowait",
                 "files",
-                "edits_apart",
                 "modified",
-                "tracks_access",
                 "accessed",
                 "inspect",
-                "folds_case",
-                "directory",
-                "locations",
                 "revision",
                 "notes",
                 "can_keep"

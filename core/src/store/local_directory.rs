@@ -5,8 +5,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::StoreError;
 use super::settings::{Durability, LOCK_TIMEOUT};
+use super::{Location, StoreError};
 
 /// A store in a directory on this machine.
 ///
@@ -20,6 +20,7 @@ use super::settings::{Durability, LOCK_TIMEOUT};
 pub struct LocalDirectory {
     /// The tree's root, absolute, its links resolved when it was opened.
     pub(super) root: PathBuf,
+    pub(super) location: Location,
     pub(super) durability: Durability,
     /// How long a writer waits for others; `None` for as long as it takes.
     pub(super) lock_timeout: Option<Duration>,
@@ -78,6 +79,7 @@ impl LocalDirectory {
 
     fn new(root: PathBuf, durability: Durability, read_only: bool) -> Self {
         Self {
+            location: Location::file(&root),
             root,
             durability,
             lock_timeout: Some(LOCK_TIMEOUT),

@@ -3,7 +3,6 @@
 //! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
 //! [`Store`] and its methods document the guarantees of every store; [`contract`] checks them.
 
-use std::path::Path;
 use std::time::SystemTime;
 
 use crate::path::MemoryPath;
@@ -22,6 +21,7 @@ mod encryption_record;
 mod error;
 mod fork;
 mod in_process;
+mod info;
 mod layer;
 #[cfg(unix)]
 mod local;
@@ -84,6 +84,7 @@ pub use encrypted::{Encrypted, EncryptionKey, rekey};
 pub use error::{Effect, StoreError};
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 pub use in_process::InProcess;
+pub use info::StoreInfo;
 pub use layer::Layer;
 #[cfg(any(unix, windows))]
 pub use local_directory::LocalDirectory;
@@ -137,6 +138,15 @@ pub use walk::walk_files;
 #[doc = include_str!("../../examples/map_store.rs")]
 /// ```
 pub trait Store: Send + Sync {
+    /// What the store says about itself. The answer stays the same while the store is open: it is asked when a memory is
+    /// opened, and rarely afterwards.
+    ///
+    /// By default it is [`StoreInfo::default`]. A store that wraps another one derives its answer from that store's:
+    /// `StoreInfo { is_read_only: true, ..inner.info() }`.
+    fn info(&self) -> StoreInfo {
+        StoreInfo::default()
+    }
+
     /// The whole content of a file.
     ///
     /// # Errors
@@ -226,14 +236,6 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
 
-    /// Whether [`update`](Store::update) calls its edit while the store holds neither a lock nor a transaction, so that
-    /// the edit may write another file of this store. A store that keeps a history then needs one read less.
-    ///
-    /// By default it does not.
-    fn edits_apart(&self) -> bool {
-        false
-    }
-
     /// Deletes a file, or a directory with everything in it. Never called for the root.
     ///
     /// # Errors
@@ -282,15 +284,6 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Whether the store keeps times of access: it then implements
-    /// [`record_access`](Store::record_access) and [`delete_unused`](Store::delete_unused), and its
-    /// listings have the times. [`Memory::expire`](crate::Memory::expire) needs such a store.
-    ///
-    /// By default it does not.
-    fn tracks_access(&self) -> bool {
-        false
-    }
-
     /// The last recorded access of the file; `None` if there is none.
     ///
     /// By default it lists the file's directory.
@@ -305,7 +298,7 @@ pub trait Store: Send + Sync {
     /// the file: no writer waits for it, and [`modified`](Store::modified) stays. The time moves
     /// with the file. An edit may keep or drop it, because the edit is newer.
     ///
-    /// A store that does not [keep](Store::tracks_access) times of access does nothing. This is the
+    /// A store that does not [keep](StoreInfo::tracks_access) times of access does nothing. This is the
     /// default.
     ///
     /// # Errors
@@ -364,37 +357,6 @@ pub trait Store: Send + Sync {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let _ = report;
         Ok(())
-    }
-
-    /// Whether every change is refused with [`StoreError::ReadOnly`].
-    ///
-    /// A store that wraps another one returns that store's answer.
-    fn is_read_only(&self) -> bool {
-        false
-    }
-
-    /// Whether the store takes spellings of a name for the same that differ in case or in how
-    /// letters are composed, as file systems of macOS and Windows do. A memory then does so, too:
-    /// patterns of paths [match every spelling](crate::policy::PathPattern::folding_case), and
-    /// what was viewed by one spelling was viewed by all.
-    ///
-    /// By default it does not. A store that wraps another one returns that store's answer.
-    fn folds_case(&self) -> bool {
-        false
-    }
-
-    /// The directory on this machine that contains the files, if there is one.
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Where the store keeps its data, in a form that can be compared with other stores. It
-    /// prevents that data is copied or moved into itself. A store that wraps others returns their
-    /// answers.
-    ///
-    /// By default it is the [`directory`](Store::directory).
-    fn locations(&self) -> Vec<Location> {
-        self.directory().map(Location::file).into_iter().collect()
     }
 
     /// A text that is another one after every change of the files, for a watch that looks often: while it stays the same,

@@ -16,7 +16,7 @@ use super::total::TotalLimits;
 ///
 /// let mut options = StoreOptions::default();
 /// options.read_only = true;
-/// assert!(open_store("memory:", options)?.is_read_only());
+/// assert!(open_store("memory:", options)?.info().is_read_only);
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

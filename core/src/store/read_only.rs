@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Layer, Location, Store, StoreError};
+use super::{Edit, Entry, Layer, Location, Store, StoreError, StoreInfo};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
@@ -37,7 +37,7 @@ impl ReadOnly {
 
     /// `store`, wrapped if `asked` is set and the store is not read-only itself.
     pub(crate) fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
-        if asked && !store.is_read_only() {
+        if asked && !store.info().is_read_only {
             return Arc::new(Self::from(store));
         }
         store
@@ -59,6 +59,13 @@ impl std::fmt::Debug for ReadOnly {
 impl Layer for ReadOnly {
     fn inner(&self) -> &dyn Store {
         &*self.store
+    }
+
+    fn info(&self) -> StoreInfo {
+        let mut info = self.store.info();
+        info.is_read_only = true;
+        info.locations = info.locations.into_iter().map(Location::read_only).collect();
+        info
     }
 
     fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
@@ -105,13 +112,5 @@ impl Layer for ReadOnly {
 
     fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
         Err(StoreError::ReadOnly)
-    }
-
-    fn is_read_only(&self) -> bool {
-        true
-    }
-
-    fn locations(&self) -> Vec<Location> {
-        self.store.locations().into_iter().map(Location::read_only).collect()
     }
 }

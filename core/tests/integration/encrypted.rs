@@ -222,7 +222,7 @@ fn what_is_encrypted_and_what_is_not_are_never_mixed() {
     let mut with_names = options(key(1));
     with_names.encrypt_names = true;
     refused(with_names);
-    assert_eq!(encrypted.store().directory(), None);
+    assert_eq!(encrypted.store().info().directory, None);
 
     let database = format!("sqlite:{}", place.path().join("a.db").display());
     Memory::open(&database, options(key(1))).unwrap().create("/memories/a", "x").unwrap();

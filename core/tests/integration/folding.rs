@@ -257,7 +257,7 @@ fn an_encrypted_file_is_read_by_every_spelling() {
         let store: Arc<dyn Store> = Arc::new(store);
         let open = || Encrypted::open(Arc::clone(&store), &key(1), false).unwrap();
         let encrypted = open();
-        assert!(encrypted.folds_case());
+        assert!(encrypted.info().folds_case);
         put(&encrypted, PLACE, "one\n");
         assert_eq!(encrypted.read(&at(other)).unwrap(), b"one\n");
         encrypted.write(&at(other), b"two\n", OnExisting::Overwrite).unwrap();
@@ -282,7 +282,7 @@ fn an_encrypted_file_is_read_by_every_spelling() {
 fn encrypted_names_keep_their_cases_apart() {
     let inner = Arc::new(FoldingStore::like_windows());
     let store = Encrypted::open(inner, &key(1), true).unwrap();
-    assert!(!store.folds_case());
+    assert!(!store.info().folds_case);
     put(&store, "/memories/Notes.md", "one");
     put(&store, "/memories/notes.md", "two");
     assert_eq!(store.read(&at("/memories/Notes.md")).unwrap(), b"one");

@@ -80,7 +80,7 @@ fn path(index: usize) -> String {
 impl Subject {
     fn new(open: Box<dyn Fn() -> Memory>) -> Self {
         let memory = open();
-        let outside = memory.store().directory().map(std::path::Path::to_owned);
+        let outside = memory.store().info().directory;
         Self {
             memory,
             open,

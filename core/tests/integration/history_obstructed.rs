@@ -336,7 +336,7 @@ fn a_link_is_in_the_way() {
     let elsewhere = place.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     for name in ["b", "d"] {
-        let link = memory.store().directory().unwrap().join(name);
+        let link = memory.store().info().directory.unwrap().join(name);
         std::os::unix::fs::symlink(&elsewhere, link).unwrap();
     }
     nothing_brings_back(memory, &below, &["b"]);

@@ -36,7 +36,7 @@ fn what_is_read_only_is_viewed_and_not_changed() {
     let mounts = Mounts::new(in_process())
         .mount(at("/memories/handbook"), Arc::new(ReadOnly::from(Arc::clone(&handbook))))
         .unwrap();
-    assert!(!mounts.is_read_only());
+    assert!(!mounts.info().is_read_only);
     let memory = memory(mounts);
     memory.create("/memories/b.md", "b").unwrap();
     refuses_changes(&memory, "/memories/handbook/a.md");
@@ -70,7 +70,7 @@ fn what_is_read_only_is_viewed_and_not_changed() {
     assert_eq!(refusal(whole.clear()), read_only("/memories"));
     assert_eq!(whole.view("/memories/a.md", None).unwrap().lines().count(), 2);
     let all_read_only = Mounts::new(Arc::clone(whole.store()));
-    assert!(all_read_only.is_read_only());
+    assert!(all_read_only.info().is_read_only);
     assert!(matches!(all_read_only.clear(), Err(StoreError::ReadOnly)));
 }
 
@@ -102,7 +102,7 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
     let before = common::on_disk(place.path());
     let changed = docs.metadata().unwrap().modified().unwrap();
     let memory = Memory::open(&format!("dir:{}", address(&docs)), options).unwrap();
-    assert_eq!(memory.store().directory(), Some(&*docs.canonicalize().unwrap()));
+    assert_eq!(memory.store().info().directory, Some(docs.canonicalize().unwrap()));
     refuses_changes(&memory, "/memories/guide/a.md");
     assert_eq!(
         shown(&memory, "/memories"),
@@ -119,7 +119,7 @@ fn a_read_only_directory_is_neither_made_nor_changed() {
     fs::create_dir(&docs).unwrap();
     fs::write(docs.join("a.md"), "a").unwrap();
     let store = LocalDirectory::open_read_only(&docs).unwrap();
-    assert!(store.is_read_only());
+    assert!(store.info().is_read_only);
     refuses_changes(
         &Memory::with_store(Arc::new(ReadOnly::new(store)), MemoryOptions::default()),
         "/memories/a.md",
@@ -154,7 +154,7 @@ fn a_path_is_the_sdks_layout_at_the_root_and_itself_below() {
     )
     .unwrap();
     let memory = Memory::with_store(Arc::new(stores), options);
-    assert_eq!(memory.store().directory(), None);
+    assert_eq!(memory.store().info().directory, None);
     memory.create("/memories/a.md", "a").unwrap();
     memory.create("/memories/more/b.md", "b").unwrap();
     memory.create("/memories/db/c.md", "c").unwrap();

@@ -181,8 +181,8 @@ impl memdir::store::Layer for Broken {
         UNREACHABLE.write(path, text, how)
     }
 
-    fn tracks_access(&self) -> bool {
-        true
+    fn info(&self) -> memdir::store::StoreInfo {
+        memdir::store::StoreInfo { tracks_access: true, ..UNREACHABLE.info() }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Encrypted, Entry, InProcess};
+use memdir::store::{Edit, Encrypted, Entry, InProcess, StoreInfo};
 use memdir::{
     EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, open_store,
 };
@@ -75,8 +75,8 @@ impl Store for Plain {
         self.0.set_modified(path, time)
     }
 
-    fn tracks_access(&self) -> bool {
-        true
+    fn info(&self) -> StoreInfo {
+        StoreInfo { tracks_access: true, ..StoreInfo::default() }
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

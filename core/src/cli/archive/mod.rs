@@ -44,7 +44,7 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
     }
     let store = hiding(Arc::clone(&raw));
     let location = Location::file(&wanted.file);
-    if store.locations().iter().any(|of_store| of_store.holds(&location)) {
+    if store.info().locations.iter().any(|of_store| of_store.holds(&location)) {
         return Err(Failure::Usage(format!(
             "nothing was exported, as {shown} is within the store"
         )));

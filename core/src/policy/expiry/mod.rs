@@ -126,7 +126,7 @@ impl Expiry {
         dry_run: bool,
         progress: &mut Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
-        if self.settings.read_only || store.is_read_only() {
+        if self.settings.read_only || store.info().is_read_only {
             return Err(ConfigError::from("expire removes files, and this memory is read-only: ")
                 .and("open it without ")
                 .and_name("read_only")
@@ -207,7 +207,7 @@ impl Expiry {
 
 /// Checks that the store keeps times of access.
 fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
-    if store.tracks_access() {
+    if store.info().tracks_access {
         return Ok(());
     }
     Err(ConfigError::of_option(name)

@@ -37,7 +37,7 @@ pub(super) fn times(store: &Checked<'_>) -> Holds {
     let (a, moved) = (path("/memories/dir/a")?, path("/memories/moved/a")?);
     store.write("/memories/dir/a", "content")?;
     let said = |at: &MemoryPath| done("asking for an access", store.0.accessed(at));
-    if !store.0.tracks_access() {
+    if !store.0.info().tracks_access {
         let deleted = done("deleting", store.0.delete_unused(&a, ahead()))?;
         return expect("whether a store without times of access deletes by them", false, deleted);
     }
@@ -81,7 +81,7 @@ pub(super) fn times(store: &Checked<'_>) -> Holds {
 }
 
 pub(super) fn deleting(store: &Checked<'_>) -> Holds {
-    if !store.0.tracks_access() {
+    if !store.0.info().tracks_access {
         return Ok(());
     }
     for at in ["/memories/dir/changed", "/memories/dir/viewed", "/memories/.hidden/both"] {
@@ -117,7 +117,7 @@ pub(super) fn deleting(store: &Checked<'_>) -> Holds {
 /// If a file is deleted as unused and edited at the same time, either the edit is refused or the file
 /// stays.
 pub(super) fn race_with_edits(store: &Checked<'_>) -> Holds {
-    if !store.0.tracks_access() {
+    if !store.0.info().tracks_access {
         return Ok(());
     }
     for round in 0..5 {

@@ -8,8 +8,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::Read;
-use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
 use zeroize::Zeroizing;
@@ -21,7 +20,7 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::notes::Notes;
 use super::{
-    Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
+    Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError, StoreInfo,
     as_listed, clear_each,
 };
 use crate::error::Error;
@@ -64,6 +63,8 @@ pub struct Encrypted {
     record: MemoryPath,
     deriver: KeyDeriver,
     encrypt_names: bool,
+    /// Whether the underlying store ignores case. It is asked once.
+    inner_folds_case: OnceLock<bool>,
     /// `None` before the first method is called.
     known: RwLock<Option<Arc<Known>>>,
 }
@@ -97,7 +98,12 @@ impl Encrypted {
     #[must_use]
     pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
         let (record, deriver) = (record::path(), KeyDeriver::new(key));
-        Self { inner, record, deriver, encrypt_names, known: RwLock::new(None) }
+        let (inner_folds_case, known) = (OnceLock::new(), RwLock::new(None));
+        Self { inner, record, deriver, encrypt_names, inner_folds_case, known }
+    }
+
+    fn inner_folds_case(&self) -> bool {
+        *self.inner_folds_case.get_or_init(|| self.inner.info().folds_case)
     }
 
     /// The path in the underlying store.
@@ -124,7 +130,8 @@ impl Encrypted {
     fn bound<'p>(&self, path: &'p MemoryPath) -> Result<Cow<'p, MemoryPath>, StoreError> {
         match self.known()?.ring.names {
             Some(_) => Ok(Cow::Borrowed(path)),
-            None => as_listed(&*self.inner, path),
+            None if self.inner_folds_case() => as_listed(&*self.inner, path).map(Cow::Owned),
+            None => Ok(Cow::Borrowed(path)),
         }
     }
 
@@ -215,6 +222,15 @@ enum Edited {
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
+    /// No directory, because that of the underlying store has encrypted files. Encrypted names keep the cases of a name
+    /// apart; until the record has been read, the answer is that of the underlying store.
+    fn info(&self) -> StoreInfo {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let info = self.inner.info();
+        let folds_case = info.folds_case && known.is_none_or(|known| known.ring.names.is_none());
+        StoreInfo { directory: None, folds_case, ..info }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let path = &*self.bound(path)?;
         let at = self.at_existing(path)?;
@@ -323,10 +339,6 @@ impl Store for Encrypted {
         Err(restless(path).unchanged())
     }
 
-    fn edits_apart(&self) -> bool {
-        self.inner.edits_apart()
-    }
-
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         self.inner.delete(&self.at_existing(path).map_err(StoreError::unchanged)?)
     }
@@ -355,10 +367,6 @@ impl Store for Encrypted {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.inner.set_modified(&self.at_existing(path)?, time)
-    }
-
-    fn tracks_access(&self) -> bool {
-        self.inner.tracks_access()
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -392,19 +400,6 @@ impl Store for Encrypted {
         self.inner.make_directory(&self.at(path)?)
     }
 
-    fn is_read_only(&self) -> bool {
-        self.inner.is_read_only()
-    }
-
-    /// None, because the directory of the underlying store has encrypted files.
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-
-    fn locations(&self) -> Vec<Location> {
-        self.inner.locations()
-    }
-
     fn revision(&self) -> Result<Option<String>, StoreError> {
         self.inner.revision()
     }
@@ -420,13 +415,6 @@ impl Store for Encrypted {
             // Other methods report the failure.
             Err(_) => true,
         }
-    }
-
-    /// Not with encrypted names, which differ if the names differ in anything. Until the record has been read,
-    /// the answer is that of the underlying store.
-    fn folds_case(&self) -> bool {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
-        self.inner.folds_case() && known.is_none_or(|known| known.ring.names.is_none())
     }
 
     /// The problems of the underlying store, with its paths, and the names in it that do not decrypt.

@@ -18,7 +18,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
 use std::time::SystemTime;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -28,7 +27,7 @@ use rustix::io::Errno;
 use super::access::{if_a_file, is_unused};
 use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
-use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, StoreInfo};
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, OnExisting};
 
@@ -88,6 +87,19 @@ fn size(stat: &Stat) -> u64 {
 }
 
 impl Store for LocalDirectory {
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            directory: Some(self.root.clone()),
+            locations: vec![self.location.clone()],
+            is_read_only: self.read_only,
+            // The default of Apple's file systems. If it is wrong, patterns only match more paths.
+            folds_case: cfg!(target_vendor = "apple"),
+            tracks_access: open_root(&self.root, OFlags::RDONLY, false)
+                .is_ok_and(times::tracks_access),
+            edits_apart: false,
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
@@ -227,10 +239,6 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
-    fn tracks_access(&self) -> bool {
-        open_root(&self.root, OFlags::RDONLY, false).is_ok_and(times::tracks_access)
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
@@ -271,18 +279,5 @@ impl Store for LocalDirectory {
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         if_a_file(self.locked(|root| remove::unused(root, path, since)))
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
-    /// Assumes the default of Apple's file systems. If it is wrong, patterns only match more paths.
-    fn folds_case(&self) -> bool {
-        cfg!(target_vendor = "apple")
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        Some(&self.root)
     }
 }

@@ -29,7 +29,7 @@ use super::access::{if_a_file, is_unused};
 use super::backoff::Backoff;
 use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
-use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, StoreInfo};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
@@ -117,6 +117,19 @@ fn broken(error: io::Error) -> StoreError {
 }
 
 impl Store for LocalDirectory {
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            directory: Some(self.root.clone()),
+            locations: vec![self.location.clone()],
+            is_read_only: self.read_only,
+            // What file systems of Windows do unless a directory is told otherwise, which is not asked. If it is wrong, patterns
+            // only match more paths.
+            folds_case: true,
+            tracks_access: true,
+            edits_apart: false,
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         match self.look(path, Purpose::Read)? {
             Found::File(file, size) => read_whole(&file, size, None),
@@ -214,10 +227,6 @@ impl Store for LocalDirectory {
         })
     }
 
-    fn tracks_access(&self) -> bool {
-        true
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(&root, path, Purpose::Read).map_err(absent)? {
@@ -260,19 +269,5 @@ impl Store for LocalDirectory {
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         if_a_file(self.delete_file_unused(path, since))
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
-    /// What file systems of Windows do unless a directory is told otherwise, which is not asked: to take two names for
-    /// one only makes patterns match more.
-    fn folds_case(&self) -> bool {
-        true
-    }
-
-    fn directory(&self) -> Option<&Path> {
-        Some(&self.root)
     }
 }

@@ -55,7 +55,7 @@ impl Mounts {
         since: SystemTime,
     ) -> Result<Vec<Entry>, StoreError> {
         let mut unused = Vec::new();
-        for mounted in self.all().filter(|mounted| !mounted.store.is_read_only()) {
+        for mounted in self.all().filter(|mounted| !mounted.store.info().is_read_only) {
             let owner = |file: &Entry| &self.owner(&self.spelled(&file.path)).at;
             let own = files.iter().filter(|file| *owner(file) == mounted.at);
             let own =

@@ -8,12 +8,11 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::notes::Notes;
-use super::{Edit, Entry, Location, Node, Problem, Store, StoreError};
+use super::{Edit, Entry, Node, Problem, Store, StoreError, StoreInfo};
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
 use crate::store::settings::OnExisting;
@@ -66,6 +65,8 @@ pub struct Mounts {
     root: Mounted,
     /// All others, in the order of their mount points.
     below: Vec<Mounted>,
+    /// Whether any of the stores ignores case.
+    folds_case: bool,
 }
 
 /// A store, and the directory of the whole tree that is its root.
@@ -97,7 +98,9 @@ impl Mounts {
     /// A tree whose root is `root`, with nothing mounted so far.
     #[must_use]
     pub fn new(root: Arc<dyn Store>) -> Self {
-        Self { root: Mounted { at: MemoryPath::root(), store: root }, below: Vec::new() }
+        let folds_case = root.info().folds_case;
+        let root = Mounted { at: MemoryPath::root(), store: root };
+        Self { root, below: Vec::new(), folds_case }
     }
 
     /// The same with `store` at `at`.
@@ -115,6 +118,7 @@ impl Mounts {
             return Err(Error::config(format!("no store can be mounted at {at}: it is too deep")));
         }
         let place = self.below.partition_point(|mounted| mounted.at < at);
+        self.folds_case |= store.info().folds_case;
         self.below.insert(place, Mounted { at, store });
         Ok(self)
     }
@@ -122,13 +126,13 @@ impl Mounts {
     /// The path with the names of mount points, and of the directories above them, as they were mounted. A store that
     /// ignores case has them by every spelling.
     fn spelled<'p>(&self, path: &'p MemoryPath) -> Cow<'p, MemoryPath> {
-        if self.below.is_empty() || !self.folds_case() {
+        if self.below.is_empty() || !self.folds_case {
             return Cow::Borrowed(path);
         }
         let mut fixed = MemoryPath::root();
         for name in path.names() {
             let Ok(asked) = fixed.join(name) else { return Cow::Borrowed(path) };
-            let folding = Folding::new(self.owner(&fixed).store.folds_case());
+            let folding = Folding::new(self.owner(&fixed).store.info().folds_case);
             let level = asked.names().count();
             // A mount point or a directory above one, on this level.
             let mut there = self.below.iter().filter_map(|mounted| {
@@ -213,6 +217,22 @@ fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Ve
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
+    /// Not read-only if any store is not; times of access are kept if every store keeps them that may be changed at all.
+    /// The files are in several places, so there is no directory.
+    fn info(&self) -> StoreInfo {
+        let all: Vec<StoreInfo> = self.all().map(|mounted| mounted.store.info()).collect();
+        let is_read_only = all.iter().all(|info| info.is_read_only);
+        let mut writable = all.iter().filter(|info| !info.is_read_only);
+        StoreInfo {
+            directory: None,
+            is_read_only,
+            folds_case: self.folds_case,
+            tracks_access: !is_read_only && writable.all(|info| info.tracks_access),
+            edits_apart: false,
+            locations: all.into_iter().flat_map(|info| info.locations).collect(),
+        }
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.read(&inside)
@@ -234,7 +254,7 @@ impl Store for Mounts {
     /// A file, or a directory that no other store has a part of.
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
         let owner = self.owner(path);
-        if self.folds_case() || self.is_above_a_mount(path) {
+        if self.folds_case || self.is_above_a_mount(path) {
             return None;
         }
         match owner.store.open_nowait(&owner.inside(path).ok()?, depth)? {
@@ -270,10 +290,6 @@ impl Store for Mounts {
         store.update(&inside, edit)
     }
 
-    fn edits_apart(&self) -> bool {
-        false
-    }
-
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::MountPoint)?;
         store.delete(&inside)
@@ -297,10 +313,11 @@ impl Store for Mounts {
     }
 
     fn clear(&self) -> Result<(), StoreError> {
-        if self.is_read_only() {
+        let mut writable =
+            self.all().filter(|mounted| !mounted.store.info().is_read_only).peekable();
+        if writable.peek().is_none() {
             return Err(StoreError::ReadOnly);
         }
-        let writable = self.all().filter(|mounted| !mounted.store.is_read_only());
         // Every store is cleared, even if another one fails.
         let mut results: Vec<_> = writable.map(|mounted| mounted.store.clear()).collect();
         let others_changed = results.iter().any(Result::is_ok);
@@ -319,12 +336,6 @@ impl Store for Mounts {
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.set_modified(&inside, time)
-    }
-
-    /// Whether every store does that may be changed at all.
-    fn tracks_access(&self) -> bool {
-        let mut writable = self.all().filter(|mounted| !mounted.store.is_read_only()).peekable();
-        writable.peek().is_some() && writable.all(|mounted| mounted.store.tracks_access())
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -374,15 +385,6 @@ impl Store for Mounts {
         Ok(())
     }
 
-    /// None: the files are in several places.
-    fn directory(&self) -> Option<&Path> {
-        None
-    }
-
-    fn locations(&self) -> Vec<Location> {
-        self.all().flat_map(|mounted| mounted.store.locations()).collect()
-    }
-
     /// Those of all stores, if each has one. A store that is out of reach is an empty directory in listings from above: it
     /// has another revision than when it is back.
     fn revision(&self) -> Result<Option<String>, StoreError> {
@@ -404,13 +406,5 @@ impl Store for Mounts {
 
     fn can_keep(&self, path: &MemoryPath) -> bool {
         self.within(&self.spelled(path)).is_ok_and(|(store, inside)| store.can_keep(&inside))
-    }
-
-    fn is_read_only(&self) -> bool {
-        self.all().all(|mounted| mounted.store.is_read_only())
-    }
-
-    fn folds_case(&self) -> bool {
-        self.all().any(|mounted| mounted.store.folds_case())
     }
 }

@@ -53,10 +53,10 @@ pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
         // The destination's own rename reports any other error.
         Err(_) => {}
     }
-    if from.store.is_read_only() {
+    if from.store.info().is_read_only {
         return Err(about_source(StoreError::ReadOnly));
     }
-    if to.store.is_read_only() {
+    if to.store.info().is_read_only {
         return Err(StoreError::ReadOnly);
     }
     if moves_directory && (from.path.is_above(to.path) || holds(from, to)) {
@@ -76,7 +76,7 @@ pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
 
 /// Whether the destination is within the source, by any mount of the same store.
 fn holds(from: &End<'_>, to: &End<'_>) -> bool {
-    let at = |end: &End<'_>| match end.store.locations().as_slice() {
+    let at = |end: &End<'_>| match end.store.info().locations.as_slice() {
         [only] => Some(only.below(&end.inside)),
         _ => None,
     };

@@ -31,7 +31,9 @@ use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use self::stamp::Id;
 use self::stream::Stream;
 use super::access::if_a_file;
-use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, micros, runtime};
+use super::{
+    Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, StoreInfo, micros, runtime,
+};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::per_process::PerProcess;
@@ -151,8 +153,14 @@ impl ObjectStorage {
 }
 
 impl Store for ObjectStorage {
-    fn locations(&self) -> Vec<Location> {
-        vec![Location::in_service(self.service.place(), self.prefix.as_ref())]
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            locations: vec![Location::in_service(self.service.place(), self.prefix.as_ref())],
+            tracks_access: true,
+            // An edit is made between a read and a conditional write.
+            edits_apart: true,
+            ..StoreInfo::default()
+        }
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {
@@ -271,11 +279,6 @@ impl Store for ObjectStorage {
         }
     }
 
-    /// An edit is made between a read and a conditional write.
-    fn edits_apart(&self) -> bool {
-        true
-    }
-
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         let path = path.clone();
         self.run("deleting", |client| async move { client.delete_path(&path).await })
@@ -306,10 +309,6 @@ impl Store for ObjectStorage {
             }
             Err(client.no_file(&path).await?.into())
         })
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

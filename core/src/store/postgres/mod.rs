@@ -19,7 +19,7 @@ use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use super::access::is_unused;
 use super::notes::{self, Notes};
 use super::total::Total;
-use super::{Edit, Entry, Location, Node, Problem, Store, StoreError, TotalLimits, runtime};
+use super::{Edit, Entry, Node, Problem, Store, StoreError, StoreInfo, TotalLimits, runtime};
 use crate::cancel;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
@@ -254,8 +254,12 @@ impl PostgresDatabase {
 }
 
 impl Store for PostgresDatabase {
-    fn locations(&self) -> Vec<Location> {
-        vec![self.session.location()]
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            locations: vec![self.session.location()],
+            tracks_access: true,
+            ..StoreInfo::default()
+        }
     }
 
     /// The newest change of the namespace, which each change notes.
@@ -438,10 +442,6 @@ impl Store for PostgresDatabase {
                 changes_a_row: true,
             }))
         })
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

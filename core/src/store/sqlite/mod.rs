@@ -17,7 +17,9 @@ use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
 use super::notes::{self, Notes};
-use super::{Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, TotalLimits};
+use super::{
+    Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits,
+};
 use crate::cancel;
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
@@ -291,8 +293,12 @@ impl SqliteError {
 }
 
 impl Store for SqliteDatabase {
-    fn locations(&self) -> Vec<Location> {
-        vec![Location::file(&self.database.path)]
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            locations: vec![Location::file(&self.database.path)],
+            tracks_access: true,
+            ..StoreInfo::default()
+        }
     }
 
     /// SQLite tells a connection cheaply whether another one has committed something, and how many rows it has changed
@@ -446,10 +452,6 @@ impl Store for SqliteDatabase {
             let (id, _) = tree.file(path)?;
             tree.set_modified(id, time)
         })
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

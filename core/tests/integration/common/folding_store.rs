@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Node};
+use memdir::store::{Edit, Entry, InProcess, Node, StoreInfo};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -51,8 +51,8 @@ fn asked(entries: Vec<Entry>, kept: &MemoryPath, asked: &MemoryPath) -> Vec<Entr
 }
 
 impl Store for FoldingStore {
-    fn folds_case(&self) -> bool {
-        true
+    fn info(&self) -> StoreInfo {
+        StoreInfo { folds_case: true, tracks_access: true, ..StoreInfo::default() }
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -103,10 +103,6 @@ impl Store for FoldingStore {
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         self.inner.set_modified(&self.kept(path), time)
-    }
-
-    fn tracks_access(&self) -> bool {
-        true
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {

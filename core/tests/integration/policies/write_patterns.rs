@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memdir::policy::PathPattern;
-use memdir::store::{Edit, Entry, InProcess, Mounts, ReadOnly};
+use memdir::store::{Edit, Entry, InProcess, Mounts, ReadOnly, StoreInfo};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 use super::seams::Seams;
@@ -103,8 +103,8 @@ fn folded(path: &MemoryPath) -> MemoryPath {
 }
 
 impl Store for FoldsCase {
-    fn folds_case(&self) -> bool {
-        true
+    fn info(&self) -> StoreInfo {
+        StoreInfo { folds_case: true, ..StoreInfo::default() }
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -148,8 +148,8 @@ fn a_pattern_holds_in_any_case_where_the_store_folds_it() {
     let mounted = Mounts::new(Arc::new(InProcess::new()))
         .mount(at("/memories/m"), Arc::clone(&store))
         .unwrap();
-    assert!(mounted.folds_case());
-    assert!(ReadOnly::from(Arc::clone(&store)).folds_case());
+    assert!(mounted.info().folds_case);
+    assert!(ReadOnly::from(Arc::clone(&store)).info().folds_case);
     let memory = memory(Arc::clone(&store), &["/memories/Handbook/**"], None);
     for rules in ["/memories/handbook/rules.md", "/memories/HANDBOOK/Rules.md"] {
         assert_eq!(refusal(memory.insert(rules, 0, "x")), read_only(rules));
