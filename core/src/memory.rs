@@ -18,7 +18,7 @@ use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
-use crate::store::{ReadOnly, Store, StoreError, open_store};
+use crate::store::{Context, Mutation, ReadOnly, Store, StoreError, open_store};
 use crate::trace;
 
 mod files;
@@ -181,7 +181,8 @@ impl Memory {
             Ok(Err(_)) | Err(_) => None,
         };
         let execute = |command: &ValidCommand<'a>| {
-            (result.unwrap_or_else(|| handlers::execute(store, policies, command)), None)
+            let execute = || handlers::execute(store, policies, &Context::new(), command);
+            (result.unwrap_or_else(execute), None)
         };
         let (result, _) = Call::begin(decoded, false).execute(policies, execute);
         Ok(result.into())
@@ -260,7 +261,9 @@ impl Memory {
                 return (Err(Error::Store(cancelled)), None);
             }
             self.expire_first();
-            let execute = || handlers::execute(&*self.store, &self.policies, command);
+            let execute = |context: &Context| {
+                handlers::execute(&*self.store, &self.policies, context, command)
+            };
             let (result, change) = self.recorded(execute);
             self.tell_change(command, &result);
             (result, change)
@@ -357,7 +360,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
-        let (cleared, _) = self.recorded(|| self.store.clear());
+        let (cleared, _) = self.recorded(|context| self.store.mutate(context, Mutation::Clear));
         self.policies.limits.shrunk();
         if cleared.is_ok() || cleared.as_ref().is_err_and(StoreError::may_have_changed) {
             self.policies.views.removed(&MemoryPath::root());
@@ -366,7 +369,7 @@ impl Memory {
             changes::tell(&self.store, &[root]);
         }
         match cleared {
-            Ok(()) => Ok(reply::cleared()),
+            Ok(_) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
         }
     }
@@ -415,7 +418,9 @@ impl Memory {
     ) -> Result<Vec<Expired>, Error> {
         let (store, policies) = (&*self.store, &*self.policies);
         let others = policies.beside_expiry();
-        let expire = || policies.expiry.expire(store, others, older_than, dry_run, progress);
+        let expire = |context: &Context| {
+            policies.expiry.expire(store, context, others, older_than, dry_run, progress)
+        };
         let (expired, _) = self.recorded(expire);
         if !dry_run {
             trace::expiry(&policies.sensitive, &expired);

@@ -6,13 +6,14 @@ use crate::path::MemoryPath;
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits;
 use crate::reply;
-use crate::store::{OnExisting, Store, StoreError};
+use crate::store::{Context, Mutation, OnExisting, Store, StoreError};
 use crate::text::Splice;
 
 /// Writes `text`. With `unchanged` only if that is what the file holds.
 pub(crate) fn write(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     text: &str,
     unchanged: Option<&str>,
@@ -21,8 +22,8 @@ pub(crate) fn write(
         return Err(is_a_directory(path));
     }
     match unchanged {
-        None => put(store, policies, path, text, OnExisting::Overwrite),
-        Some(old) => replace_if(store, policies, path, text, old),
+        None => put(store, policies, context, path, text, OnExisting::Overwrite),
+        Some(old) => replace_if(store, policies, context, path, text, old),
     }
 }
 
@@ -30,13 +31,14 @@ pub(crate) fn write(
 pub(crate) fn make(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     text: &str,
 ) -> Result<bool, Error> {
     if super::exists(store, path)? {
         return Ok(false);
     }
-    match put(store, policies, path, text, OnExisting::Error) {
+    match put(store, policies, context, path, text, OnExisting::Error) {
         Ok(()) => Ok(true),
         // Somebody was faster.
         Err(Error::Refused(_)) if super::exists(store, path)? => Ok(false),
@@ -48,6 +50,7 @@ pub(crate) fn make(
 pub(crate) fn put(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     text: &str,
     existing: OnExisting,
@@ -56,8 +59,9 @@ pub(crate) fn put(
         policies.check_create(store, path, text, existing, || false)?;
     // The model has not seen this text, so its view is not remembered: the stale guard is to refuse an edit
     // that is based on the one before.
-    match store.write(path, text.as_bytes(), existing) {
-        Ok(()) => {
+    let content = text.as_bytes();
+    match store.mutate(context, Mutation::Write { path, content, existing }) {
+        Ok(_) => {
             limits::written(reservation);
             Ok(())
         }
@@ -80,6 +84,7 @@ pub(crate) fn put(
 fn replace_if(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     text: &str,
     old: &str,
@@ -98,7 +103,7 @@ fn replace_if(
         answer: &|_, _| Ok(String::new()),
         seen_by_model: false,
     };
-    edit(store, policies, path, &replace).map(drop)
+    edit(store, policies, context, path, &replace).map(drop)
 }
 
 fn is_a_directory(path: &MemoryPath) -> Error {

@@ -5,11 +5,12 @@ use crate::path::MemoryPath;
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits;
 use crate::reply;
-use crate::store::{Node, Store, StoreError};
+use crate::store::{Context, Mutation, Node, Store, StoreError};
 
 pub(super) fn create(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     file_text: &str,
 ) -> Result<String, Error> {
@@ -21,12 +22,13 @@ pub(super) fn create(
             is_taken(store, policies, path)
         })?;
     let snapshot = policies.views.writing(&[text.as_bytes()]);
-    let done = store.write(path, text.as_bytes(), policies.options.on_existing);
+    let (content, existing) = (text.as_bytes(), policies.options.on_existing);
+    let done = store.mutate(context, Mutation::Write { path, content, existing });
     if let Err(error) = &done {
         reservation.failed(error);
     }
     match done {
-        Ok(()) => {
+        Ok(_) => {
             limits::written(reservation);
             policies.views.remember(path, snapshot);
             Ok(reply::created(path) + &note)

@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply;
-use crate::store::{Store, StoreError};
+use crate::store::{Context, Mutation, Store, StoreError};
 
 pub(super) fn delete(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
 ) -> Result<String, Error> {
     if path.is_root() {
@@ -16,11 +17,11 @@ pub(super) fn delete(
     }
     policies.check_delete(store, path)?;
     let moving = policies.limits.moving();
-    let done = store.delete(path);
+    let done = store.mutate(context, Mutation::Delete { path });
     policies.limits.shrunk();
     drop(moving);
     match done {
-        Ok(()) => {
+        Ok(_) => {
             policies.views.removed(path);
             Ok(reply::deleted(path))
         }

@@ -9,7 +9,7 @@ use crate::policies::{Policies, Stop};
 use crate::policy::limits::Unreserved;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::{Store, StoreError};
+use crate::store::{Context, Mutation, Store, StoreError};
 use crate::text::Splice;
 
 /// The reply, given the content before and the change.
@@ -32,6 +32,7 @@ pub(crate) struct Edit<'e> {
 pub(crate) fn edit(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     edit: &Edit<'_>,
 ) -> Result<String, Error> {
@@ -41,7 +42,7 @@ pub(crate) fn edit(
         // The result of the last call of the edit; the store may call it several times.
         let mut outcome = Err(Stop::Refused((edit.missing)(path)));
         let mut snapshot = None;
-        let done = store.update(path, &mut |content| {
+        let mut decide_on = |content: &[u8]| {
             let mut decide = || -> Result<(Splice, String), Stop> {
                 // The command may have waited for other writers.
                 cancel::check().map_err(Error::Store)?;
@@ -66,24 +67,25 @@ pub(crate) fn edit(
                     None
                 }
             }
-        });
+        };
+        let done = store.mutate(context, Mutation::Update { path, edit: &mut decide_on });
         if let Err(error) = &done {
             reservation.failed(error);
         }
         match (done, outcome) {
-            (Ok(()), Ok(answer)) => {
+            (Ok(_), Ok(answer)) => {
                 reservation.commit();
                 if edit.seen_by_model {
                     policies.views.remember(path, snapshot);
                 }
                 return Ok(answer);
             }
-            (Ok(()), Err(Stop::Refused(refusal))) => return Err(refusal),
-            (Ok(()), Err(Stop::Unreserved(Unreserved::Full(over)))) => {
+            (Ok(_), Err(Stop::Refused(refusal))) => return Err(refusal),
+            (Ok(_), Err(Stop::Unreserved(Unreserved::Full(over)))) => {
                 return Err(reservation.refusal(path, over));
             }
             // The tree cannot be measured within an edit. Measure it now, then try again.
-            (Ok(()), Err(Stop::Unreserved(Unreserved::Unsure))) => reservation.measure(store)?,
+            (Ok(_), Err(Stop::Unreserved(Unreserved::Unsure))) => reservation.measure(store)?,
             // A directory counts as missing (documentation of the tool).
             (
                 Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory),

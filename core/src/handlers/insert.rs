@@ -6,12 +6,13 @@ use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::Store;
+use crate::store::{Context, Store};
 use crate::text::insert_lines;
 
 pub(super) fn insert(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     insert_line: i64,
     insert_text: &str,
@@ -26,5 +27,5 @@ pub(super) fn insert(
         answer: &|_, _| Ok(reply::inserted(path)),
         seen_by_model: true,
     };
-    edit(store, policies, path, &insert)
+    edit(store, policies, context, path, &insert)
 }

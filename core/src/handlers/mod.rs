@@ -16,12 +16,13 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply::{self, Content};
-use crate::store::{Effect, Store};
+use crate::store::{Context, Effect, Store};
 
 /// Executes a command.
 pub(crate) fn execute(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     command: &ValidCommand<'_>,
 ) -> Result<Content, Error> {
     let done = match command {
@@ -30,16 +31,18 @@ pub(crate) fn execute(
             return view::view(store, policies, path, view_range.as_ref())
                 .map_err(|error| error.with_effect(Effect::Read));
         }
-        Command::Create { path, file_text } => create::create(store, policies, path, file_text),
+        Command::Create { path, file_text } => {
+            create::create(store, policies, context, path, file_text)
+        }
         Command::StrReplace { path, old_str, new_str } => {
-            str_replace::str_replace(store, policies, path, old_str, new_str)
+            str_replace::str_replace(store, policies, context, path, old_str, new_str)
         }
         Command::Insert { path, insert_line, insert_text } => {
-            insert::insert(store, policies, path, *insert_line, insert_text)
+            insert::insert(store, policies, context, path, *insert_line, insert_text)
         }
-        Command::Delete { path } => delete::delete(store, policies, path),
+        Command::Delete { path } => delete::delete(store, policies, context, path),
         Command::Rename { old_path, new_path } => {
-            rename::rename(store, policies, old_path, new_path)
+            rename::rename(store, policies, context, old_path, new_path)
         }
     };
     done.map(Content::Text)

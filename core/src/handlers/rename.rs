@@ -4,11 +4,12 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply;
-use crate::store::{Store, StoreError};
+use crate::store::{Context, Mutation, Store, StoreError};
 
 pub(super) fn rename(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<String, Error> {
@@ -17,10 +18,10 @@ pub(super) fn rename(
     }
     policies.check_rename(store, from, to)?;
     let moving = policies.limits.moving();
-    let done = store.rename(from, to);
+    let done = store.mutate(context, Mutation::Rename { from, to });
     drop(moving);
     match done {
-        Ok(()) => {
+        Ok(_) => {
             policies.views.moved(from, to);
             // The rename has succeeded, so its reply ignores failures here. For a directory the
             // store records nothing.

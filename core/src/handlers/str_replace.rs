@@ -7,12 +7,13 @@ use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::Store;
+use crate::store::{Context, Store};
 use crate::text::{Ending, Occurrences, Pager, Splice, count_lines_of, find, snippet};
 
 pub(super) fn str_replace(
     store: &dyn Store,
     policies: &Policies,
+    context: &Context,
     path: &MemoryPath,
     old_str: &str,
     new_str: &str,
@@ -24,7 +25,7 @@ pub(super) fn str_replace(
         answer: &|content, splice| shown(policies, path, content, splice),
         seen_by_model: true,
     };
-    edit(store, policies, path, &replace)
+    edit(store, policies, context, path, &replace)
 }
 
 fn change(

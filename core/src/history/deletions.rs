@@ -1,22 +1,22 @@
 //! How a deletion is recorded, and which files a command deletes or moves.
 
-use super::context;
 use super::journal::Flush;
 use super::record::{Content, Row};
 use super::recorder::{Recorded, Recorder};
 use super::version::Operation;
 use crate::path::MemoryPath;
-use crate::store::{Node, StoreError};
+use crate::store::{Context, Mutation, Node, StoreError};
 
 impl Recorder {
     /// Records that the files are gone, each with its content.
     pub(super) fn record_deletion(
         &self,
+        context: &Context,
         files: &[MemoryPath],
         operation: Operation,
     ) -> Result<Option<Recorded>, StoreError> {
-        let operation = context::current().operation.unwrap_or(operation);
-        let mut record = self.record()?;
+        let operation = context.operation(operation);
+        let mut record = self.record(context)?;
         for path in files {
             let bytes = match self.store.read(path) {
                 Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
@@ -38,7 +38,7 @@ impl Recorder {
         if record.header.rows.is_empty() {
             return Ok(None);
         }
-        self.append(record, Flush::Now).map(Some)
+        self.append(context, record, Flush::Now).map(Some)
     }
 
     /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
@@ -81,14 +81,15 @@ impl Recorder {
     /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
     pub(super) fn empty(
         &self,
+        context: &Context,
         directory: &MemoryPath,
         changed: &mut bool,
     ) -> Result<(), StoreError> {
         let listed = self.store.list(directory).map_err(StoreError::unchanged)?;
         for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
-            match self.store.delete(&entry.path) {
-                Ok(()) => *changed = true,
-                Err(StoreError::MountPoint) => self.empty(&entry.path, changed)?,
+            match self.store.mutate(context, Mutation::Delete { path: &entry.path }) {
+                Ok(_) => *changed = true,
+                Err(StoreError::MountPoint) => self.empty(context, &entry.path, changed)?,
                 Err(StoreError::NotFound) => {}
                 Err(StoreError::ReadOnly) if !directory.is_root() => {}
                 Err(error) => return Err(if *changed { error.after_changes() } else { error }),

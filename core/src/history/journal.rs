@@ -9,29 +9,36 @@ use std::sync::Arc;
 use super::id::HistoryId;
 use super::log_writer::LogWriter;
 use super::record::{Header, Record};
-use crate::store::StoreError;
+use crate::store::{Context, StoreError};
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
     /// Keeps a record, as durably as the store keeps files.
     ///
     /// With [`Flush::Beside`] it may still be on its way to the disk when this returns; the store then waits for it
-    /// before the change takes effect ([`barrier`](crate::store::barrier)).
-    fn append(&self, record: &Record, flush: Flush) -> Result<Appended, StoreError>;
+    /// before the change takes effect ([`Context::wait`]).
+    fn append(
+        &self,
+        context: &Context,
+        record: &Record,
+        flush: Flush,
+    ) -> Result<Appended, StoreError>;
 
     /// As [`append`](Journal::append), for a record that comes with no change of the store.
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
-        self.append(record, Flush::Now).map(drop)
+        self.append(&Context::new(), record, Flush::Now).map(drop)
     }
 
     /// Notes that the change of a record was made, if that costs little. It need not be durable.
     fn confirm(&self, id: HistoryId, appended: &mut Appended) -> bool;
 
     /// Notes that the change of a record was not made.
-    fn withdraw(&self, id: HistoryId) -> Result<(), StoreError>;
+    fn withdraw(&self, context: &Context, id: HistoryId) -> Result<(), StoreError>;
 
     /// Ends a change of which is not known whether it was made: what was not written yet is written no more.
-    fn give_up(&self) {}
+    fn give_up(&self, context: &Context) {
+        let _ = context;
+    }
 
     /// Adds the headers of the records that `loaded` does not have yet; starts anew if the journal was rewritten.
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError>;

@@ -10,7 +10,7 @@ use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use crate::path::MemoryPath;
 use crate::sort::sort_by;
-use crate::store::{OnExisting, Store, StoreError};
+use crate::store::{Context, OnExisting, Store, StoreError};
 
 /// The reserved name.
 pub(super) const NAME: &str = ".memdir-history";
@@ -53,7 +53,7 @@ fn damaged(error: Damaged) -> StoreError {
 }
 
 impl Journal for KeptFiles {
-    fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+    fn append(&self, _: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
         let path = Self::path(record.header.id)?;
         self.store.write_unique(&path, &bytes)?;
@@ -65,7 +65,7 @@ impl Journal for KeptFiles {
         false
     }
 
-    fn withdraw(&self, id: HistoryId) -> Result<(), StoreError> {
+    fn withdraw(&self, _: &Context, id: HistoryId) -> Result<(), StoreError> {
         match self.store.delete(&Self::path(id)?) {
             Err(StoreError::NotFound) => Ok(()),
             deleted => deleted,
@@ -127,7 +127,7 @@ impl Journal for KeptFiles {
                 Ok(record) => record,
             };
             match change(record.clone())? {
-                None => self.withdraw(stored.header.id)?,
+                None => self.withdraw(&Context::new(), stored.header.id)?,
                 Some(new) if new == record => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }

@@ -17,7 +17,7 @@ use super::id::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::log_writer::{LogWriter, flush_directory, private};
 use super::record::{Header, PREFIX, Prefix, Record, next_magic};
-use crate::store::{Durability, StoreError, barrier};
+use crate::store::{Context, Durability, StoreError};
 
 /// How much is read at a time.
 const WINDOW: usize = 256 * 1024;
@@ -55,7 +55,12 @@ impl LogFile {
     }
 
     /// Flushes the log. If that is slow, as on a disk, another thread does it while the store flushes the content.
-    fn flush(&self, writer: &Arc<LogWriter>, flush: Flush) -> Result<(), StoreError> {
+    fn flush(
+        &self,
+        context: &Context,
+        writer: &Arc<LogWriter>,
+        flush: Flush,
+    ) -> Result<(), StoreError> {
         /// What takes longer is worth a thread.
         const SLOW: Duration = Duration::from_micros(150);
         let failed = Self::failed("writing the history");
@@ -66,7 +71,7 @@ impl LogFile {
             let beside = Arc::clone(writer);
             let thread = thread::Builder::new().name("memdir-history".to_owned());
             if let Ok(flushing) = thread.spawn(move || beside.flush()) {
-                barrier::put(Box::new(move || {
+                context.put_wait(Box::new(move || {
                     let broken = |_| Err(std::io::Error::other("a thread broke off"));
                     flushing.join().unwrap_or_else(broken).map_err(failed)
                 }));
@@ -138,10 +143,15 @@ impl Reader {
 }
 
 impl Journal for LogFile {
-    fn append(&self, record: &Record, flush: Flush) -> Result<Appended, StoreError> {
+    fn append(
+        &self,
+        context: &Context,
+        record: &Record,
+        flush: Flush,
+    ) -> Result<Appended, StoreError> {
         let (writer, bytes) = (Arc::new(self.writer()?), record.to_bytes());
         let at = writer.append(&bytes).map_err(Self::failed("writing the history"))?;
-        self.flush(&writer, flush)?;
+        self.flush(context, &writer, flush)?;
         Ok(Appended { at: Some(at), len: bytes.len() as u64, file: Some(writer) })
     }
 
@@ -153,7 +163,7 @@ impl Journal for LogFile {
         writer.append(&record.to_bytes()).is_ok()
     }
 
-    fn withdraw(&self, id: HistoryId) -> Result<(), StoreError> {
+    fn withdraw(&self, _: &Context, id: HistoryId) -> Result<(), StoreError> {
         let mut record = Record::new(HistoryId::new()?, id, None);
         record.header.withdraws.push(id);
         // A loss of power brings back the record; that the change was not made is then seen by the file.

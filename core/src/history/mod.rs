@@ -16,7 +16,6 @@
 mod abbreviation;
 mod check;
 mod contents;
-pub(crate) mod context;
 mod deletions;
 mod diff;
 mod edits;
@@ -24,7 +23,7 @@ mod error;
 #[cfg(feature = "cli")]
 mod fast_import;
 mod hidden;
-mod id;
+pub(crate) mod id;
 mod index;
 mod journal;
 mod kept_files;
@@ -51,7 +50,7 @@ mod timeline;
 mod transfer;
 mod trim;
 mod undo;
-mod version;
+pub(crate) mod version;
 
 #[cfg(feature = "cli")]
 pub(crate) use abbreviation::Named;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::id::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
-use crate::store::notes::{self, HEAD, Listed, Note, Notes};
-use crate::store::{Store, StoreError};
+use crate::store::notes::{HEAD, Listed, Note, Notes};
+use crate::store::{Context, Store, StoreError};
 
 pub(super) struct Noted {
     store: Arc<dyn Store>,
@@ -50,11 +50,11 @@ fn note(record: &Record) -> Note {
 }
 
 impl Journal for Noted {
-    /// Puts the record down for the store, which takes it into the transaction of the change.
-    fn append(&self, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+    /// The record goes with the change to the store, which takes it into the transaction.
+    fn append(&self, context: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let note = note(record);
         let len = note.bytes.len() as u64;
-        notes::put(self.notes()?, note);
+        context.put_note(note);
         Ok(Appended { at: Some(u64::MAX), len, file: None })
     }
 
@@ -67,15 +67,13 @@ impl Journal for Noted {
     }
 
     /// The transaction did not come about, so the note is not for the next one.
-    fn withdraw(&self, _: HistoryId) -> Result<(), StoreError> {
-        self.give_up();
+    fn withdraw(&self, context: &Context, _: HistoryId) -> Result<(), StoreError> {
+        self.give_up(context);
         Ok(())
     }
 
-    fn give_up(&self) {
-        if let Ok(notes) = self.notes() {
-            notes::take(notes);
-        }
+    fn give_up(&self, context: &Context) {
+        context.take_note();
     }
 
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {

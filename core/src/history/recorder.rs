@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use super::context;
 use super::id::HistoryId;
 use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
@@ -25,8 +24,8 @@ use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{
-    Durability, Edit, Entry, Layer, Node, OnExisting, Problem, ProblemKind, ReadOnly, Splice,
-    Store, StoreError, barrier,
+    Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
+    Splice, Store, StoreError,
 };
 
 /// A store with a history: it records every change before it is made.
@@ -90,15 +89,21 @@ impl Recorder {
         }
     }
 
-    /// A record of the change that this thread makes.
-    pub(super) fn record(&self) -> Result<Record, StoreError> {
-        let (id, context) = (HistoryId::new()?, context::current());
-        Ok(Record::new(id, context.change.unwrap_or(id), context.actor.as_deref()))
+    /// A record of a change.
+    pub(super) fn record(&self, context: &Context) -> Result<Record, StoreError> {
+        let id = HistoryId::new()?;
+        Ok(Record::new(id, context.change().unwrap_or(id), context.actor()))
     }
 
-    pub(super) fn append(&self, mut record: Record, flush: Flush) -> Result<Recorded, StoreError> {
+    pub(super) fn append(
+        &self,
+        context: &Context,
+        mut record: Record,
+        flush: Flush,
+    ) -> Result<Recorded, StoreError> {
         record.header.confirms = self.index().take_unconfirmed();
-        let appended = self.journal.append(&record, flush).map_err(StoreError::unchanged)?;
+        let appended =
+            self.journal.append(context, &record, flush).map_err(StoreError::unchanged)?;
         let Header { id, change, .. } = record.header;
         self.index().appended(record.header, &appended);
         Ok(Recorded { id, change, appended })
@@ -107,35 +112,36 @@ impl Recorder {
     /// Ends a change with this result of the store.
     pub(super) fn finish<T>(
         &self,
+        context: &Context,
         recorded: Option<Recorded>,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let Some(Recorded { id, change, mut appended }) = recorded else { return result };
         // If the store did not wait for the record, as one does that refuses the change.
-        let flushed = barrier::wait();
+        let flushed = context.wait();
         let result =
             result.and_then(|done| flushed.map(|()| done).map_err(StoreError::after_changes));
         match &result {
             Ok(_) => {
-                context::begin(change);
+                context.begin(change);
                 let is_noted = self.journal.confirm(id, &mut appended);
                 self.index().confirmed(id, is_noted);
                 self.trim_sometimes();
             }
             // Whether it was made is seen by the file, or by the record, if that is in the transaction.
-            Err(error) if error.may_have_changed() => self.journal.give_up(),
+            Err(error) if error.may_have_changed() => self.journal.give_up(context),
             Err(_) => {
                 drop(appended);
-                self.withdraw(id);
+                self.withdraw(context, id);
             }
         }
         result
     }
 
-    pub(super) fn withdraw(&self, id: HistoryId) {
+    pub(super) fn withdraw(&self, context: &Context, id: HistoryId) {
         self.index().withdrawn(id);
         // If it stays, it is seen by the file that the change was not made.
-        let _ = self.journal.withdraw(id);
+        let _ = self.journal.withdraw(context, id);
     }
 
     /// Removes what is too old, now and then.
@@ -161,6 +167,155 @@ impl Recorder {
     /// be read, contents are kept as a whole.
     fn follow(&self) -> bool {
         self.journal.is_cheap_to_follow() && self.index().refresh(&*self.journal).is_ok()
+    }
+}
+
+/// How each change is recorded and made.
+impl Recorder {
+    fn write_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        const MAX_ATTEMPTS: usize = 1_000;
+        for _ in 0..MAX_ATTEMPTS {
+            if existing == OnExisting::Overwrite {
+                let mut whole =
+                    |old: &[u8]| Some(Splice { range: 0..old.len(), text: content.to_vec() });
+                let replaced = self.update_as(context, path, &mut whole, Operation::Overwritten);
+                match replaced {
+                    Err(StoreError::NotFound) => {}
+                    Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
+                    // It cannot be read to be kept, but it can be replaced.
+                    Err(StoreError::TooLarge { .. }) => {}
+                    replaced => return replaced,
+                }
+            } else {
+                // Nothing is recorded that is refused anyway.
+                match self.store.open(path, 0) {
+                    Ok(_) => return Err(StoreError::AlreadyExists),
+                    Err(error) if error.is_failure() => return Err(error.unchanged()),
+                    Err(_) => {}
+                }
+            }
+            let whole = Content::of(content);
+            let mut record = self.record(context)?;
+            record.keep(whole, content);
+            record.header.rows.push(Row {
+                operation: context.operation(Operation::Created),
+                path: path.clone(),
+                old_path: None,
+                before: None,
+                after: Some(whole),
+                splice: None,
+                is_trimmed: false,
+            });
+            let recorded = self.append(context, record, Flush::Beside)?;
+            let too_large = existing == OnExisting::Overwrite
+                && matches!(self.store.open(path, 0), Ok(Node::File(..)));
+            let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
+            let write = Mutation::Write { path, content, existing: how };
+            let written = self.store.mutate(context, write).map(drop);
+            match self.finish(context, Some(recorded), written) {
+                // Somebody else made it meanwhile.
+                Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
+                written => return written,
+            }
+        }
+        Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
+    }
+
+    fn delete_recorded(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        let files = self.files_at(path).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
+        let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        self.finish(context, recorded, deleted)
+    }
+
+    fn delete_unused_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        since: SystemTime,
+    ) -> Result<bool, StoreError> {
+        if self.is_hidden(path) {
+            return Ok(false);
+        }
+        let recorded =
+            self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
+        match self.store.mutate(context, Mutation::DeleteUnused { path, since }) {
+            Ok(false) => {
+                if let Some(Recorded { id, .. }) = recorded {
+                    self.withdraw(context, id);
+                }
+                Ok(false)
+            }
+            result => self.finish(context, recorded, result),
+        }
+    }
+
+    fn rename_recorded(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        if self.is_hidden(from) {
+            return Err(StoreError::NotFound);
+        }
+        self.refuse_hidden(to)?;
+        let files =
+            self.files_at(from).map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+        let mut record = self.record(context)?;
+        let is_file = files.first() == Some(from);
+        for old_path in files {
+            let Ok(path) = old_path.moved(from, to) else {
+                // The store refuses it, and says why.
+                continue;
+            };
+            let mut content = None;
+            // A single file is read, so its version says which content it has. A whole directory is not.
+            if is_file {
+                let bytes = self
+                    .store
+                    .read(&old_path)
+                    .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+                let found = Content::of(&bytes);
+                self.keep_unknown(&mut record, found, &bytes);
+                content = Some(found);
+            }
+            record.header.rows.push(Row {
+                operation: context.operation(Operation::Renamed),
+                path,
+                old_path: Some(old_path),
+                before: content,
+                after: content,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        let recorded = if record.header.rows.is_empty() {
+            None
+        } else {
+            Some(self.append(context, record, Flush::Now)?)
+        };
+        let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+        self.finish(context, recorded, renamed)
+    }
+
+    fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
+        let files = self.files_at(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
+        let cleared = if self.is_inside {
+            self.empty(context, &MemoryPath::root(), &mut false)
+        } else {
+            self.store.mutate(context, Mutation::Clear).map(drop)
+        };
+        self.finish(context, recorded, cleared)
     }
 }
 
@@ -191,6 +346,31 @@ fn place_beside(store: &dyn Store) -> Option<Beside> {
 impl Layer for Recorder {
     fn inner(&self) -> &dyn Store {
         &*self.store
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_recorded(context, path, content, existing)
+            }
+            Mutation::Update { path, edit } => {
+                self.update_as(context, path, edit, Operation::Modified)
+            }
+            Mutation::Delete { path } => self.delete_recorded(context, path),
+            Mutation::DeleteUnused { path, since } => {
+                return self.delete_unused_recorded(context, path, since);
+            }
+            Mutation::Rename { from, to } => self.rename_recorded(context, from, to),
+            Mutation::Clear => self.clear_recorded(context),
+            Mutation::MakeDirectory { path }
+            | Mutation::SetModified { path, .. }
+            | Mutation::RecordAccess { path, .. } => {
+                self.refuse_hidden(path)?;
+                return self.store.mutate(context, mutation);
+            }
+            Mutation::WriteUnique { .. } => return self.store.mutate(context, mutation),
+        };
+        done.map(|()| true)
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -226,161 +406,12 @@ impl Layer for Recorder {
         })
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        const MAX_ATTEMPTS: usize = 1_000;
-        for _ in 0..MAX_ATTEMPTS {
-            if existing == OnExisting::Overwrite {
-                let mut whole =
-                    |old: &[u8]| Some(Splice { range: 0..old.len(), text: content.to_vec() });
-                let replaced = self.update_as(path, &mut whole, Operation::Overwritten);
-                match replaced {
-                    Err(StoreError::NotFound) => {}
-                    Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
-                    // It cannot be read to be kept, but it can be replaced.
-                    Err(StoreError::TooLarge { .. }) => {}
-                    replaced => return replaced,
-                }
-            } else {
-                // Nothing is recorded that is refused anyway.
-                match self.store.open(path, 0) {
-                    Ok(_) => return Err(StoreError::AlreadyExists),
-                    Err(error) if error.is_failure() => return Err(error.unchanged()),
-                    Err(_) => {}
-                }
-            }
-            let whole = Content::of(content);
-            let mut record = self.record()?;
-            record.keep(whole, content);
-            record.header.rows.push(Row {
-                operation: context::current().operation.unwrap_or(Operation::Created),
-                path: path.clone(),
-                old_path: None,
-                before: None,
-                after: Some(whole),
-                splice: None,
-                is_trimmed: false,
-            });
-            let recorded = self.append(record, Flush::Beside)?;
-            let too_large = existing == OnExisting::Overwrite
-                && matches!(self.store.open(path, 0), Ok(Node::File(..)));
-            let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
-            match self.finish(Some(recorded), self.store.write(path, content, how)) {
-                // Somebody else made it meanwhile.
-                Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
-                written => return written,
-            }
-        }
-        Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.update_as(path, edit, Operation::Modified)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        let files = self.files_at(path).map_err(StoreError::unchanged)?;
-        let recorded = self.record_deletion(&files, Operation::Deleted)?;
-        self.finish(recorded, self.store.delete(path))
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        if self.is_hidden(from) {
-            return Err(StoreError::NotFound);
-        }
-        self.refuse_hidden(to)?;
-        let files =
-            self.files_at(from).map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
-        let mut record = self.record()?;
-        let is_file = files.first() == Some(from);
-        for old_path in files {
-            let Ok(path) = old_path.moved(from, to) else {
-                // The store refuses it, and says why.
-                continue;
-            };
-            let mut content = None;
-            // A single file is read, so its version says which content it has. A whole directory is not.
-            if is_file {
-                let bytes = self
-                    .store
-                    .read(&old_path)
-                    .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
-                let found = Content::of(&bytes);
-                self.keep_unknown(&mut record, found, &bytes);
-                content = Some(found);
-            }
-            record.header.rows.push(Row {
-                operation: context::current().operation.unwrap_or(Operation::Renamed),
-                path,
-                old_path: Some(old_path),
-                before: content,
-                after: content,
-                splice: None,
-                is_trimmed: false,
-            });
-        }
-        let recorded = if record.header.rows.is_empty() {
-            None
-        } else {
-            Some(self.append(record, Flush::Now)?)
-        };
-        self.finish(recorded, self.store.rename(from, to))
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        let files = self.files_at(&MemoryPath::root()).map_err(StoreError::unchanged)?;
-        let recorded = self.record_deletion(&files, Operation::Cleared)?;
-        let cleared = if self.is_inside {
-            self.empty(&MemoryPath::root(), &mut false)
-        } else {
-            self.store.clear()
-        };
-        self.finish(recorded, cleared)
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        self.store.set_modified(path, time)
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        self.store.record_access(path, time)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        if self.is_hidden(path) {
-            return Ok(false);
-        }
-        let recorded = self.record_deletion(std::slice::from_ref(path), Operation::Expired)?;
-        match self.store.delete_unused(path, since) {
-            Ok(false) => {
-                if let Some(Recorded { id, .. }) = recorded {
-                    self.withdraw(id);
-                }
-                Ok(false)
-            }
-            result => self.finish(recorded, result),
-        }
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.refuse_hidden(path)?;
-        self.store.make_directory(path)
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {

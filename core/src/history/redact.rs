@@ -6,19 +6,19 @@
 
 use std::collections::HashMap;
 
-use super::context::{self, Context};
 use super::error::HistoryError;
 use super::id::HistoryId;
 use super::record::{Content, Digest, Record, Redaction};
 use super::recorder::Recorder;
 use super::settle::Found;
 use super::timeline::State;
+use crate::store::Context;
 
 impl Recorder {
     /// Removes the contents of a version, or of all versions of a change.
     pub(crate) fn redact(
         &self,
-        context: Context,
+        context: &Context,
         id: HistoryId,
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
@@ -65,14 +65,8 @@ impl Recorder {
                 }
             }
         }
-        let actor = context.actor.clone();
-        let ((), change) = context.within(|| {
-            if let Ok(id) = HistoryId::new() {
-                context::begin(id);
-            }
-        });
-        let Some(change) = change else { return Err(HistoryError::Damaged) };
-        let mut record = Record::new(change, change, actor.as_deref());
+        let Ok(change) = HistoryId::new() else { return Err(HistoryError::Damaged) };
+        let mut record = Record::new(change, change, context.actor());
         record.header.redacts = redacts;
         self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
         self.journal.append_alone(&record)?;

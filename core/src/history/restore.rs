@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
-use super::context::Context;
 use super::error::HistoryError;
 use super::id::HistoryId;
 use super::obstacles::{Obstacles, Place};
@@ -19,6 +18,7 @@ use super::timeline::State;
 use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::sort::sort_by;
+use crate::store::Context;
 
 /// What a file should be.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ impl Recorder {
     /// Brings back a version, or all versions of a change.
     pub(crate) fn restore(
         &self,
-        context: Context,
+        context: &Context,
         id: HistoryId,
         how: How,
     ) -> Result<Restored, HistoryError> {
@@ -74,7 +74,7 @@ impl Recorder {
     /// Takes back what `is_meant` says, each change as a whole.
     fn take_back(
         &self,
-        context: Context,
+        context: &Context,
         snapshot: &Snapshot,
         is_meant: impl Fn(usize) -> bool,
         how: How,
@@ -107,7 +107,7 @@ impl Recorder {
     /// Takes back a change, or what the change of a version did to all of its files.
     pub(crate) fn undo(
         &self,
-        context: Context,
+        context: &Context,
         id: HistoryId,
         how: How,
     ) -> Result<Restored, HistoryError> {
@@ -123,7 +123,7 @@ impl Recorder {
     /// Takes back all changes since a time, those of one actor or of all.
     pub(crate) fn undo_since(
         &self,
-        context: Context,
+        context: &Context,
         since: SystemTime,
         actor: Option<&str>,
         how: How,
@@ -140,7 +140,7 @@ impl Recorder {
     /// Makes all files what they were at a time.
     pub(crate) fn restore_all(
         &self,
-        context: Context,
+        context: &Context,
         at: SystemTime,
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {

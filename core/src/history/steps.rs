@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::context::Context;
 use super::error::HistoryError;
 use super::id::HistoryId;
 use super::obstacles::Obstacles;
@@ -15,7 +14,7 @@ use super::snapshot::Snapshot;
 use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
 use crate::sort::sort_by;
-use crate::store::{OnExisting, Splice, Store, StoreError};
+use crate::store::{Context, Mutation, OnExisting, Splice, Store, StoreError};
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -74,7 +73,7 @@ impl Step {
 impl Recorder {
     pub(super) fn apply(
         &self,
-        context: Context,
+        context: &Context,
         snapshot: &Snapshot,
         steps: &[Step],
         dry_run: bool,
@@ -94,21 +93,20 @@ impl Recorder {
                 _ => Vec::new(),
             });
         }
-        let context = Context { operation: Some(Operation::Restored), ..context };
-        let (done, change) = context.within(|| {
+        let make = || {
             let mut renames = Vec::new();
             for (step, content) in steps.iter().zip(contents) {
                 match step {
                     Step::Rename { from, to } => renames.push((from, to)),
                     step => {
-                        self.rename_all(&mut renames)?;
-                        self.take(step, &content)?;
+                        self.rename_all(context, &mut renames)?;
+                        self.take(context, step, &content)?;
                     }
                 }
             }
-            self.rename_all(&mut renames)
-        });
-        match (done, change) {
+            self.rename_all(context, &mut renames)
+        };
+        match (make(), context.change()) {
             (Ok(()), change) => Ok(Restored { change, files }),
             (Err(Stop::Changed(path)), None) => {
                 Err(HistoryError::conflict([path].into(), BTreeSet::new()))
@@ -133,14 +131,18 @@ impl Recorder {
     }
 
     /// Renames the files, each as soon as its new place is free.
-    fn rename_all(&self, renames: &mut Vec<(&MemoryPath, &MemoryPath)>) -> Result<(), Stop> {
+    fn rename_all(
+        &self,
+        context: &Context,
+        renames: &mut Vec<(&MemoryPath, &MemoryPath)>,
+    ) -> Result<(), Stop> {
         let folding = Folding::new(self.store.info().folds_case);
         while !renames.is_empty() {
             let waiting = renames.len();
             let (mut later, mut stopped) = (Vec::new(), None);
             for (from, to) in renames.drain(..) {
-                match Store::rename(self, from, to) {
-                    Ok(()) => {}
+                match Store::mutate(self, context, Mutation::Rename { from, to }) {
+                    Ok(_) => {}
                     Err(error @ (StoreError::AlreadyExists | StoreError::NotADirectory)) => {
                         stopped = Some((to, error));
                         later.push((from, to));
@@ -162,36 +164,49 @@ impl Recorder {
                 };
                 let (from, to) = later.remove(aside);
                 let content = Store::read(self, from).map_err(|error| self.stopped(from, error))?;
-                Store::delete(self, from).map_err(|error| self.stopped(from, error))?;
+                self.make(context, from, Mutation::Delete { path: from })?;
                 *renames = later;
-                self.rename_all(renames)?;
-                return Store::write(self, to, &content, OnExisting::Error)
-                    .map_err(|error| self.stopped(to, error));
+                self.rename_all(context, renames)?;
+                let (content, existing) = (&content, OnExisting::Error);
+                return self.make(context, to, Mutation::Write { path: to, content, existing });
             }
             *renames = later;
         }
         Ok(())
     }
 
-    fn take(&self, step: &Step, content: &[u8]) -> Result<(), Stop> {
+    /// Makes a change at `path`.
+    fn make(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        mutation: Mutation<'_>,
+    ) -> Result<(), Stop> {
+        let made = Store::mutate(self, context, mutation);
+        made.map(drop).map_err(|error| self.stopped(path, error))
+    }
+
+    fn take(&self, context: &Context, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
                 if self.found(path).map_err(Stop::Store)? != *found {
                     return Err(Stop::Changed(path.clone()));
                 }
-                Store::delete(self, path).map_err(|error| self.stopped(path, error))
+                self.make(context, path, Mutation::Delete { path })
             }
             Step::Edit { path, found, .. } => {
                 let mut is_changed = false;
-                Store::update(self, path, &mut |old| {
+                let mut replace = |old: &[u8]| {
                     is_changed = Found::File(Digest::of(old)) != *found;
                     (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
-                })
-                .map_err(|error| self.stopped(path, error))?;
+                };
+                self.make(context, path, Mutation::Update { path, edit: &mut replace })?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
-            Step::Create { path, .. } => Store::write(self, path, content, OnExisting::Error)
-                .map_err(|error| self.stopped(path, error)),
+            Step::Create { path, .. } => {
+                let existing = OnExisting::Error;
+                self.make(context, path, Mutation::Write { path, content, existing })
+            }
             // All at once, elsewhere.
             Step::Rename { .. } => Ok(()),
         }

@@ -14,9 +14,9 @@ use crate::files::ImportPlan;
 use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::store::Entry;
 #[cfg(feature = "cli")]
 use crate::store::OnExisting;
+use crate::store::{Context, Entry};
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
 ///
@@ -59,7 +59,9 @@ impl Memory {
     /// nothing was changed; [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
         let path = self.begin_at(path)?;
-        let write = || files::write(&*self.store, &self.policies, &path, text, if_unchanged);
+        let write = |context: &Context| {
+            files::write(&*self.store, &self.policies, context, &path, text, if_unchanged)
+        };
         let (result, _) = self.recorded(write);
         self.tell_written(&path, result.as_ref().map(|()| true));
         result
@@ -246,12 +248,13 @@ impl Memory {
     #[cfg(feature = "cli")]
     pub(crate) fn import_file(
         &self,
+        context: &Context,
         path: &MemoryPath,
         text: &str,
         existing: OnExisting,
     ) -> Result<(), Error> {
         cancel::check().map_err(Error::Store)?;
-        let result = files::put(&*self.store, &self.policies, path, text, existing);
+        let result = files::put(&*self.store, &self.policies, context, path, text, existing);
         self.tell_written(path, result.as_ref().map(|()| true));
         result
     }
@@ -308,7 +311,9 @@ impl Memory {
         let mut made = Vec::new();
         for (path, text) in project.files() {
             let path = self.begin_at(path)?;
-            let make = || files::make(&*self.store, &self.policies, &path, &text);
+            let make = |context: &Context| {
+                files::make(&*self.store, &self.policies, context, &path, &text)
+            };
             let (result, _) = self.recorded(make);
             self.tell_written(&path, result.as_ref().map(|made| *made));
             if result? {

@@ -6,14 +6,13 @@ use std::time::SystemTime;
 use super::Memory;
 use crate::cancel;
 use crate::changes::{self, Change, ChangeKind};
-use crate::history::context::Context;
 use crate::history::{
     HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored,
     RestoredFile, Retention, Undo, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
-use crate::store::Store;
+use crate::store::{Context, Store};
 
 /// The history of a memory with [`MemoryOptions::history`](crate::MemoryOptions::history).
 ///
@@ -149,7 +148,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::IsCurrent`] if a file holds this content now; as [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
-        self.changing()?.redact(self.context(), id, reason)
+        self.changing()?.redact(&self.context(), id, reason)
     }
 
     /// Removes the versions that the options keep no longer, and returns how many records of changes that were. It is also
@@ -217,29 +216,33 @@ impl Memory {
         if self.store.info().is_read_only { Err(HistoryError::ReadOnly) } else { self.recorder() }
     }
 
+    /// The context of an operation of this memory's actor. Without a history nobody asks who it is.
     fn context(&self) -> Context {
-        Context::of(self.actor.clone())
+        Context::of(self.history.as_ref().and_then(|_| self.actor.clone()))
     }
 
-    /// Runs `work` as one change of this memory's actor.
-    pub(super) fn recorded<T>(&self, work: impl FnOnce() -> T) -> (T, Option<HistoryId>) {
-        if self.history.is_some() { self.context().within(work) } else { (work(), None) }
+    /// Runs `work` as one change of this memory's actor. Returns its result, and the id of the change if something was
+    /// recorded.
+    pub(super) fn recorded<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
+        Self::as_one(&self.context(), work)
+    }
+
+    fn as_one<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
+        let done = work(context);
+        (done, context.change())
     }
 
     /// Runs `work`, which imports files, as one change of this memory's actor.
     #[cfg(feature = "cli")]
-    pub(crate) fn importing<T>(&self, work: impl FnOnce() -> T) -> (T, Option<HistoryId>) {
-        if self.history.is_none() {
-            return (work(), None);
-        }
-        self.context().doing(Operation::Imported).within(work)
+    pub(crate) fn importing<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
+        Self::as_one(&self.context().doing(Operation::Imported), work)
     }
 
     fn taking_back(
         &self,
-        work: impl FnOnce(&Recorder, Context) -> Result<Restored, HistoryError>,
+        work: impl FnOnce(&Recorder, &Context) -> Result<Restored, HistoryError>,
     ) -> Result<Restored, HistoryError> {
-        let restored = work(self.changing()?, self.context());
+        let restored = work(self.changing()?, &self.context().doing(Operation::Restored));
         let changed = match &restored {
             Ok(Restored { change: Some(_), files }) => files.as_slice(),
             Ok(_) => return restored,

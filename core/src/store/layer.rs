@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use super::notes::Notes;
-use super::{Edit, Entry, Node, OnExisting, Problem, Store, StoreError, StoreInfo};
+use super::{
+    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, methods_by_mutate,
+};
 use crate::path::MemoryPath;
 
 /// Makes the trait and its implementation of [`Store`] from one list of methods, so neither can
@@ -29,6 +31,8 @@ macro_rules! layer {
         // A method with the default of `Store` would bypass the wrapped store.
         #[deny(clippy::missing_trait_methods)]
         impl<L: Layer> Store for L {
+            methods_by_mutate!();
+
             $(
                 fn $method(&self $(, $argument: $type)*) -> $returns {
                     Layer::$method(self $(, $argument)*)
@@ -45,17 +49,18 @@ layer! {
     /// Every layer is a [`Store`]. If a wrapper implements [`Store`] itself and forgets a method,
     /// it gets that method's default instead of the wrapped store's better way.
     ///
-    /// A layer passes on every method that it does not override. If it hides, translates or forbids
-    /// something, check each method. A wrapper that translates paths, as encryption does, should
-    /// implement [`Store`] itself, so it does not pass on a new method unnoticed.
+    /// All changes go through one method, [`mutate`](Layer::mutate), so a layer that forbids or records changes misses none.
+    /// A layer passes on every other method that it does not override: if it hides or translates something, check each
+    /// method. A wrapper that translates paths, as encryption does, should implement [`Store`] itself, so it does not pass
+    /// on a new method unnoticed.
     ///
     /// Implement only one of the two traits, and import only the one whose methods you call: they
     /// have the same names.
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use memdir::store::{InProcess, Layer, Store, StoreError};
-    /// use memdir::{Memory, MemoryPath, MemoryOptions};
+    /// use memdir::store::{Context, InProcess, Layer, Mutation, Store, StoreError};
+    /// use memdir::{Memory, MemoryOptions};
     ///
     /// /// Nothing is ever deleted.
     /// struct KeepsAll<S>(S);
@@ -65,8 +70,11 @@ layer! {
     ///         &self.0
     ///     }
     ///
-    ///     fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-    ///         Err(StoreError::PermissionDenied)
+    ///     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+    ///         match mutation {
+    ///             Mutation::Delete { .. } | Mutation::Clear => Err(StoreError::PermissionDenied),
+    ///             other => self.inner().mutate(context, other),
+    ///         }
     ///     }
     /// }
     ///
@@ -82,19 +90,10 @@ layer! {
         fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
         fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>>;
         fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
-        fn write(&self, path: &MemoryPath, content: &[u8], existing: OnExisting) -> Result<(), StoreError>;
-        fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError>;
-        fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError>;
-        fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
-        fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
-        fn clear(&self) -> Result<(), StoreError>;
         fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
-        fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
         fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
-        fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError>;
         fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError>;
-        fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError>;
-        fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError>;
+        fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError>;
         fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError>;
         fn revision(&self) -> Result<Option<String>, StoreError>;
         fn notes(&self) -> Option<&dyn Notes>;
@@ -107,7 +106,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::store::ReadOnly;
+    use crate::store::{Edit, OnExisting, ReadOnly};
 
     /// Notes which of its methods is called, and refuses it where it may.
     #[derive(Default)]
@@ -147,6 +146,7 @@ mod tests {
         unused(Vec<Entry>, SystemTime) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
         delete_unused(&MemoryPath, SystemTime) -> Result<bool, StoreError> = Err(StoreError::Busy);
         make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
+        mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
@@ -187,6 +187,7 @@ mod tests {
         let _ = store.unused(Vec::new(), time);
         let _ = store.delete_unused(&a, time);
         let _ = store.make_directory(&a);
+        let _ = store.mutate(&Context::new(), Mutation::Clear);
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
@@ -194,6 +195,20 @@ mod tests {
         drop(store);
         std::mem::take(&mut recorder.0.lock().unwrap())
     }
+
+    /// The methods that change something.
+    const CHANGES: [&str; 10] = [
+        "write",
+        "write_unique",
+        "update",
+        "delete",
+        "rename",
+        "clear",
+        "set_modified",
+        "record_access",
+        "delete_unused",
+        "make_directory",
+    ];
 
     /// The names of the methods that the source of [`Store`] has.
     fn methods_of_store() -> Vec<&'static str> {
@@ -209,7 +224,10 @@ mod tests {
     fn a_layer_forwards_every_method_of_a_store_once() {
         assert!(methods_of_store().contains(&"can_keep"));
         assert_eq!(reached(|recorder| Box::new(recorder)), methods_of_store());
-        assert_eq!(reached(|recorder| Box::new(Plain(recorder))), methods_of_store());
+        let by_mutate =
+            |method: &'static str| if CHANGES.contains(&method) { "mutate" } else { method };
+        let forwarded: Vec<&str> = methods_of_store().into_iter().map(by_mutate).collect();
+        assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod address;
 mod address_hint;
 #[cfg(any(unix, windows))]
 mod backoff;
-pub(crate) mod barrier;
+pub(crate) mod context;
 mod defaults;
 mod edit;
 #[cfg(feature = "encryption")]
@@ -38,6 +38,7 @@ mod location;
 #[doc(hidden)]
 pub mod micros;
 mod mounts;
+mod mutation;
 mod node;
 pub(crate) mod notes;
 #[cfg(feature = "object-storage")]
@@ -70,6 +71,7 @@ pub use address::{
     location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
     open_store, redact_address,
 };
+pub use context::Context;
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
 #[cfg(feature = "encryption")]
@@ -93,6 +95,8 @@ pub(crate) use location::overlap;
 #[doc(hidden)]
 pub use mounts::open_place;
 pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub use mutation::Mutation;
+pub(crate) use mutation::methods_by_mutate;
 pub(crate) use node::sort_by_path;
 pub use node::{Entry, EntryKind, Node};
 #[cfg(feature = "object-storage")]
@@ -344,6 +348,22 @@ pub trait Store: Send + Sync {
     /// [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
         make_by_writing(self, path)
+    }
+
+    /// Makes a change. Every change of a [`Memory`](crate::Memory) comes by this method, with its context.
+    ///
+    /// By default it calls the method that the change is named after, and the context ends here. A [`Layer`] overrides
+    /// this one method to forbid or translate changes; a store with a better use for the context makes all of its changes
+    /// here.
+    ///
+    /// Returns whether something was changed: `false` only if [`delete_unused`](Store::delete_unused) finds the file used,
+    /// or if a layer ignores the change.
+    ///
+    /// # Errors
+    /// As the method that the change is named after.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let _ = context;
+        mutation.apply_to(self)
     }
 
     /// Reports problems that reading the files would not show, such as structures that contradict

@@ -1,10 +1,6 @@
 //! [`Notes`]: what a database keeps together with a change, in one transaction. The history is kept so.
 //!
-//! A note follows the thread that makes the change, as a [cancellation](crate::Cancellation) does, so the methods of a
-//! store need no parameter for it: whoever changes something puts the note down first, and the store takes it into its
-//! transaction.
-
-use std::cell::RefCell;
+//! The note of a change is in its [`Context`](super::Context). The store takes it into the transaction.
 
 use super::StoreError;
 
@@ -49,27 +45,3 @@ pub struct Listed {
 
 /// How many bytes of a note a listing shows.
 pub(crate) const HEAD: usize = 4096;
-
-thread_local! {
-    /// The note, and which store it is for.
-    static PENDING: RefCell<Option<(usize, Note)>> = const { RefCell::new(None) };
-}
-
-/// What tells stores apart, while both are there.
-fn identity(store: &dyn Notes) -> usize {
-    std::ptr::from_ref(store).cast::<()>().addr()
-}
-
-/// Puts down the note of the next change that this thread makes in this store.
-pub(crate) fn put(store: &dyn Notes, note: Note) {
-    PENDING.with(|pending| *pending.borrow_mut() = Some((identity(store), note)));
-}
-
-/// Takes the note of the change that this thread makes in this store. One for another store stays: a layer may write
-/// there in between.
-pub(crate) fn take(store: &dyn Notes) -> Option<Note> {
-    PENDING.with(|pending| {
-        let mut pending = pending.borrow_mut();
-        pending.take_if(|(of, _)| *of == identity(store)).map(|(_, note)| note)
-    })
-}

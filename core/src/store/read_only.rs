@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Layer, Location, Store, StoreError, StoreInfo};
-use crate::path::MemoryPath;
-use crate::store::settings::OnExisting;
+use super::{Context, Entry, Layer, Location, Mutation, Store, StoreError, StoreInfo};
 
 /// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
 /// whether or not the path exists.
@@ -68,49 +66,17 @@ impl Layer for ReadOnly {
         info
     }
 
-    fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn write_unique(&self, _: &MemoryPath, _: &[u8]) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn update(&self, _: &MemoryPath, _: &mut Edit<'_>) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn rename(&self, _: &MemoryPath, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::Source(Box::new(StoreError::ReadOnly)))
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn set_modified(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    /// Records nothing and does not fail, so views succeed.
-    fn record_access(&self, _: &MemoryPath, _: SystemTime) -> Result<(), StoreError> {
-        Ok(())
+    /// An access is not recorded and does not fail, so views succeed.
+    fn mutate(&self, _: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::RecordAccess { .. } => Ok(false),
+            Mutation::Rename { .. } => Err(StoreError::Source(Box::new(StoreError::ReadOnly))),
+            _ => Err(StoreError::ReadOnly),
+        }
     }
 
     /// None, because nothing can be removed here.
     fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
         Ok(Vec::new())
-    }
-
-    fn delete_unused(&self, _: &MemoryPath, _: SystemTime) -> Result<bool, StoreError> {
-        Err(StoreError::ReadOnly)
-    }
-
-    fn make_directory(&self, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::ReadOnly)
     }
 }

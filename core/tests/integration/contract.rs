@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use crate::common::postgres;
 use memdir::store::{
-    Edit, Entry, InProcess, Layer, Node, Store, StoreError, check_contract, contract,
+    Context, Edit, Entry, InProcess, Layer, Mutation, Node, Store, StoreError, check_contract,
+    contract,
 };
 use memdir::{MemoryPath, OnExisting};
 
@@ -131,6 +132,21 @@ impl Layer for Faulty {
         })
     }
 
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => self.write(path, content, existing),
+            Mutation::Update { path, edit } => self.update(path, edit),
+            Mutation::Delete { path } => self.delete(path),
+            Mutation::DeleteUnused { path, since } => return self.delete_unused(path, since),
+            Mutation::Rename { from, to } => self.rename(from, to),
+            Mutation::RecordAccess { path, time } => self.record_access(path, time),
+            other => return self.0.mutate(context, other),
+        };
+        done.map(|()| true)
+    }
+}
+
+impl Faulty {
     fn write(
         &self,
         path: &MemoryPath,

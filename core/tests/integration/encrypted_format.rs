@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{append, at, in_process, key};
-use memdir::store::{Edit, Encrypted, Layer, LocalDirectory, Node};
+use memdir::store::{Context, Encrypted, Layer, LocalDirectory, Mutation, Node};
 use memdir::{Durability, EncryptionKey, MemoryPath, OnExisting, Store, StoreError};
 
 const RECORD: &str = "/memories/.memdir-encryption";
@@ -86,11 +86,13 @@ impl Layer for Interrupted {
         &*self.0
     }
 
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        if path.as_str() != RECORD {
-            return Err(StoreError::failed("updating", "interrupted"));
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Update { path, .. } if path.as_str() != RECORD => {
+                Err(StoreError::failed("updating", "interrupted"))
+            }
+            other => self.0.mutate(context, other),
         }
-        self.0.update(path, edit)
     }
 }
 

@@ -11,7 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::store_helpers::{at, put};
-use memdir::store::{Edit, Encrypted, Entry, InProcess, Layer, Mounts, Node, ReadOnly};
+use memdir::store::{
+    Context, Encrypted, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly,
+};
 use memdir::{
     EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
     open_store,
@@ -408,6 +410,13 @@ impl Layer for Counting {
         &*self.store
     }
 
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        if matches!(mutation, Mutation::Update { .. }) {
+            self.contents.fetch_add(1, Ordering::SeqCst);
+        }
+        self.store.mutate(context, mutation)
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.read(path)
@@ -416,11 +425,6 @@ impl Layer for Counting {
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
         self.store.open(path, depth)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.contents.fetch_add(1, Ordering::SeqCst);
-        self.store.update(path, edit)
     }
 }
 

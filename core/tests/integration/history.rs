@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
 #[cfg(feature = "sqlite")]
-use memdir::store::SqliteDatabase;
+use memdir::store::{Context, Mutation, SqliteDatabase};
 use memdir::store::{Entry, InProcess, Layer, micros};
 use memdir::{Cancellation, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
@@ -387,11 +387,14 @@ impl Layer for Audited {
         &self.0
     }
 
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        Store::write(&*self.1, path, b"deleted", OnExisting::Overwrite)?;
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let Mutation::Delete { path } = mutation else {
+            return self.0.mutate(context, mutation);
+        };
+        self.1.write(path, b"deleted", OnExisting::Overwrite)?;
         match path.name() {
             Some("never") => Err(StoreError::failed("auditing", "it may not be deleted")),
-            _ => Layer::inner(self).delete(path),
+            _ => self.0.mutate(context, mutation),
         }
     }
 }

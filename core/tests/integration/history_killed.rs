@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use memdir::history::{HistoryQuery, Operation};
-use memdir::store::{Edit, InProcess, Layer};
-use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Context, InProcess, Layer, Mutation};
+use memdir::{Error, Memory, MemoryOptions, Store, StoreError};
 
 /// How a process ends that edits the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -46,23 +46,11 @@ impl Layer for Process {
         &*self.inner
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         self.still_there()?;
-        self.inner.write(path, content, existing)
-    }
-
-    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
-        self.still_there()?;
-        self.inner.write_unique(path, content)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.still_there()?;
+        let Mutation::Update { path, edit } = mutation else {
+            return self.inner.mutate(context, mutation);
+        };
         // The first one only reads, on a store that is locked meanwhile.
         let is_second = self.updates.fetch_add(1, Ordering::Relaxed) == 1;
         if let Some(other) = self.other.as_ref().filter(|_| is_second) {
@@ -70,21 +58,18 @@ impl Layer for Process {
             self.is_killed.store(true, Ordering::Relaxed);
         }
         let mut is_asked = false;
-        self.inner.update(path, &mut |old| {
+        let mut edit = |old: &[u8]| {
             let splice = edit(old);
             is_asked = splice.is_some();
             splice.filter(|_| self.end != End::NotMade)
-        })?;
+        };
+        self.inner.mutate(context, Mutation::Update { path, edit: &mut edit })?;
         // The process hears no answer.
         if is_asked && self.end != End::Confirmed {
             self.is_killed.store(true, Ordering::Relaxed);
         }
-        self.still_there()
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         self.still_there()?;
-        self.inner.delete(path)
+        Ok(true)
     }
 }
 

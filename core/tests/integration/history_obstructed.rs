@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use crate::common::folding_store::FoldingStore;
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
-use memdir::store::{InProcess, Layer, Mounts};
+use memdir::store::{Context, InProcess, Layer, Mounts, Mutation};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 #[cfg(all(unix, feature = "cli", feature = "sqlite"))]
 use serde_json::json;
@@ -364,19 +364,11 @@ impl Layer for Faster {
         &self.inner
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.make(path);
-        self.inner.write(path, content, existing)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.make(to);
-        self.inner.rename(from, to)
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        if let Mutation::Write { path, .. } | Mutation::Rename { to: path, .. } = &mutation {
+            self.make(path);
+        }
+        self.inner.mutate(context, mutation)
     }
 }
 

@@ -13,8 +13,10 @@ use std::time::{Duration, SystemTime};
 use crate::common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use crate::common::store_helpers::{Tree, at, mounted, plant, put, tree};
 use crate::common::{NOBODY, without_power_in};
-use memdir::store::{Effect, InProcess, Layer, LocalDirectory, Mounts, SqliteDatabase};
-use memdir::{Durability, MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{
+    Context, Effect, InProcess, Layer, LocalDirectory, Mounts, Mutation, SqliteDatabase,
+};
+use memdir::{Durability, OnExisting, Store, StoreError};
 
 #[test]
 fn everything_arrives_in_any_store_and_nothing_stays() {
@@ -327,8 +329,11 @@ impl Layer for Sticky {
         &self.0
     }
 
-    fn delete(&self, _: &MemoryPath) -> Result<(), StoreError> {
-        Err(StoreError::PermissionDenied)
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Delete { .. } => Err(StoreError::PermissionDenied),
+            other => self.0.mutate(context, other),
+        }
     }
 }
 
@@ -358,13 +363,14 @@ impl Layer for Meddling {
         &self.store
     }
 
-    /// The copy comes into its place.
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.store.rename(from, to)?;
-        if let Some(meddle) = self.meddle.lock().unwrap().take() {
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let is_rename = matches!(mutation, Mutation::Rename { .. });
+        let done = self.store.mutate(context, mutation)?;
+        // The copy comes into its place.
+        if let Some(meddle) = is_rename.then(|| self.meddle.lock().unwrap().take()).flatten() {
             meddle();
         }
-        Ok(())
+        Ok(done)
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::common::failing::UNREACHABLE;
+use memdir::store::{Mutation, StoreInfo};
 use memdir::{
     Command, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath, OnExisting,
     Store, StoreError,
@@ -176,13 +177,19 @@ impl memdir::store::Layer for Broken {
         &UNREACHABLE
     }
 
-    fn write(&self, path: &MemoryPath, text: &[u8], how: OnExisting) -> Result<(), StoreError> {
-        tracing::warn!(target: "memdir", "of the store's own");
-        UNREACHABLE.write(path, text, how)
+    fn mutate(
+        &self,
+        context: &memdir::store::Context,
+        mutation: Mutation<'_>,
+    ) -> Result<bool, StoreError> {
+        if matches!(mutation, Mutation::Write { .. }) {
+            tracing::warn!(target: "memdir", "of the store's own");
+        }
+        UNREACHABLE.mutate(context, mutation)
     }
 
-    fn info(&self) -> memdir::store::StoreInfo {
-        memdir::store::StoreInfo { tracks_access: true, ..UNREACHABLE.info() }
+    fn info(&self) -> StoreInfo {
+        StoreInfo { tracks_access: true, ..UNREACHABLE.info() }
     }
 }
 

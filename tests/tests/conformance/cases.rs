@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use memdir::command::COMMANDS;
-use memdir::store::{InProcess, Layer};
-use memdir::{MemoryPath, Store, StoreError};
+use memdir::store::{Context, InProcess, Layer, Mutation};
+use memdir::{Store, StoreError};
 use memdir_conformance::cases::{Call, CaseFile, Step, case_file, load};
 use memdir_conformance::documented::SENTENCES;
 use memdir_conformance::runner::{self, Opened};
@@ -67,9 +67,10 @@ impl Layer for Careless {
         &self.0
     }
 
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.0.delete(path)?;
-        Err(StoreError::NotFound)
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let is_deletion = matches!(mutation, Mutation::Delete { .. });
+        let done = self.0.mutate(context, mutation)?;
+        if is_deletion { Err(StoreError::NotFound) } else { Ok(done) }
     }
 }
 

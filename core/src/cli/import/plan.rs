@@ -17,7 +17,9 @@ use crate::files::{Fate, InTheWay};
 use crate::history::HistoryId;
 use crate::memory::Memory;
 use crate::path::{MemoryPath, is_hidden};
-use crate::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError, sort_by_path};
+use crate::store::{
+    Context, Entry, EntryKind, OnExisting, Problem, Store, StoreError, sort_by_path,
+};
 use crate::text::human_size;
 
 /// A file that is imported.
@@ -276,10 +278,10 @@ impl Plan<'_> {
         output: &mut Output,
     ) -> Result<Option<HistoryId>, Failure> {
         let mut written = 0;
-        let (done, change) = memory.importing(|| {
+        let (done, change) = memory.importing(|context| {
             for planned in &self.planned {
                 if planned.is_written() {
-                    self.write(planned, memory, place)?;
+                    self.write(context, planned, memory, place)?;
                     written += 1;
                 }
                 planned.tell(output)?;
@@ -293,7 +295,13 @@ impl Plan<'_> {
         Err(failure)
     }
 
-    fn write(&self, planned: &Planned, memory: &Memory, place: &Place) -> Result<(), Failure> {
+    fn write(
+        &self,
+        context: &Context,
+        planned: &Planned,
+        memory: &Memory,
+        place: &Place,
+    ) -> Result<(), Failure> {
         let existing = match planned.fate {
             Fate::Overwritten => OnExisting::Overwrite,
             _ => OnExisting::Error,
@@ -304,7 +312,7 @@ impl Plan<'_> {
             Ok(None) => return Err(Failure::Refused(format!("{} is no text any more", name()))),
             Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
         };
-        memory.import_file(&planned.to, &text, existing).map_err(|error| match error {
+        memory.import_file(context, &planned.to, &text, existing).map_err(|error| match error {
             Error::Refused(_) => match place.error(&error) {
                 Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
                 other => other,

@@ -15,7 +15,7 @@ use super::write_patterns::WritePatterns;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::sort::sort_by;
-use crate::store::{Entry, EntryKind, Store, StoreError};
+use crate::store::{Context, Entry, EntryKind, Mutation, Store, StoreError};
 
 mod run_once;
 
@@ -121,6 +121,7 @@ impl Expiry {
     pub(crate) fn expire(
         &self,
         store: &dyn Store,
+        context: &Context,
         others: Others<'_>,
         older_than: Duration,
         dry_run: bool,
@@ -145,12 +146,13 @@ impl Expiry {
         keeping(store, "expire")?;
         // The duration is longer than the clock's range, so every file is newer.
         let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
-        self.remove(store, others, since, dry_run, progress).map_err(Error::Store)
+        self.remove(store, context, others, since, dry_run, progress).map_err(Error::Store)
     }
 
     fn remove(
         &self,
         store: &dyn Store,
+        context: &Context,
         others: Others<'_>,
         since: SystemTime,
         dry_run: bool,
@@ -167,7 +169,7 @@ impl Expiry {
             done += rest as u64;
             some.retain(|file| self.may_go(others, &file.path));
             for file in store.unused(some, since)? {
-                if dry_run || delete(store, others, &file.path, since)? {
+                if dry_run || delete(store, context, others, &file.path, since)? {
                     expired.extend(shown(file));
                 }
             }
@@ -226,12 +228,13 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
 /// to delete stays.
 fn delete(
     store: &dyn Store,
+    context: &Context,
     others: Others<'_>,
     path: &MemoryPath,
     since: SystemTime,
 ) -> Result<bool, StoreError> {
     let moving = others.limits.moving();
-    let done = store.delete_unused(path, since);
+    let done = store.mutate(context, Mutation::DeleteUnused { path, since });
     others.limits.shrunk();
     drop(moving);
     match done {

@@ -20,12 +20,11 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::notes::Notes;
 use super::{
-    Edit, Entry, EntryKind, Node, Problem, ProblemKind, Splice, Store, StoreError, StoreInfo,
-    as_listed, clear_each,
+    Context, Edit, Entry, EntryKind, Mutation, Node, Problem, ProblemKind, Splice, Store,
+    StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
 };
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::store::settings::OnExisting;
 
 mod file;
 mod hex;
@@ -202,6 +201,80 @@ impl Encrypted {
         }
         Err(restless(path))
     }
+
+    /// The place of a file and its sealed content. With a fresh ring, so not with a key from before a rotation that has
+    /// begun meanwhile.
+    fn sealed(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+    ) -> Result<(MemoryPath, Vec<u8>), StoreError> {
+        let prepared = || {
+            let path = &*self.bound(path)?;
+            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
+        };
+        prepared().map_err(StoreError::unchanged)
+    }
+
+    fn edit_sealed(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        let path = &*self.bound(path).map_err(StoreError::unchanged)?;
+        let at = self.at_existing(path).map_err(StoreError::unchanged)?;
+        let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
+        let mut before = None;
+        for _ in 0..ATTEMPTS {
+            let mut edited = Edited::Done;
+            let mut edit_sealed = |bytes: &[u8]| {
+                edited = Edited::Done;
+                let content = match file::open(&known.ring, path, &origins, bytes) {
+                    Ok(content) => content,
+                    Err(problem) => {
+                        edited = Edited::Unreadable(problem, bytes.to_vec());
+                        return None;
+                    }
+                };
+                let splice = edit(&content)?;
+                match file::seal(&known.ring, path, &splice.pieces(&content)) {
+                    Ok(text) => Some(Splice { range: 0..bytes.len(), text }),
+                    Err(error) => {
+                        edited = Edited::Failed(error);
+                        None
+                    }
+                }
+            };
+            let update = Mutation::Update { path: &at, edit: &mut edit_sealed };
+            self.inner.mutate(context, update)?;
+            // In the following cases the underlying store has written nothing.
+            match edited {
+                Edited::Done => return Ok(()),
+                Edited::Failed(error) => return Err(error.unchanged()),
+                Edited::Unreadable(problem, bytes) if before.as_ref() == Some(&bytes) => {
+                    return Err(unreadable(path, problem).unchanged());
+                }
+                Edited::Unreadable(_, bytes) => before = Some(bytes),
+            }
+            known = self.reload().map_err(StoreError::unchanged)?;
+            origins = renames::origins(&known.renames, path);
+        }
+        Err(restless(path).unchanged())
+    }
+
+    fn rename_sealed(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        let from = &*self.bound(from).map_err(StoreError::unchanged)?;
+        // Its own name is new, also where only the case of a name changes.
+        let to = match (to.parent(), to.name()) {
+            (Some(above), Some(name)) => {
+                let above = self.bound(&above).map_err(StoreError::unchanged)?;
+                &above.join(name).map_err(|_| StoreError::NameTooLong)?
+            }
+            _ => to,
+        };
+        self.move_bound(from, to)
+    }
 }
 
 fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
@@ -222,6 +295,48 @@ enum Edited {
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
+    methods_by_mutate!();
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Write { path, content, existing } => {
+                let (path, content) = &self.sealed(path, content)?;
+                self.inner.mutate(context, Mutation::Write { path, content, existing })
+            }
+            Mutation::WriteUnique { path, content } => {
+                let (path, content) = &self.sealed(path, content)?;
+                self.inner.mutate(context, Mutation::WriteUnique { path, content })
+            }
+            Mutation::Update { path, edit } => self.edit_sealed(context, path, edit).map(|()| true),
+            Mutation::Delete { path } => {
+                let path = &self.at_existing(path).map_err(StoreError::unchanged)?;
+                self.inner.mutate(context, Mutation::Delete { path })
+            }
+            Mutation::DeleteUnused { path, since } => {
+                let delete = |path: MemoryPath| {
+                    let path = &path;
+                    self.inner.mutate(context, Mutation::DeleteUnused { path, since })
+                };
+                if_a_file(self.at_existing(path).and_then(delete))
+            }
+            Mutation::Rename { from, to } => self.rename_sealed(from, to).map(|()| true),
+            // Everything but the record, also files that are not ours.
+            Mutation::Clear => clear_each(&*self.inner, |path| *path != self.record).map(|()| true),
+            Mutation::MakeDirectory { path } => {
+                let path = &self.at(path)?;
+                self.inner.mutate(context, Mutation::MakeDirectory { path })
+            }
+            Mutation::SetModified { path, time } => {
+                let path = &self.at_existing(path)?;
+                self.inner.mutate(context, Mutation::SetModified { path, time })
+            }
+            Mutation::RecordAccess { path, time } => {
+                let path = &self.at_existing(path)?;
+                self.inner.mutate(context, Mutation::RecordAccess { path, time })
+            }
+        }
+    }
+
     /// No directory, because that of the underlying store has encrypted files. Encrypted names keep the cases of a name
     /// apart; until the record has been read, the answer is that of the underlying store.
     fn info(&self) -> StoreInfo {
@@ -275,106 +390,12 @@ impl Store for Encrypted {
         })
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        let prepared = || {
-            let path = &*self.bound(path)?;
-            // With a fresh ring, so not with a key from before a rotation that has begun meanwhile.
-            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
-        };
-        let (at, bytes) = prepared().map_err(StoreError::unchanged)?;
-        self.inner.write(&at, &bytes, existing)
-    }
-
-    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
-        let prepared = || {
-            let path = &*self.bound(path)?;
-            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
-        };
-        let (at, bytes) = prepared().map_err(StoreError::unchanged)?;
-        self.inner.write_unique(&at, &bytes)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let path = &*self.bound(path).map_err(StoreError::unchanged)?;
-        let at = self.at_existing(path).map_err(StoreError::unchanged)?;
-        let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
-        let mut before = None;
-        for _ in 0..ATTEMPTS {
-            let mut edited = Edited::Done;
-            self.inner.update(&at, &mut |bytes| {
-                edited = Edited::Done;
-                let content = match file::open(&known.ring, path, &origins, bytes) {
-                    Ok(content) => content,
-                    Err(problem) => {
-                        edited = Edited::Unreadable(problem, bytes.to_vec());
-                        return None;
-                    }
-                };
-                let splice = edit(&content)?;
-                match file::seal(&known.ring, path, &splice.pieces(&content)) {
-                    Ok(text) => Some(Splice { range: 0..bytes.len(), text }),
-                    Err(error) => {
-                        edited = Edited::Failed(error);
-                        None
-                    }
-                }
-            })?;
-            // In the following cases the underlying store has written nothing.
-            match edited {
-                Edited::Done => return Ok(()),
-                Edited::Failed(error) => return Err(error.unchanged()),
-                Edited::Unreadable(problem, bytes) if before.as_ref() == Some(&bytes) => {
-                    return Err(unreadable(path, problem).unchanged());
-                }
-                Edited::Unreadable(_, bytes) => before = Some(bytes),
-            }
-            known = self.reload().map_err(StoreError::unchanged)?;
-            origins = renames::origins(&known.renames, path);
-        }
-        Err(restless(path).unchanged())
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.inner.delete(&self.at_existing(path).map_err(StoreError::unchanged)?)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let from = &*self.bound(from).map_err(StoreError::unchanged)?;
-        // Its own name is new, also where only the case of a name changes.
-        let to = match (to.parent(), to.name()) {
-            (Some(above), Some(name)) => {
-                let above = self.bound(&above).map_err(StoreError::unchanged)?;
-                &above.join(name).map_err(|_| StoreError::NameTooLong)?
-            }
-            _ => to,
-        };
-        self.move_bound(from, to)
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        // Everything but the record, also files that are not ours.
-        clear_each(&*self.inner, |path| *path != self.record)
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.inner.modified(&self.at_existing(path)?)
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.inner.set_modified(&self.at_existing(path)?, time)
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.inner.accessed(&self.at_existing(path)?)
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.inner.record_access(&self.at_existing(path)?, time)
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
@@ -390,14 +411,6 @@ impl Store for Encrypted {
             );
         }
         Ok(unused)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        if_a_file(self.at_existing(path).and_then(|at| self.inner.delete_unused(&at, since)))
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.inner.make_directory(&self.at(path)?)
     }
 
     fn revision(&self) -> Result<Option<String>, StoreError> {

@@ -27,7 +27,7 @@ use rustix::io::Errno;
 use super::access::{if_a_file, is_unused};
 use super::local_directory::LocalDirectory;
 use super::local_read::{absent, read_whole};
-use super::{Edit, Entry, Node, Problem, Scope, Store, StoreError, StoreInfo};
+use super::{Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo};
 use crate::path::MemoryPath;
 use crate::store::settings::{Durability, OnExisting};
 
@@ -160,17 +160,29 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
+    /// A content that is written waits for the record of a history.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_file(context, path, content, existing)
+            }
+            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
+            other => return other.apply_to(self),
+        };
+        done.map(|()| true)
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
         content: &[u8],
         existing: OnExisting,
     ) -> Result<(), StoreError> {
-        self.write_file(path, content, existing)
+        self.write_file(&Context::new(), path, content, existing)
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.edit_file(path, edit)
+        self.edit_file(&Context::new(), path, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -13,10 +13,9 @@ use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::cancel;
 use crate::path::MemoryPath;
 use crate::store::backoff::Backoff;
-use crate::store::barrier;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
-use crate::store::{Edit, StoreError};
+use crate::store::{Context, Edit, StoreError};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;
@@ -24,6 +23,7 @@ const TRIES: usize = 3;
 impl LocalDirectory {
     pub(super) fn write_file(
         &self,
+        context: &Context,
         path: &MemoryPath,
         content: &[u8],
         existing: OnExisting,
@@ -43,7 +43,7 @@ impl LocalDirectory {
             let pieces = [content];
             let content = self.content(&pieces, there.as_ref());
             let staged = content.stage(root.as_fd(), &mut backoff)?;
-            barrier::wait()?;
+            context.wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.as_fd(), path)?;
             let now = may_be_written(&parent.directory, name, existing)?;
@@ -63,6 +63,7 @@ impl LocalDirectory {
 
     pub(super) fn edit_file(
         &self,
+        context: &Context,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
@@ -77,9 +78,9 @@ impl LocalDirectory {
             }
             let root = self.enter_to_write()?;
             let edited = if tried < TRIES {
-                self.edit_ahead(&root, path, edit, &mut backoff)?
+                self.edit_ahead(context, &root, path, edit, &mut backoff)?
             } else {
-                self.edit_locked(&root, path, edit, &mut backoff)?
+                self.edit_locked(context, &root, path, edit, &mut backoff)?
             };
             let Some(edited) = edited else {
                 drop(root);
@@ -106,6 +107,7 @@ impl LocalDirectory {
     /// `Some(None)` if nothing is to be changed, or else the directory that was.
     fn edit_ahead(
         &self,
+        context: &Context,
         root: &Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -118,7 +120,7 @@ impl LocalDirectory {
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         let staged = content.stage(root.as_fd(), backoff)?;
-        barrier::wait()?;
+        context.wait()?;
         let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
         let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else {
             return Ok(None);
@@ -130,6 +132,7 @@ impl LocalDirectory {
     /// The same while nobody else changes the tree, so that it is not too late. What it needs it has before it has the lock.
     fn edit_locked(
         &self,
+        context: &Context,
         root: &Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -144,7 +147,7 @@ impl LocalDirectory {
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         content.write_to(&staged)?;
-        barrier::wait()?;
+        context.wait()?;
         let (parent, name) = parent_of(locked.as_fd(), path)?;
         self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
         Ok(Some(Some(parent)))

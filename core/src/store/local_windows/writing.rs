@@ -11,10 +11,9 @@ use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
 use crate::path::MemoryPath;
 use crate::store::backoff::Backoff;
-use crate::store::barrier;
 use crate::store::local_read::{absent, read_whole};
 use crate::store::settings::OnExisting;
-use crate::store::{Edit, StoreError};
+use crate::store::{Context, Edit, StoreError};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;
@@ -22,6 +21,7 @@ const TRIES: usize = 3;
 impl LocalDirectory {
     pub(super) fn write_file(
         &self,
+        context: &Context,
         path: &MemoryPath,
         content: &[u8],
         existing: OnExisting,
@@ -39,7 +39,7 @@ impl LocalDirectory {
             drop(there);
             let staged =
                 Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
-            barrier::wait()?;
+            context.wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.root, path)?;
             let now = may_be_written(locked.root, path, existing)?;
@@ -62,6 +62,7 @@ impl LocalDirectory {
 
     pub(super) fn edit_file(
         &self,
+        context: &Context,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
@@ -78,9 +79,9 @@ impl LocalDirectory {
             }
             let root = self.enter_to_write()?;
             let edited = if tried < tries {
-                self.edit_ahead(&root, path, edit, &mut backoff)?
+                self.edit_ahead(context, &root, path, edit, &mut backoff)?
             } else {
-                self.edit_locked(&root, path, edit, &mut backoff)?
+                self.edit_locked(context, &root, path, edit, &mut backoff)?
             };
             let Some(edited) = edited else {
                 drop(root);
@@ -107,6 +108,7 @@ impl LocalDirectory {
     /// `Some(None)` if nothing is to be changed, or else the file that is in place.
     fn edit_ahead(
         &self,
+        context: &Context,
         root: &File,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -116,7 +118,7 @@ impl LocalDirectory {
         let Some(splice) = edit(&found.content) else { return Ok(Some(None)) };
         let pieces = splice.pieces(&found.content);
         let staged = Staged::new(root, &pieces, Some(&found.kept), self.durability, backoff)?;
-        barrier::wait()?;
+        context.wait()?;
         let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
         let Some(old) = unchanged(locked.root, path, &found.content) else { return Ok(None) };
         let (parent, name) = parent_of(locked.root, path)?;
@@ -128,6 +130,7 @@ impl LocalDirectory {
     /// waits: those who have the names wait for the lock.
     fn edit_locked(
         &self,
+        context: &Context,
         root: &File,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -142,7 +145,7 @@ impl LocalDirectory {
             backoff.wait()?;
             return Ok(None);
         };
-        barrier::wait()?;
+        context.wait()?;
         let Found::File(old, _) = look(locked.root, path, Purpose::Read)? else {
             return Err(StoreError::IsADirectory);
         };

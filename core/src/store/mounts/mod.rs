@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::notes::Notes;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, StoreInfo};
+use super::{
+    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, methods_by_mutate,
+};
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
-use crate::store::settings::OnExisting;
 
 mod listing;
 mod moving;
@@ -191,6 +192,47 @@ impl Mounts {
         let (store, inside) = self.within(path)?;
         Ok(End { store, inside, path, fixed: self.is_fixed(path) })
     }
+
+    fn rename_in(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<bool, StoreError> {
+        let (from, to) = (&*self.spelled(from), &*self.spelled(to));
+        let (source, destination) = (self.end(from)?, self.end(to)?);
+        if source.fixed {
+            return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
+        }
+        if destination.fixed {
+            let checked = moving::check(&source, &destination);
+            return checked.map(|_| true).map_err(StoreError::unchanged);
+        }
+        // One store may be mounted twice.
+        if std::ptr::addr_eq(source.store, destination.store) {
+            moving::check_paths_below(&source, &destination)?;
+            let (from, to) = (&source.inside, &destination.inside);
+            return source.store.mutate(context, Mutation::Rename { from, to });
+        }
+        moving::rename(&source, &destination).map(|()| true)
+    }
+
+    fn clear_each(&self, context: &Context) -> Result<(), StoreError> {
+        let mut writable =
+            self.all().filter(|mounted| !mounted.store.info().is_read_only).peekable();
+        if writable.peek().is_none() {
+            return Err(StoreError::ReadOnly);
+        }
+        // Every store is cleared, even if another one fails.
+        let mut results: Vec<_> =
+            writable.map(|mounted| mounted.store.mutate(context, Mutation::Clear)).collect();
+        let others_changed = results.iter().any(Result::is_ok);
+        results.retain(Result::is_err);
+        // Of several that failed, the first one's word holds for itself alone.
+        let others_changed = others_changed || results.len() > 1;
+        let first = results.into_iter().next().unwrap_or(Ok(true));
+        first.map(drop).map_err(|error| if others_changed { error.after_changes() } else { error })
+    }
 }
 
 /// The directory above the path that has this many levels.
@@ -217,6 +259,61 @@ fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Ve
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Mounts {
+    methods_by_mutate!();
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Write { path, content, existing } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
+                store.mutate(context, Mutation::Write { path, content, existing })
+            }
+            Mutation::WriteUnique { path, content } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
+                store.mutate(context, Mutation::WriteUnique { path, content })
+            }
+            Mutation::Update { path, edit } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
+                store.mutate(context, Mutation::Update { path, edit })
+            }
+            Mutation::Delete { path } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::MountPoint)?;
+                store.mutate(context, Mutation::Delete { path })
+            }
+            Mutation::DeleteUnused { path, since } => {
+                let path = &*self.spelled(path);
+                if self.is_fixed(path) {
+                    return Ok(false);
+                }
+                let (store, path) = &self.within(path)?;
+                store.mutate(context, Mutation::DeleteUnused { path, since })
+            }
+            Mutation::Rename { from, to } => self.rename_in(context, from, to),
+            Mutation::Clear => self.clear_each(context).map(|()| true),
+            Mutation::MakeDirectory { path } => {
+                let path = &*self.spelled(path);
+                if self.is_fixed(path) {
+                    return Ok(true);
+                }
+                let (store, path) = &self.within(path)?;
+                store.mutate(context, Mutation::MakeDirectory { path })
+            }
+            Mutation::SetModified { path, time } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
+                store.mutate(context, Mutation::SetModified { path, time })
+            }
+            Mutation::RecordAccess { path, time } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
+                store.mutate(context, Mutation::RecordAccess { path, time })
+            }
+        }
+    }
+
     /// Not read-only if any store is not; times of access are kept if every store keeps them that may be changed at all.
     /// The files are in several places, so there is no directory.
     fn info(&self) -> StoreInfo {
@@ -270,72 +367,9 @@ impl Store for Mounts {
         self.all_files(visit)
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
-        store.write(&inside, content, existing)
-    }
-
-    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::AlreadyExists)?;
-        store.write_unique(&inside, content)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
-        store.update(&inside, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::MountPoint)?;
-        store.delete(&inside)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let (from, to) = (&*self.spelled(from), &*self.spelled(to));
-        let (source, destination) = (self.end(from)?, self.end(to)?);
-        if source.fixed {
-            return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
-        }
-        if destination.fixed {
-            return moving::check(&source, &destination).map(drop).map_err(StoreError::unchanged);
-        }
-        // One store may be mounted twice.
-        if std::ptr::addr_eq(source.store, destination.store) {
-            moving::check_paths_below(&source, &destination)?;
-            return source.store.rename(&source.inside, &destination.inside);
-        }
-        moving::rename(&source, &destination)
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        let mut writable =
-            self.all().filter(|mounted| !mounted.store.info().is_read_only).peekable();
-        if writable.peek().is_none() {
-            return Err(StoreError::ReadOnly);
-        }
-        // Every store is cleared, even if another one fails.
-        let mut results: Vec<_> = writable.map(|mounted| mounted.store.clear()).collect();
-        let others_changed = results.iter().any(Result::is_ok);
-        results.retain(Result::is_err);
-        // Of several that failed, the first one's word holds for itself alone.
-        let others_changed = others_changed || results.len() > 1;
-        let first = results.into_iter().next().unwrap_or(Ok(()));
-        first.map_err(|error| if others_changed { error.after_changes() } else { error })
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
         store.modified(&inside)
-    }
-
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
-        store.set_modified(&inside, time)
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -343,31 +377,8 @@ impl Store for Mounts {
         store.accessed(&inside)
     }
 
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
-        store.record_access(&inside, time)
-    }
-
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         self.unused_in_each(&files, since)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        let path = &*self.spelled(path);
-        if self.is_fixed(path) {
-            return Ok(false);
-        }
-        let (store, inside) = self.within(path)?;
-        store.delete_unused(&inside, since)
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let path = &*self.spelled(path);
-        if self.is_fixed(path) {
-            return Ok(());
-        }
-        let (store, inside) = self.within(path)?;
-        store.make_directory(&inside)
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {

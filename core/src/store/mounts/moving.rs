@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::cancel;
     use crate::store::settings::OnExisting;
-    use crate::store::{Edit, InProcess, Layer};
+    use crate::store::{Context, InProcess, Layer, Mutation};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
     /// changes anything.
@@ -243,47 +243,20 @@ mod tests {
         leaves_at: usize,
     }
 
-    impl Watched<'_> {
-        fn change<T>(
-            &self,
-            change: impl FnOnce() -> Result<T, StoreError>,
-        ) -> Result<T, StoreError> {
-            if self.operations.fetch_add(1, Ordering::Relaxed) == self.leaves_at {
-                self.caller.cancel();
-            }
-            cancel::check()?;
-            change()
-        }
-    }
-
     impl Layer for Watched<'_> {
         fn inner(&self) -> &dyn Store {
             &self.store
         }
 
-        fn write(
-            &self,
-            path: &MemoryPath,
-            content: &[u8],
-            existing: OnExisting,
-        ) -> Result<(), StoreError> {
-            self.change(|| self.store.write(path, content, existing))
-        }
-
-        fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-            self.change(|| self.store.update(path, edit))
-        }
-
-        fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-            self.change(|| self.store.delete(path))
-        }
-
-        fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-            self.change(|| self.store.rename(from, to))
-        }
-
-        fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-            self.change(|| self.store.make_directory(path))
+        fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+            if matches!(mutation, Mutation::SetModified { .. } | Mutation::RecordAccess { .. }) {
+                return self.store.mutate(context, mutation);
+            }
+            if self.operations.fetch_add(1, Ordering::Relaxed) == self.leaves_at {
+                self.caller.cancel();
+            }
+            cancel::check()?;
+            self.store.mutate(context, mutation)
         }
     }
 

@@ -17,9 +17,12 @@ use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use super::access::is_unused;
-use super::notes::{self, Notes};
+use super::notes::Notes;
 use super::total::Total;
-use super::{Edit, Entry, Node, Problem, Store, StoreError, StoreInfo, TotalLimits, runtime};
+use super::{
+    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
+    methods_by_mutate, runtime,
+};
 use crate::cancel;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
@@ -209,6 +212,7 @@ impl PostgresDatabase {
     /// asked again where the connection breaks and what it said was not done.
     fn change(
         &self,
+        context: &Context,
         operation: &'static str,
         wanted: Wanted,
         mut decide: impl FnMut(Seen) -> Result<Option<Change>, StoreError>,
@@ -238,7 +242,7 @@ impl PostgresDatabase {
                 return decided.map(drop);
             };
             // A change that is made again has the same note, unless it was decided anew.
-            note = notes::take(self).or(note);
+            note = context.take_note().or(note);
             let kept = note.clone();
             let outcome = runtime::run(async move {
                 let done = session.commit(transaction, &change, kept.as_ref()).await;
@@ -254,6 +258,187 @@ impl PostgresDatabase {
 }
 
 impl Store for PostgresDatabase {
+    methods_by_mutate!();
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                check_length(content)?;
+                let wanted = Wanted {
+                    path: path.clone(),
+                    content: None,
+                    to: None,
+                    total: self.total.are_set(),
+                };
+                self.change(context, "writing a file", wanted, |Seen { way, total, .. }| {
+                    if !way.has_end() {
+                        self.check_total(total, None, content.len())?;
+                        return add(&way, path, Some(content.to_vec())).map(Some);
+                    }
+                    match (file(way), existing) {
+                        (Ok(file), OnExisting::Overwrite) => {
+                            self.check_total(total, file.size, content.len())?;
+                            replace(file.id, content.to_vec()).map(Some)
+                        }
+                        _ => Err(StoreError::AlreadyExists),
+                    }
+                })
+            }
+            Mutation::WriteUnique { path, content } => {
+                let existing = OnExisting::Error;
+                return self.mutate(context, Mutation::Write { path, content, existing });
+            }
+            Mutation::Update { path, edit } => {
+                // No more than a file may come to hold is read.
+                let most = self.max_file_bytes.and_then(|most| i64::try_from(most).ok());
+                let most = most.unwrap_or(i64::MAX);
+                let wanted = Wanted {
+                    path: path.clone(),
+                    content: Some(most),
+                    to: None,
+                    total: self.total.are_set(),
+                };
+                self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
+                    let file = file(way)?;
+                    let Some(old) = file.content else {
+                        return Err(StoreError::TooLarge { size: file.size.unwrap_or(0) });
+                    };
+                    let Some(splice) = edit(&old) else { return Ok(None) };
+                    let new = splice.try_apply(&old)?;
+                    self.check_total(total, file.size, new.len())?;
+                    replace(file.id, new).map(Some)
+                })
+            }
+            Mutation::Delete { path } => {
+                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                    let found = way.end().ok_or(StoreError::NotFound)?;
+                    Ok(Some(Change {
+                        statement: &statements::REMOVE,
+                        parameters: vec![Box::new(found.id)],
+                        changes_a_row: true,
+                    }))
+                })
+            }
+            Mutation::DeleteUnused { path, since } => {
+                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                let mut deleted = false;
+                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                    let unused = way.end().filter(|found| {
+                        !found.is_directory && is_unused(found.modified, found.accessed, since)
+                    });
+                    deleted = unused.is_some();
+                    Ok(unused.map(|found| Change {
+                        statement: &statements::REMOVE,
+                        parameters: vec![Box::new(found.id)],
+                        changes_a_row: true,
+                    }))
+                })?;
+                return Ok(deleted);
+            }
+            Mutation::Rename { from, to } => {
+                let wanted = Wanted {
+                    path: from.clone(),
+                    content: None,
+                    to: Some(to.clone()),
+                    total: false,
+                };
+                self.change(context, "renaming", wanted, |Seen { way, to: destination, .. }| {
+                    let found = way.end().ok_or(StoreError::NotFound)?;
+                    let Some((destination, extent)) = destination else {
+                        let problem = "the destination was not looked for";
+                        return Err(StoreError::failed("renaming", problem).unchanged());
+                    };
+                    if destination.has_end() {
+                        return Err(StoreError::AlreadyExists);
+                    }
+                    if found.is_directory && from.is_above(to) {
+                        return Err(StoreError::IntoItself);
+                    }
+                    let (parent, names) = missing(&destination, to)?;
+                    let too_long = to.as_str().len() + extent.bytes > MAX_PATH_BYTES
+                        || to.names().count() + extent.levels > MAX_LEVELS;
+                    if found.is_directory && too_long {
+                        return Err(StoreError::NameTooLong);
+                    }
+                    let Some((name, new)) = names.split_last() else {
+                        return Err(StoreError::AlreadyExists);
+                    };
+                    let (name, new) = ((*name).to_owned(), owned(new));
+                    Ok(Some(Change {
+                        statement: &statements::MOVE,
+                        parameters: vec![
+                            Box::new(found.id),
+                            Box::new(parent),
+                            Box::new(new),
+                            Box::new(name),
+                        ],
+                        changes_a_row: true,
+                    }))
+                })
+            }
+            Mutation::Clear => {
+                let wanted =
+                    Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+                self.change(context, "clearing the memory", wanted, |_| {
+                    Ok(Some(Change {
+                        statement: &statements::CLEAR,
+                        parameters: Vec::new(),
+                        changes_a_row: false,
+                    }))
+                })
+            }
+            Mutation::MakeDirectory { path } => {
+                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                self.change(context, "making a directory", wanted, |Seen { way, .. }| {
+                    if !way.has_end() {
+                        return add(&way, path, None).map(Some);
+                    }
+                    match way.end() {
+                        Some(found) if !found.is_directory => Err(StoreError::AlreadyExists),
+                        _ => Ok(None),
+                    }
+                })
+            }
+            Mutation::SetModified { path, time } => {
+                let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
+                self.change(context, "setting a file's time", wanted, |Seen { way, .. }| {
+                    let file = file(way)?;
+                    Ok(Some(Change {
+                        statement: &statements::DATE,
+                        parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
+                        changes_a_row: true,
+                    }))
+                })
+            }
+            // One round trip, and not in turn with the changes of the namespace.
+            Mutation::RecordAccess { path, time } => {
+                let operation = "noting that a file was accessed";
+                let (session, names) = (self.session.clone(), statements::names(path));
+                let parameters: Vec<Parameter> =
+                    vec![Box::new(names), Box::new(statements::storable(time))];
+                let rows = runtime::run(async move {
+                    let noted = session.note(&statements::ACCESS, &parameters).await;
+                    noted.map_err(|error| error.during(operation))
+                })?;
+                let Some(row) = rows.first() else {
+                    let root = path.is_root();
+                    return Err(if root { StoreError::IsADirectory } else { StoreError::NotFound });
+                };
+                let said = |index| {
+                    row.try_get(index).map_err(|e| PostgresError::from(e).during(operation))
+                };
+                match (said(0)?, said(1)?) {
+                    (true, _) => Err(StoreError::IsADirectory),
+                    (false, true) => Ok(()),
+                    // A policy of row-level security shows the row and does not let it be changed.
+                    (false, false) => Err(StoreError::PermissionDenied),
+                }
+            }
+        };
+        done.map(|()| true)
+    }
+
     fn info(&self) -> StoreInfo {
         StoreInfo {
             locations: vec![self.session.location()],
@@ -296,115 +481,6 @@ impl Store for PostgresDatabase {
         Ok(())
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        check_length(content)?;
-        let wanted =
-            Wanted { path: path.clone(), content: None, to: None, total: self.total.are_set() };
-        self.change("writing a file", wanted, |Seen { way, total, .. }| {
-            if !way.has_end() {
-                self.check_total(total, None, content.len())?;
-                return add(&way, path, Some(content.to_vec())).map(Some);
-            }
-            match (file(way), existing) {
-                (Ok(file), OnExisting::Overwrite) => {
-                    self.check_total(total, file.size, content.len())?;
-                    replace(file.id, content.to_vec()).map(Some)
-                }
-                _ => Err(StoreError::AlreadyExists),
-            }
-        })
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        // No more than a file may come to hold is read.
-        let most = self.max_file_bytes.and_then(|most| i64::try_from(most).ok());
-        let most = most.unwrap_or(i64::MAX);
-        let wanted = Wanted {
-            path: path.clone(),
-            content: Some(most),
-            to: None,
-            total: self.total.are_set(),
-        };
-        self.change("editing a file", wanted, |Seen { way, total, .. }| {
-            let file = file(way)?;
-            let Some(old) = file.content else {
-                return Err(StoreError::TooLarge { size: file.size.unwrap_or(0) });
-            };
-            let Some(splice) = edit(&old) else { return Ok(None) };
-            let new = splice.try_apply(&old)?;
-            self.check_total(total, file.size, new.len())?;
-            replace(file.id, new).map(Some)
-        })
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
-        self.change("deleting", wanted, |Seen { way, .. }| {
-            let found = way.end().ok_or(StoreError::NotFound)?;
-            Ok(Some(Change {
-                statement: &statements::REMOVE,
-                parameters: vec![Box::new(found.id)],
-                changes_a_row: true,
-            }))
-        })
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let wanted =
-            Wanted { path: from.clone(), content: None, to: Some(to.clone()), total: false };
-        self.change("renaming", wanted, |Seen { way, to: destination, .. }| {
-            let found = way.end().ok_or(StoreError::NotFound)?;
-            let Some((destination, extent)) = destination else {
-                let problem = "the destination was not looked for";
-                return Err(StoreError::failed("renaming", problem).unchanged());
-            };
-            if destination.has_end() {
-                return Err(StoreError::AlreadyExists);
-            }
-            if found.is_directory && from.is_above(to) {
-                return Err(StoreError::IntoItself);
-            }
-            let (parent, names) = missing(&destination, to)?;
-            let too_long = to.as_str().len() + extent.bytes > MAX_PATH_BYTES
-                || to.names().count() + extent.levels > MAX_LEVELS;
-            if found.is_directory && too_long {
-                return Err(StoreError::NameTooLong);
-            }
-            let Some((name, new)) = names.split_last() else {
-                return Err(StoreError::AlreadyExists);
-            };
-            let (name, new) = ((*name).to_owned(), owned(new));
-            Ok(Some(Change {
-                statement: &statements::MOVE,
-                parameters: vec![
-                    Box::new(found.id),
-                    Box::new(parent),
-                    Box::new(new),
-                    Box::new(name),
-                ],
-                changes_a_row: true,
-            }))
-        })
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
-        self.change("making a directory", wanted, |Seen { way, .. }| {
-            if !way.has_end() {
-                return add(&way, path, None).map(Some);
-            }
-            match way.end() {
-                Some(found) if !found.is_directory => Err(StoreError::AlreadyExists),
-                _ => Ok(None),
-            }
-        })
-    }
-
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let operation = "inspecting the database";
         let rows = self.ask(operation, &inspect::ALL, Vec::new())?;
@@ -416,76 +492,13 @@ impl Store for PostgresDatabase {
         Some(self)
     }
 
-    fn clear(&self) -> Result<(), StoreError> {
-        let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
-        self.change("clearing the memory", wanted, |_| {
-            Ok(Some(Change {
-                statement: &statements::CLEAR,
-                parameters: Vec::new(),
-                changes_a_row: false,
-            }))
-        })
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let found = self.find("reading a file's time", path, false)?;
         if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.modified) }
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
-        self.change("setting a file's time", wanted, |Seen { way, .. }| {
-            let file = file(way)?;
-            Ok(Some(Change {
-                statement: &statements::DATE,
-                parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
-                changes_a_row: true,
-            }))
-        })
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let found = self.find("reading a file's time", path, false)?;
         if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.accessed) }
-    }
-
-    /// One round trip, and not in turn with the changes of the namespace.
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let operation = "noting that a file was accessed";
-        let (session, names) = (self.session.clone(), statements::names(path));
-        let parameters: Vec<Parameter> =
-            vec![Box::new(names), Box::new(statements::storable(time))];
-        let rows = runtime::run(async move {
-            let noted = session.note(&statements::ACCESS, &parameters).await;
-            noted.map_err(|error| error.during(operation))
-        })?;
-        let Some(row) = rows.first() else {
-            let root = path.is_root();
-            return Err(if root { StoreError::IsADirectory } else { StoreError::NotFound });
-        };
-        let said = |index| row.try_get(index).map_err(|e| PostgresError::from(e).during(operation));
-        match (said(0)?, said(1)?) {
-            (true, _) => Err(StoreError::IsADirectory),
-            (false, true) => Ok(()),
-            // A policy of row-level security shows the row and does not let it be changed.
-            (false, false) => Err(StoreError::PermissionDenied),
-        }
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
-        let mut deleted = false;
-        self.change("deleting", wanted, |Seen { way, .. }| {
-            let unused = way.end().filter(|found| {
-                !found.is_directory && is_unused(found.modified, found.accessed, since)
-            });
-            deleted = unused.is_some();
-            Ok(unused.map(|found| Change {
-                statement: &statements::REMOVE,
-                parameters: vec![Box::new(found.id)],
-                changes_a_row: true,
-            }))
-        })?;
-        Ok(deleted)
     }
 }

@@ -4,8 +4,8 @@ use super::error::PostgresError;
 use super::session::{Change, Parameter, Wanted};
 use super::{PostgresDatabase, statements};
 use crate::path::MemoryPath;
-use crate::store::StoreError;
 use crate::store::notes::{HEAD, Listed, Note, Notes};
+use crate::store::{Context, StoreError};
 
 const READING: &str = "reading the history";
 const REWRITING: &str = "rewriting the history";
@@ -18,7 +18,7 @@ impl PostgresDatabase {
         change: impl Fn() -> Change,
     ) -> Result<(), StoreError> {
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
-        self.change(operation, wanted, |_| Ok(Some(change())))
+        self.change(&Context::new(), operation, wanted, |_| Ok(Some(change())))
     }
 }
 

@@ -16,9 +16,10 @@ use rusqlite::ErrorCode;
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use super::access::is_unused;
-use super::notes::{self, Notes};
+use super::notes::Notes;
 use super::{
-    Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, StoreInfo, TotalLimits,
+    Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    TotalLimits, methods_by_mutate,
 };
 use crate::cancel;
 use crate::path::MemoryPath;
@@ -157,6 +158,7 @@ impl SqliteDatabase {
     /// Changes the tree, as a whole or not at all.
     fn change<T>(
         &self,
+        context: &Context,
         operation: &'static str,
         change: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
@@ -175,7 +177,7 @@ impl SqliteDatabase {
         };
         let changed = self.transaction(operation, begin, |tree| {
             let done = change(Tree(tree.0))?;
-            if let Some(note) = notes::take(self) {
+            if let Some(note) = context.take_note() {
                 note::add(&tree, &note)?;
             }
             Ok(done)
@@ -293,6 +295,113 @@ impl SqliteError {
 }
 
 impl Store for SqliteDatabase {
+    methods_by_mutate!();
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.change(context, "writing a file", |tree| match (tree.find(path)?, existing) {
+                    (None, _) => {
+                        self.check_total(&tree, None, content.len())?;
+                        let parent = tree.make_parents(path)?;
+                        let id = tree.add(parent, path, Some(content.len()))?;
+                        content::write(&tree, id, &[], content)
+                    }
+                    // A content that is too large to be compared is written again as a whole.
+                    (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
+                        if self.is_too_large(size) =>
+                    {
+                        self.check_total(&tree, Some(size), content.len())?;
+                        content::remove(&tree, id)?;
+                        content::write(&tree, id, &[], content)
+                    }
+                    (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
+                        self.check_total(&tree, Some(size), content.len())?;
+                        let old = content::read(&tree, id, size)?;
+                        content::write(&tree, id, &old, content)
+                    }
+                    (Some(_), _) => Err(StoreError::AlreadyExists.into()),
+                })
+            }
+            Mutation::WriteUnique { path, content } => {
+                let existing = OnExisting::Error;
+                return self.mutate(context, Mutation::Write { path, content, existing });
+            }
+            Mutation::Update { path, edit } => self.change(context, "editing a file", |tree| {
+                let (id, size) = tree.file(path)?;
+                if self.is_too_large(size) {
+                    return Err(StoreError::TooLarge { size }.into());
+                }
+                let old = content::read(&tree, id, size)?;
+                match edit(&old) {
+                    Some(splice) => {
+                        let new = splice.try_apply(&old)?;
+                        self.check_total(&tree, Some(size), new.len())?;
+                        content::write(&tree, id, &old, &new)
+                    }
+                    None => Ok(()),
+                }
+            }),
+            Mutation::Delete { path } => {
+                self.change(context, "deleting", |tree| match tree.find(path)? {
+                    None => Err(StoreError::NotFound.into()),
+                    Some(found) => tree.remove(found.id),
+                })
+            }
+            Mutation::DeleteUnused { path, since } => {
+                return self.change(context, "deleting", |tree| match tree.find(path)? {
+                    Some(Found { id, size: Some(_), modified, accessed })
+                        if is_unused(modified, accessed, since) =>
+                    {
+                        tree.remove(id).map(|()| true)
+                    }
+                    _ => Ok(false),
+                });
+            }
+            Mutation::Rename { from, to } => self.change(context, "renaming", |tree| {
+                let found = tree.find(from)?.ok_or(StoreError::NotFound)?;
+                if tree.find(to)?.is_some() {
+                    return Err(StoreError::AlreadyExists.into());
+                }
+                let is_directory = found.size.is_none();
+                if is_directory && from.is_above(to) {
+                    return Err(StoreError::IntoItself.into());
+                }
+                let parent = tree.make_parents(to)?;
+                if is_directory {
+                    tree.check_paths_below(found.id, to)?;
+                }
+                tree.put(found.id, parent, to)
+            }),
+            Mutation::Clear => {
+                self.change(context, "clearing the memory", |tree| tree.remove_all())
+            }
+            Mutation::MakeDirectory { path } => {
+                self.change(context, "making a directory", |tree| match tree.find(path)? {
+                    None => {
+                        let parent = tree.make_parents(path)?;
+                        tree.add(parent, path, None).map(drop)
+                    }
+                    Some(Found { size: None, .. }) => Ok(()),
+                    Some(_) => Err(StoreError::AlreadyExists.into()),
+                })
+            }
+            Mutation::SetModified { path, time } => {
+                self.change(context, "setting a file's time", |tree| {
+                    let (id, _) = tree.file(path)?;
+                    tree.set_modified(id, time)
+                })
+            }
+            Mutation::RecordAccess { path, time } => {
+                self.change(context, "noting that a file was accessed", |tree| {
+                    let (id, _) = tree.file(path)?;
+                    tree.record_access(id, time)
+                })
+            }
+        };
+        done.map(|()| true)
+    }
+
     fn info(&self) -> StoreInfo {
         StoreInfo {
             locations: vec![Location::file(&self.database.path)],
@@ -366,91 +475,11 @@ impl Store for SqliteDatabase {
         Ok(())
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.change("writing a file", |tree| match (tree.find(path)?, existing) {
-            (None, _) => {
-                self.check_total(&tree, None, content.len())?;
-                let parent = tree.make_parents(path)?;
-                let id = tree.add(parent, path, Some(content.len()))?;
-                content::write(&tree, id, &[], content)
-            }
-            // A content that is too large to be compared is written again as a whole.
-            (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
-                if self.is_too_large(size) =>
-            {
-                self.check_total(&tree, Some(size), content.len())?;
-                content::remove(&tree, id)?;
-                content::write(&tree, id, &[], content)
-            }
-            (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
-                self.check_total(&tree, Some(size), content.len())?;
-                let old = content::read(&tree, id, size)?;
-                content::write(&tree, id, &old, content)
-            }
-            (Some(_), _) => Err(StoreError::AlreadyExists.into()),
-        })
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.change("editing a file", |tree| {
-            let (id, size) = tree.file(path)?;
-            if self.is_too_large(size) {
-                return Err(StoreError::TooLarge { size }.into());
-            }
-            let old = content::read(&tree, id, size)?;
-            match edit(&old) {
-                Some(splice) => {
-                    let new = splice.try_apply(&old)?;
-                    self.check_total(&tree, Some(size), new.len())?;
-                    content::write(&tree, id, &old, &new)
-                }
-                None => Ok(()),
-            }
-        })
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.change("deleting", |tree| match tree.find(path)? {
-            None => Err(StoreError::NotFound.into()),
-            Some(found) => tree.remove(found.id),
-        })
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.change("renaming", |tree| {
-            let found = tree.find(from)?.ok_or(StoreError::NotFound)?;
-            if tree.find(to)?.is_some() {
-                return Err(StoreError::AlreadyExists.into());
-            }
-            let is_directory = found.size.is_none();
-            if is_directory && from.is_above(to) {
-                return Err(StoreError::IntoItself.into());
-            }
-            let parent = tree.make_parents(to)?;
-            if is_directory {
-                tree.check_paths_below(found.id, to)?;
-            }
-            tree.put(found.id, parent, to)
-        })
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.look("reading a file's time", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(file) => Ok(file.modified),
-        })
-    }
-
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.change("setting a file's time", |tree| {
-            let (id, _) = tree.file(path)?;
-            tree.set_modified(id, time)
         })
     }
 
@@ -462,44 +491,11 @@ impl Store for SqliteDatabase {
         })
     }
 
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.change("noting that a file was accessed", |tree| {
-            let (id, _) = tree.file(path)?;
-            tree.record_access(id, time)
-        })
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.change("deleting", |tree| match tree.find(path)? {
-            Some(Found { id, size: Some(_), modified, accessed })
-                if is_unused(modified, accessed, since) =>
-            {
-                tree.remove(id).map(|()| true)
-            }
-            _ => Ok(false),
-        })
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.change("making a directory", |tree| match tree.find(path)? {
-            None => {
-                let parent = tree.make_parents(path)?;
-                tree.add(parent, path, None).map(drop)
-            }
-            Some(Found { size: None, .. }) => Ok(()),
-            Some(_) => Err(StoreError::AlreadyExists.into()),
-        })
-    }
-
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.look("inspecting the database", |tree| inspect::inspect(&tree, report))
     }
 
     fn notes(&self) -> Option<&dyn Notes> {
         Some(self)
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        self.change("clearing the memory", |tree| tree.remove_all())
     }
 }

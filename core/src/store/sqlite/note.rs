@@ -2,8 +2,8 @@
 
 use super::tree::Tree;
 use super::{SqliteDatabase, SqliteError};
-use crate::store::StoreError;
 use crate::store::notes::{HEAD, Listed, Note, Notes};
+use crate::store::{Context, StoreError};
 
 pub(super) fn add(tree: &Tree<'_>, note: &Note) -> Result<(), SqliteError> {
     let mut add = tree.prepare_cached("INSERT INTO note (id, bytes) VALUES (?1, ?2)")?;
@@ -17,7 +17,7 @@ impl SqliteDatabase {
         &self,
         erase: impl FnOnce(&Tree<'_>) -> Result<(), SqliteError>,
     ) -> Result<(), StoreError> {
-        self.change("rewriting the history", |tree| {
+        self.change(&Context::new(), "rewriting the history", |tree| {
             tree.pragma_update(None, "secure_delete", true)?;
             erase(&tree)
         })?;
@@ -29,7 +29,7 @@ impl SqliteDatabase {
 
 impl Notes for SqliteDatabase {
     fn append(&self, note: &Note) -> Result<(), StoreError> {
-        self.change("writing the history", |tree| add(&tree, note))
+        self.change(&Context::new(), "writing the history", |tree| add(&tree, note))
     }
 
     fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use memdir::store::{Edit, Entry, InProcess, Layer, Node, walk_files};
+use memdir::store::{Context, Entry, InProcess, Layer, Mutation, Node, walk_files};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 
 /// How far an operation comes that fails.
@@ -131,6 +131,17 @@ impl Layer for FaultyStore {
         &*self.inner
     }
 
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let half: Box<dyn FnOnce() -> Result<(), StoreError> + '_> = match mutation {
+            Mutation::WriteUnique { .. } => return self.inner.mutate(context, mutation),
+            Mutation::Delete { path } => Box::new(move || self.delete_half(path)),
+            Mutation::Rename { from, to } => Box::new(move || self.rename_half(from, to)),
+            Mutation::Clear => Box::new(|| self.delete_half(&MemoryPath::root())),
+            _ => Box::new(|| Ok(())),
+        };
+        self.run(|| self.inner.mutate(context, mutation), half)
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.whole(|| self.inner.read(path))
     }
@@ -147,56 +158,15 @@ impl Layer for FaultyStore {
         self.whole(|| self.inner.files(visit))
     }
 
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.whole(|| self.inner.write(path, content, existing))
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.whole(|| self.inner.update(path, edit))
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.run(|| self.inner.delete(path), || self.delete_half(path))
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.run(|| self.inner.rename(from, to), || self.rename_half(from, to))
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        self.run(|| self.inner.clear(), || self.delete_half(&MemoryPath::root()))
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.whole(|| self.inner.modified(path))
-    }
-
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.whole(|| self.inner.set_modified(path, time))
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.whole(|| self.inner.accessed(path))
     }
 
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        self.whole(|| self.inner.record_access(path, time))
-    }
-
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         self.whole(|| self.inner.unused(files, since))
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        self.whole(|| self.inner.delete_unused(path, since))
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.whole(|| self.inner.make_directory(path))
     }
 }

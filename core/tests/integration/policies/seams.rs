@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use memdir::store::{Edit, Entry, InProcess, Layer};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{Context, Entry, InProcess, Layer, Mutation};
+use memdir::{MemoryPath, Store, StoreError};
 
 /// What is done before a method does its work; an error takes its place.
 type Before = dyn Fn() -> Result<(), StoreError> + Send + Sync;
@@ -57,6 +57,18 @@ impl Layer for Seams {
         &self.store
     }
 
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let is_edit = matches!(mutation, Mutation::Update { .. });
+        if matches!(mutation, Mutation::Write { .. }) {
+            Self::pass(&self.before_writing)?;
+        }
+        let done = self.store.mutate(context, mutation)?;
+        if is_edit {
+            Self::pass(&self.after_editing)?;
+        }
+        Ok(done)
+    }
+
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         if self.closed.as_ref() == Some(path) {
             return Err(StoreError::PermissionDenied);
@@ -68,20 +80,5 @@ impl Layer for Seams {
         self.walks.fetch_add(1, Ordering::Relaxed);
         Self::pass(&self.before_walking)?;
         self.store.files(visit)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        Self::pass(&self.before_writing)?;
-        self.store.write(path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.store.update(path, edit)?;
-        Self::pass(&self.after_editing)
     }
 }
