@@ -148,7 +148,8 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Memory, MemoryOptions};
+    use crate::store::{Context, InProcess, Layer, Mutation};
+    use crate::{Memory, MemoryOptions, StoreError};
 
     fn observed(memory: &Memory) -> (Subscription, Arc<Mutex<Vec<String>>>) {
         let told = Arc::new(Mutex::new(Vec::new()));
@@ -216,6 +217,62 @@ mod tests {
         let shared = Memory::with_store(Arc::clone(one.store()), MemoryOptions::default());
         shared.create("/memories/c", "").unwrap();
         assert_eq!(taken(&told), ["written /memories/a", "written /memories/c"]);
+    }
+
+    #[test]
+    fn methods_of_your_own_code_are_told_like_commands() {
+        let options = MemoryOptions { history: true, ..MemoryOptions::default() };
+        let memory = Memory::open("memory:", options).unwrap();
+        let (_subscription, told) = observed(&memory);
+        memory.write("/memories/a", "one\n", None).unwrap();
+        memory.write("/memories/a", "two\n", Some("other\n")).unwrap_err();
+        memory.write("/memories/a", "two\n", Some("one\n")).unwrap();
+        let project = crate::Project { about: "", features: &[], init: "" };
+        assert_eq!(memory.bootstrap(&project).unwrap().len(), 3);
+        assert!(memory.bootstrap(&project).unwrap().is_empty());
+        assert_eq!(taken(&told).len(), 5);
+        memory.rename("/memories/a", "/memories/b").unwrap();
+        memory.delete("/memories/b").unwrap();
+        let versions = memory.history(&crate::history::HistoryQuery::default()).unwrap();
+        memory.undo(versions[0].change, true).unwrap();
+        memory.undo(versions[0].change, false).unwrap();
+        assert_eq!(
+            taken(&told),
+            ["renamed /memories/b from /memories/a", "deleted /memories/b", "written /memories/b"]
+        );
+    }
+
+    /// Fails when a second file is to be deleted as unused.
+    struct FailsLater(InProcess, AtomicUsize);
+
+    impl Layer for FailsLater {
+        fn inner(&self) -> &dyn Store {
+            &self.0
+        }
+
+        fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+            if matches!(mutation, Mutation::DeleteUnused { .. })
+                && self.1.fetch_add(1, Ordering::SeqCst) > 0
+            {
+                return Err(StoreError::failed("deleting", "the disk is gone").unchanged());
+            }
+            self.0.mutate(context, mutation)
+        }
+    }
+
+    #[test]
+    fn what_an_expiry_removed_before_it_failed_is_told() {
+        let options = MemoryOptions { record_access: true, ..MemoryOptions::default() };
+        let store = Arc::new(FailsLater(InProcess::new(), AtomicUsize::new(0)));
+        let memory = Memory::with_store(store, options);
+        for name in ["a", "b", "c"] {
+            memory.create(&format!("/memories/{name}"), "").unwrap();
+        }
+        let (_subscription, told) = observed(&memory);
+        memory.expire(Duration::ZERO, false, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        let told = taken(&told);
+        let [deleted] = &told[..] else { panic!("one change, got {told:?}") };
+        assert!(memory.view(deleted.strip_prefix("deleted ").unwrap(), None).is_err());
     }
 
     #[test]

@@ -101,6 +101,7 @@ pub mod thread_pool;
 mod trace;
 #[cfg(feature = "cli")]
 mod typed_time;
+mod unit_of_work;
 
 pub use call::Call;
 pub use cancel::Cancellation;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::cancel;
-use crate::changes::{self, Change, ChangeKind, Subscription};
+use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::error::{Error, HookError};
 use crate::handlers;
@@ -18,7 +18,7 @@ use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
-use crate::store::{Context, Mutation, ReadOnly, Store, StoreError, open_store};
+use crate::store::{Mutation, ReadOnly, Store, StoreError, open_store};
 use crate::trace;
 
 mod files;
@@ -181,8 +181,7 @@ impl Memory {
             Ok(Err(_)) | Err(_) => None,
         };
         let execute = |command: &ValidCommand<'a>| {
-            let execute = || handlers::execute(store, policies, &Context::new(), command);
-            (result.unwrap_or_else(execute), None)
+            (result.unwrap_or_else(|| handlers::execute(&self.work(), command)), None)
         };
         let (result, _) = Call::begin(decoded, false).execute(policies, execute);
         Ok(result.into())
@@ -261,12 +260,7 @@ impl Memory {
                 return (Err(Error::Store(cancelled)), None);
             }
             self.expire_first();
-            let execute = |context: &Context| {
-                handlers::execute(&*self.store, &self.policies, context, command)
-            };
-            let (result, change) = self.recorded(execute);
-            self.tell_change(command, &result);
-            (result, change)
+            self.working(|work| handlers::execute(work, command))
         });
         if let (Some(hooks), Some(event)) = (hooks, &event) {
             hooks.after(event);
@@ -360,14 +354,7 @@ impl Memory {
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
-        let (cleared, _) = self.recorded(|context| self.store.mutate(context, Mutation::Clear));
-        self.policies.limits.shrunk();
-        if cleared.is_ok() || cleared.as_ref().is_err_and(StoreError::may_have_changed) {
-            self.policies.views.removed(&MemoryPath::root());
-            let root =
-                Change { kind: ChangeKind::Cleared, path: MemoryPath::root(), old_path: None };
-            changes::tell(&self.store, &[root]);
-        }
+        let (cleared, _) = self.working(|work| work.mutate(Mutation::Clear));
         match cleared {
             Ok(_) => Ok(reply::cleared()),
             Err(error) => Err(reply::condition(&MemoryPath::root(), error)),
@@ -416,25 +403,16 @@ impl Memory {
         dry_run: bool,
         progress: &mut expiry::Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
-        let (store, policies) = (&*self.store, &*self.policies);
-        let others = policies.beside_expiry();
-        let expire = |context: &Context| {
-            policies.expiry.expire(store, context, others, older_than, dry_run, progress)
-        };
-        let (expired, _) = self.recorded(expire);
+        let (expired, _) = self.working(|work| {
+            let (expiry, patterns) = (&work.policies().expiry, &work.policies().patterns);
+            let mut delete =
+                |path: &MemoryPath, since| work.mutate(Mutation::DeleteUnused { path, since });
+            let delete: Option<&mut expiry::Delete<'_>> =
+                if dry_run { None } else { Some(&mut delete) };
+            expiry.expire(work.store(), patterns, older_than, delete, progress)
+        });
         if !dry_run {
-            trace::expiry(&policies.sensitive, &expired);
-            if let Ok(expired) = &expired
-                && changes::are_observed()
-            {
-                let deleted = |path: &MemoryPath| Change {
-                    kind: ChangeKind::Deleted,
-                    path: path.clone(),
-                    old_path: None,
-                };
-                let deleted: Vec<_> = expired.iter().map(|file| deleted(&file.path)).collect();
-                changes::tell(&self.store, &deleted);
-            }
+            trace::expiry(&self.policies.sensitive, &expired);
         }
         expired
     }
@@ -459,32 +437,6 @@ impl Memory {
     /// ```
     pub fn observe(&self, listener: impl Fn(&Change) + Send + Sync + 'static) -> Subscription {
         changes::observe(&self.store, listener)
-    }
-
-    /// Tells who observes this store what a command changed, or may have changed.
-    fn tell_change(&self, command: &ValidCommand<'_>, result: &Result<Content, Error>) {
-        if !changes::are_observed() {
-            return;
-        }
-        let changed = match result {
-            Ok(_) => true,
-            Err(Error::Store(error)) => error.may_have_changed(),
-            Err(_) => false,
-        };
-        let (kind, path, old_path) = match command {
-            Command::View { .. } => return,
-            Command::Create { path, .. }
-            | Command::StrReplace { path, .. }
-            | Command::Insert { path, .. } => (ChangeKind::Written, path, None),
-            Command::Delete { path } => (ChangeKind::Deleted, path, None),
-            Command::Rename { old_path, new_path } => {
-                (ChangeKind::Renamed, new_path, Some(old_path))
-            }
-        };
-        if changed {
-            let (path, old_path) = (path.clone(), old_path.cloned());
-            changes::tell(&self.store, &[Change { kind, path, old_path }]);
-        }
     }
 
     /// Does what `expire_after` says, before the first command. A failure is not reported here: if

@@ -33,7 +33,7 @@ use crate::text::Splice;
 #[derive(Debug)]
 pub(crate) struct Policies {
     pub(crate) options: MemoryOptions,
-    patterns: WritePatterns,
+    pub(crate) patterns: WritePatterns,
     /// The content that was last shown or written, for each file.
     pub(crate) views: ViewLog,
     pub(crate) sensitive: sensitive::Settings,
@@ -167,10 +167,5 @@ impl Policies {
     ) -> Result<(), Error> {
         sensitive::check_path(&self.sensitive, to)?;
         self.patterns.check_rename(store, from, to)
-    }
-
-    /// The other policies that expiry needs.
-    pub(crate) fn beside_expiry(&self) -> expiry::Others<'_> {
-        expiry::Others { patterns: &self.patterns, limits: &self.limits, views: &self.views }
     }
 }

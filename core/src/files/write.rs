@@ -3,17 +3,16 @@
 use crate::error::Error;
 use crate::handlers::edit::{Edit, edit};
 use crate::path::MemoryPath;
-use crate::policies::{NewFile, Policies};
+use crate::policies::NewFile;
 use crate::policy::limits;
 use crate::reply;
-use crate::store::{Context, Mutation, OnExisting, Store, StoreError};
+use crate::store::{Mutation, OnExisting, StoreError};
 use crate::text::Splice;
+use crate::unit_of_work::UnitOfWork;
 
 /// Writes `text`. With `unchanged` only if that is what the file holds.
 pub(crate) fn write(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     text: &str,
     unchanged: Option<&str>,
@@ -22,45 +21,37 @@ pub(crate) fn write(
         return Err(is_a_directory(path));
     }
     match unchanged {
-        None => put(store, policies, context, path, text, OnExisting::Overwrite),
-        Some(old) => replace_if(store, policies, context, path, text, old),
+        None => put(work, path, text, OnExisting::Overwrite),
+        Some(old) => replace_if(work, path, text, old),
     }
 }
 
 /// Makes a file; whether there was none.
-pub(crate) fn make(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
-    path: &MemoryPath,
-    text: &str,
-) -> Result<bool, Error> {
-    if super::exists(store, path)? {
+pub(crate) fn make(work: &UnitOfWork<'_>, path: &MemoryPath, text: &str) -> Result<bool, Error> {
+    if super::exists(work.store(), path)? {
         return Ok(false);
     }
-    match put(store, policies, context, path, text, OnExisting::Error) {
+    match put(work, path, text, OnExisting::Error) {
         Ok(()) => Ok(true),
         // Somebody was faster.
-        Err(Error::Refused(_)) if super::exists(store, path)? => Ok(false),
+        Err(Error::Refused(_)) if super::exists(work.store(), path)? => Ok(false),
         Err(error) => Err(error),
     }
 }
 
 /// Writes `text` where nothing is, or also in the place of a file.
 pub(crate) fn put(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     text: &str,
     existing: OnExisting,
 ) -> Result<(), Error> {
     let NewFile { text, mut reservation, .. } =
-        policies.check_create(store, path, text, existing, || false)?;
+        work.policies().check_create(work.store(), path, text, existing, || false)?;
     // The model has not seen this text, so its view is not remembered: the stale guard is to refuse an edit
     // that is based on the one before.
     let content = text.as_bytes();
-    match store.mutate(context, Mutation::Write { path, content, existing }) {
+    match work.mutate(Mutation::Write { path, content, existing }) {
         Ok(_) => {
             limits::written(reservation);
             Ok(())
@@ -69,7 +60,7 @@ pub(crate) fn put(
             reservation.failed(&error);
             Err(match error {
                 StoreError::OverLimit { bytes, files } => {
-                    reservation.refused_by(store, path, bytes, files)
+                    reservation.refused_by(work.store(), path, bytes, files)
                 }
                 StoreError::AlreadyExists if existing == OnExisting::Error => {
                     reply::condition(path, StoreError::AlreadyExists)
@@ -82,9 +73,7 @@ pub(crate) fn put(
 }
 
 fn replace_if(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     text: &str,
     old: &str,
@@ -103,7 +92,7 @@ fn replace_if(
         answer: &|_, _| Ok(String::new()),
         seen_by_model: false,
     };
-    edit(store, policies, context, path, &replace).map(drop)
+    edit(work, path, &replace).map(drop)
 }
 
 fn is_a_directory(path: &MemoryPath) -> Error {

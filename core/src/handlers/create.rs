@@ -5,15 +5,15 @@ use crate::path::MemoryPath;
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits;
 use crate::reply;
-use crate::store::{Context, Mutation, Node, Store, StoreError};
+use crate::store::{Mutation, Node, Store, StoreError};
+use crate::unit_of_work::UnitOfWork;
 
 pub(super) fn create(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     file_text: &str,
 ) -> Result<String, Error> {
+    let (store, policies) = (work.store(), work.policies());
     if path.is_root() {
         return Err(reply::create_exists(path));
     }
@@ -23,7 +23,7 @@ pub(super) fn create(
         })?;
     let snapshot = policies.views.writing(&[text.as_bytes()]);
     let (content, existing) = (text.as_bytes(), policies.options.on_existing);
-    let done = store.mutate(context, Mutation::Write { path, content, existing });
+    let done = work.mutate(Mutation::Write { path, content, existing });
     if let Err(error) = &done {
         reservation.failed(error);
     }

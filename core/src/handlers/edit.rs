@@ -5,12 +5,13 @@ use super::text;
 use crate::cancel;
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policies::{Policies, Stop};
+use crate::policies::Stop;
 use crate::policy::limits::Unreserved;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::{Context, Mutation, Store, StoreError};
+use crate::store::{Mutation, StoreError};
 use crate::text::Splice;
+use crate::unit_of_work::UnitOfWork;
 
 /// The reply, given the content before and the change.
 pub(crate) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
@@ -30,12 +31,11 @@ pub(crate) struct Edit<'e> {
 
 /// Edits the file.
 pub(crate) fn edit(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     edit: &Edit<'_>,
 ) -> Result<String, Error> {
+    let (store, policies) = (work.store(), work.policies());
     let mut reservation = policies.check_edit(path)?;
     reservation.prepare(store);
     loop {
@@ -68,7 +68,7 @@ pub(crate) fn edit(
                 }
             }
         };
-        let done = store.mutate(context, Mutation::Update { path, edit: &mut decide_on });
+        let done = work.mutate(Mutation::Update { path, edit: &mut decide_on });
         if let Err(error) = &done {
             reservation.failed(error);
         }

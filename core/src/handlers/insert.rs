@@ -3,16 +3,13 @@
 use super::edit::{Edit, edit};
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policies::Policies;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::{Context, Store};
 use crate::text::insert_lines;
+use crate::unit_of_work::UnitOfWork;
 
 pub(super) fn insert(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     insert_line: i64,
     insert_text: &str,
@@ -27,5 +24,5 @@ pub(super) fn insert(
         answer: &|_, _| Ok(reply::inserted(path)),
         seen_by_model: true,
     };
-    edit(store, policies, context, path, &insert)
+    edit(work, path, &insert)
 }

@@ -16,34 +16,26 @@ use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply::{self, Content};
-use crate::store::{Context, Effect, Store};
+use crate::store::{Effect, Store};
+use crate::unit_of_work::UnitOfWork;
 
 /// Executes a command.
-pub(crate) fn execute(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
-    command: &ValidCommand<'_>,
-) -> Result<Content, Error> {
+pub(crate) fn execute(work: &UnitOfWork<'_>, command: &ValidCommand<'_>) -> Result<Content, Error> {
     let done = match command {
         // Only a view can return something other than text.
         Command::View { path, view_range } => {
-            return view::view(store, policies, path, view_range.as_ref())
+            return view::view(work.store(), work.policies(), path, view_range.as_ref())
                 .map_err(|error| error.with_effect(Effect::Read));
         }
-        Command::Create { path, file_text } => {
-            create::create(store, policies, context, path, file_text)
-        }
+        Command::Create { path, file_text } => create::create(work, path, file_text),
         Command::StrReplace { path, old_str, new_str } => {
-            str_replace::str_replace(store, policies, context, path, old_str, new_str)
+            str_replace::str_replace(work, path, old_str, new_str)
         }
         Command::Insert { path, insert_line, insert_text } => {
-            insert::insert(store, policies, context, path, *insert_line, insert_text)
+            insert::insert(work, path, *insert_line, insert_text)
         }
-        Command::Delete { path } => delete::delete(store, policies, context, path),
-        Command::Rename { old_path, new_path } => {
-            rename::rename(store, policies, context, old_path, new_path)
-        }
+        Command::Delete { path } => delete::delete(work, path),
+        Command::Rename { old_path, new_path } => rename::rename(work, old_path, new_path),
     };
     done.map(Content::Text)
 }

@@ -2,27 +2,22 @@
 
 use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::policies::Policies;
 use crate::reply;
-use crate::store::{Context, Mutation, Store, StoreError};
+use crate::store::{Mutation, StoreError};
+use crate::unit_of_work::UnitOfWork;
 
 pub(super) fn rename(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     from: &MemoryPath,
     to: &MemoryPath,
 ) -> Result<String, Error> {
     if from.is_root() {
         return Err(reply::rename_root());
     }
+    let (store, policies) = (work.store(), work.policies());
     policies.check_rename(store, from, to)?;
-    let moving = policies.limits.moving();
-    let done = store.mutate(context, Mutation::Rename { from, to });
-    drop(moving);
-    match done {
+    match work.mutate(Mutation::Rename { from, to }) {
         Ok(_) => {
-            policies.views.moved(from, to);
             // The rename has succeeded, so its reply ignores failures here. For a directory the
             // store records nothing.
             let _ = policies.expiry.record(store, to);

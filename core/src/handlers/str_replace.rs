@@ -7,17 +7,16 @@ use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
-use crate::store::{Context, Store};
 use crate::text::{Ending, Occurrences, Pager, Splice, count_lines_of, find, snippet};
+use crate::unit_of_work::UnitOfWork;
 
 pub(super) fn str_replace(
-    store: &dyn Store,
-    policies: &Policies,
-    context: &Context,
+    work: &UnitOfWork<'_>,
     path: &MemoryPath,
     old_str: &str,
     new_str: &str,
 ) -> Result<String, Error> {
+    let policies = work.policies();
     let replace = Edit {
         missing: reply::replace_missing,
         check_view: ViewLog::check_replace,
@@ -25,7 +24,7 @@ pub(super) fn str_replace(
         answer: &|content, splice| shown(policies, path, content, splice),
         seen_by_model: true,
     };
-    edit(store, policies, context, path, &replace)
+    edit(work, path, &replace)
 }
 
 fn change(

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::Memory;
 use crate::cancel;
-use crate::changes::{self, Change, ChangeKind};
 use crate::command::{self, Dialect};
 use crate::error::Error;
 #[cfg(feature = "cli")]
@@ -14,9 +13,11 @@ use crate::files::ImportPlan;
 use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
+use crate::store::Entry;
 #[cfg(feature = "cli")]
 use crate::store::OnExisting;
-use crate::store::{Context, Entry};
+#[cfg(feature = "cli")]
+use crate::unit_of_work::UnitOfWork;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
 ///
@@ -59,12 +60,7 @@ impl Memory {
     /// nothing was changed; [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
         let path = self.begin_at(path)?;
-        let write = |context: &Context| {
-            files::write(&*self.store, &self.policies, context, &path, text, if_unchanged)
-        };
-        let (result, _) = self.recorded(write);
-        self.tell_written(&path, result.as_ref().map(|()| true));
-        result
+        self.working(|work| files::write(work, &path, text, if_unchanged)).0
     }
 
     /// The entries below a directory, `depth` levels deep (`None` for all), in the order of their paths, without
@@ -237,7 +233,6 @@ impl Memory {
         files::stats(&*self.store, self.history.as_deref())
     }
 
-    /// Tells who observes the store that the file was written, or may have been.
     /// The plan of an import, which begins without files.
     #[cfg(feature = "cli")]
     pub(crate) fn import_plan(&self, overwrite: bool) -> ImportPlan<'_> {
@@ -247,28 +242,13 @@ impl Memory {
     /// Writes a file of an import, within [`importing`](Self::importing).
     #[cfg(feature = "cli")]
     pub(crate) fn import_file(
-        &self,
-        context: &Context,
+        work: &UnitOfWork<'_>,
         path: &MemoryPath,
         text: &str,
         existing: OnExisting,
     ) -> Result<(), Error> {
         cancel::check().map_err(Error::Store)?;
-        let result = files::put(&*self.store, &self.policies, context, path, text, existing);
-        self.tell_written(path, result.as_ref().map(|()| true));
-        result
-    }
-
-    fn tell_written(&self, path: &MemoryPath, result: Result<bool, &Error>) {
-        let changed = match result {
-            Ok(changed) => changed,
-            Err(Error::Store(error)) => error.may_have_changed(),
-            Err(_) => false,
-        };
-        if changed && changes::are_observed() {
-            let (kind, path) = (ChangeKind::Written, path.clone());
-            changes::tell(&self.store, &[Change { kind, path, old_path: None }]);
-        }
+        files::put(work, path, text, existing)
     }
 
     /// What comes before every method with a path, in the order in which it comes before a command.
@@ -311,11 +291,7 @@ impl Memory {
         let mut made = Vec::new();
         for (path, text) in project.files() {
             let path = self.begin_at(path)?;
-            let make = |context: &Context| {
-                files::make(&*self.store, &self.policies, context, &path, &text)
-            };
-            let (result, _) = self.recorded(make);
-            self.tell_written(&path, result.as_ref().map(|made| *made));
+            let (result, _) = self.working(|work| files::make(work, &path, &text));
             if result? {
                 made.push(path);
             }

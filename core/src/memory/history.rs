@@ -5,14 +5,14 @@ use std::time::SystemTime;
 
 use super::Memory;
 use crate::cancel;
-use crate::changes::{self, Change, ChangeKind};
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored,
-    RestoredFile, Retention, Undo, Version,
+    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored, Retention,
+    Undo, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::store::{Context, Store};
+use crate::unit_of_work::UnitOfWork;
 
 /// The history of a memory with [`MemoryOptions::history`](crate::MemoryOptions::history).
 ///
@@ -221,50 +221,44 @@ impl Memory {
         Context::of(self.history.as_ref().and_then(|_| self.actor.clone()))
     }
 
-    /// Runs `work` as one change of this memory's actor. Returns its result, and the id of the change if something was
+    /// A command, or one of the methods, that begins.
+    pub(super) fn work(&self) -> UnitOfWork<'_> {
+        UnitOfWork::new(&self.store, &self.policies, self.context())
+    }
+
+    /// Does something as one change of this memory's actor. Returns its result, and the id of the change if something was
     /// recorded.
-    pub(super) fn recorded<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
-        Self::as_one(&self.context(), work)
+    pub(super) fn working<T>(
+        &self,
+        work: impl FnOnce(&UnitOfWork<'_>) -> T,
+    ) -> (T, Option<HistoryId>) {
+        let unit = self.work();
+        let done = work(&unit);
+        (done, unit.finish())
     }
 
-    fn as_one<T>(context: &Context, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
-        let done = work(context);
-        (done, context.change())
-    }
-
-    /// Runs `work`, which imports files, as one change of this memory's actor.
+    /// The same, for what imports files.
     #[cfg(feature = "cli")]
-    pub(crate) fn importing<T>(&self, work: impl FnOnce(&Context) -> T) -> (T, Option<HistoryId>) {
-        Self::as_one(&self.context().doing(Operation::Imported), work)
+    pub(crate) fn importing<T>(
+        &self,
+        work: impl FnOnce(&UnitOfWork<'_>) -> T,
+    ) -> (T, Option<HistoryId>) {
+        let context = self.context().doing(Operation::Imported);
+        let unit = UnitOfWork::new(&self.store, &self.policies, context);
+        let done = work(&unit);
+        (done, unit.finish())
     }
 
     fn taking_back(
         &self,
         work: impl FnOnce(&Recorder, &Context) -> Result<Restored, HistoryError>,
     ) -> Result<Restored, HistoryError> {
-        let restored = work(self.changing()?, &self.context().doing(Operation::Restored));
-        let changed = match &restored {
-            Ok(Restored { change: Some(_), files }) => files.as_slice(),
-            Ok(_) => return restored,
-            // Perhaps something was changed.
-            Err(_) => &[],
-        };
-        self.policies.limits.shrunk();
-        let is_there = |file: &&RestoredFile| file.operation != Operation::Deleted;
-        let there = changed.iter().filter(is_there);
-        self.policies.views.restored(there.map(|file| (&file.path, file.old_path.as_ref())));
-        if !changed.is_empty() && changes::are_observed() {
-            let told = changed.iter().map(|file| Change {
-                kind: match file.operation {
-                    Operation::Deleted => ChangeKind::Deleted,
-                    Operation::Renamed => ChangeKind::Renamed,
-                    _ => ChangeKind::Written,
-                },
-                path: file.path.clone(),
-                old_path: file.old_path.clone(),
-            });
-            changes::tell(&self.store, &told.collect::<Vec<_>>());
-        }
+        let recorder = self.changing()?;
+        let context = self.context().doing(Operation::Restored);
+        let unit = UnitOfWork::new(&self.store, &self.policies, context);
+        let restored = work(recorder, unit.context());
+        unit.restored(&restored);
+        unit.finish();
         restored
     }
 }

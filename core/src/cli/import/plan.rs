@@ -17,10 +17,9 @@ use crate::files::{Fate, InTheWay};
 use crate::history::HistoryId;
 use crate::memory::Memory;
 use crate::path::{MemoryPath, is_hidden};
-use crate::store::{
-    Context, Entry, EntryKind, OnExisting, Problem, Store, StoreError, sort_by_path,
-};
+use crate::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError, sort_by_path};
 use crate::text::human_size;
+use crate::unit_of_work::UnitOfWork;
 
 /// A file that is imported.
 struct Planned {
@@ -278,10 +277,10 @@ impl Plan<'_> {
         output: &mut Output,
     ) -> Result<Option<HistoryId>, Failure> {
         let mut written = 0;
-        let (done, change) = memory.importing(|context| {
+        let (done, change) = memory.importing(|work| {
             for planned in &self.planned {
                 if planned.is_written() {
-                    self.write(context, planned, memory, place)?;
+                    self.write(work, planned, place)?;
                     written += 1;
                 }
                 planned.tell(output)?;
@@ -297,9 +296,8 @@ impl Plan<'_> {
 
     fn write(
         &self,
-        context: &Context,
+        work: &UnitOfWork<'_>,
         planned: &Planned,
-        memory: &Memory,
         place: &Place,
     ) -> Result<(), Failure> {
         let existing = match planned.fate {
@@ -312,7 +310,7 @@ impl Plan<'_> {
             Ok(None) => return Err(Failure::Refused(format!("{} is no text any more", name()))),
             Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
         };
-        memory.import_file(context, &planned.to, &text, existing).map_err(|error| match error {
+        Memory::import_file(work, &planned.to, &text, existing).map_err(|error| match error {
             Error::Refused(_) => match place.error(&error) {
                 Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
                 other => other,

@@ -8,14 +8,12 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
-use super::limits::Limits;
 use super::pattern::PathPattern;
-use super::stale_guard::ViewLog;
 use super::write_patterns::WritePatterns;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::sort::sort_by;
-use crate::store::{Context, Entry, EntryKind, Mutation, Store, StoreError};
+use crate::store::{Entry, EntryKind, Store, StoreError};
 
 mod run_once;
 
@@ -58,14 +56,8 @@ pub(crate) struct Settings {
     pub(crate) never_expire: Vec<PathPattern>,
 }
 
-/// The other policies that matter when files are removed.
-#[derive(Clone, Copy)]
-pub(crate) struct Others<'p> {
-    /// Files that no command may delete stay.
-    pub(crate) patterns: &'p WritePatterns,
-    pub(crate) limits: &'p Limits,
-    pub(crate) views: &'p ViewLog,
-}
+/// Deletes a file if it was not used at that time or later, and returns whether it did.
+pub(crate) type Delete<'d> = dyn FnMut(&MemoryPath, SystemTime) -> Result<bool, StoreError> + 'd;
 
 /// The expiry of one memory.
 #[derive(Debug, Default)]
@@ -117,14 +109,14 @@ impl Expiry {
         }
     }
 
-    /// Removes the files that were not used for `older_than`.
+    /// Removes the files that were not used for `older_than`, if there is a `delete`. Files that match `patterns`, so no
+    /// command may delete them, stay.
     pub(crate) fn expire(
         &self,
         store: &dyn Store,
-        context: &Context,
-        others: Others<'_>,
+        patterns: &WritePatterns,
         older_than: Duration,
-        dry_run: bool,
+        delete: Option<&mut Delete<'_>>,
         progress: &mut Watch<'_>,
     ) -> Result<Vec<Expired>, Error> {
         if self.settings.read_only || store.info().is_read_only {
@@ -146,16 +138,15 @@ impl Expiry {
         keeping(store, "expire")?;
         // The duration is longer than the clock's range, so every file is newer.
         let Some(since) = SystemTime::now().checked_sub(older_than) else { return Ok(Vec::new()) };
-        self.remove(store, context, others, since, dry_run, progress).map_err(Error::Store)
+        self.remove(store, patterns, since, delete, progress).map_err(Error::Store)
     }
 
     fn remove(
         &self,
         store: &dyn Store,
-        context: &Context,
-        others: Others<'_>,
+        patterns: &WritePatterns,
         since: SystemTime,
-        dry_run: bool,
+        mut delete: Option<&mut Delete<'_>>,
         progress: &mut Watch<'_>,
     ) -> Result<Vec<Expired>, StoreError> {
         let mut files = Vec::new();
@@ -167,9 +158,13 @@ impl Expiry {
             let rest = files.len().min(AT_A_TIME);
             let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
             done += rest as u64;
-            some.retain(|file| self.may_go(others, &file.path));
+            some.retain(|file| self.may_go(patterns, &file.path));
             for file in store.unused(some, since)? {
-                if dry_run || delete(store, context, others, &file.path, since)? {
+                let goes = match &mut delete {
+                    Some(delete) => is_deleted(delete(&file.path, since))?,
+                    None => true,
+                };
+                if goes {
                     expired.extend(shown(file));
                 }
             }
@@ -188,8 +183,8 @@ impl Expiry {
 
     /// Whether a file at this path may expire: it matches no pattern of `never_expire`, and commands may
     /// delete it.
-    fn may_go(&self, others: Others<'_>, path: &MemoryPath) -> bool {
-        !self.never_expires(path) && others.patterns.allow(path)
+    fn may_go(&self, patterns: &WritePatterns, path: &MemoryPath) -> bool {
+        !self.never_expires(path) && patterns.allow(path)
     }
 
     /// Records that a file was shown or moved, if the options say so.
@@ -224,27 +219,12 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
         .into())
 }
 
-/// Deletes the file if it is still unused, and returns whether it did. A file that the store does not allow
-/// to delete stays.
-fn delete(
-    store: &dyn Store,
-    context: &Context,
-    others: Others<'_>,
-    path: &MemoryPath,
-    since: SystemTime,
-) -> Result<bool, StoreError> {
-    let moving = others.limits.moving();
-    let done = store.mutate(context, Mutation::DeleteUnused { path, since });
-    others.limits.shrunk();
-    drop(moving);
-    match done {
-        Ok(true) => {
-            others.views.removed(path);
-            Ok(true)
-        }
+/// Whether a file was deleted. One that the store does not allow to delete stays.
+fn is_deleted(deleted: Result<bool, StoreError>) -> Result<bool, StoreError> {
+    match deleted {
         Err(broken) if broken.is_failure() => Err(broken),
         Err(_) => Ok(false),
-        done => done,
+        deleted => deleted,
     }
 }
 

@@ -1,0 +1,152 @@
+//! [`UnitOfWork`]: what one command, or one method of a memory, works with, and what it changes.
+//!
+//! A change concerns several parties: the history, the limits of the tree, the log of what the model has viewed, and those
+//! who observe the store. All of them hear of it here, and nowhere else.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::changes::{self, Change, ChangeKind};
+use crate::history::{HistoryError, HistoryId, Operation, Restored, RestoredFile};
+use crate::path::MemoryPath;
+use crate::policies::Policies;
+use crate::store::{Context, Mutation, Store, StoreError};
+
+/// The store and the policies of a memory, for one command or method. It makes the changes, and tells them.
+pub(crate) struct UnitOfWork<'m> {
+    store: &'m Arc<dyn Store>,
+    policies: &'m Policies,
+    context: Context,
+    /// What was changed, in this order. Empty while nobody observes a store.
+    changes: RefCell<Vec<Change>>,
+}
+
+impl<'m> UnitOfWork<'m> {
+    pub(crate) fn new(store: &'m Arc<dyn Store>, policies: &'m Policies, context: Context) -> Self {
+        Self { store, policies, context, changes: RefCell::default() }
+    }
+
+    pub(crate) fn store(&self) -> &'m dyn Store {
+        &**self.store
+    }
+
+    pub(crate) fn policies(&self) -> &'m Policies {
+        self.policies
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Makes a change. A layer of the store records it in the history.
+    ///
+    /// # Errors
+    /// As [`Store::mutate`].
+    pub(crate) fn mutate(&self, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let (limits, views) = (&self.policies.limits, &self.policies.views);
+        match mutation {
+            Mutation::Write { path, .. } => {
+                let written = self.store.mutate(&self.context, mutation);
+                self.note(is_changed(&written), ChangeKind::Written, path, None);
+                written
+            }
+            Mutation::Update { path, edit } => {
+                let mut is_edited = false;
+                let mut watched = |old: &[u8]| {
+                    let splice = edit(old);
+                    is_edited = splice.is_some();
+                    splice
+                };
+                let update = Mutation::Update { path, edit: &mut watched };
+                let updated = self.store.mutate(&self.context, update);
+                let is_changed = is_changed(&updated) && (is_edited || updated.is_err());
+                self.note(is_changed, ChangeKind::Written, path, None);
+                updated
+            }
+            Mutation::Delete { path } | Mutation::DeleteUnused { path, .. } => {
+                let moving = limits.moving();
+                let deleted = self.store.mutate(&self.context, mutation);
+                limits.shrunk();
+                drop(moving);
+                if let Ok(true) = deleted {
+                    views.removed(path);
+                }
+                self.note(is_changed(&deleted), ChangeKind::Deleted, path, None);
+                deleted
+            }
+            Mutation::Rename { from, to } => {
+                let moving = limits.moving();
+                let renamed = self.store.mutate(&self.context, mutation);
+                drop(moving);
+                if let Ok(true) = renamed {
+                    views.moved(from, to);
+                }
+                self.note(is_changed(&renamed), ChangeKind::Renamed, to, Some(from));
+                renamed
+            }
+            Mutation::Clear => {
+                let (cleared, root) =
+                    (self.store.mutate(&self.context, mutation), MemoryPath::root());
+                limits.shrunk();
+                if is_changed(&cleared) {
+                    views.removed(&root);
+                }
+                self.note(is_changed(&cleared), ChangeKind::Cleared, &root, None);
+                cleared
+            }
+            // No command makes these.
+            other => self.store.mutate(&self.context, other),
+        }
+    }
+
+    /// Takes note of files that the history brought back, or perhaps did.
+    pub(crate) fn restored(&self, restored: &Result<Restored, HistoryError>) {
+        let files = match restored {
+            Ok(Restored { change: Some(_), files }) => files.as_slice(),
+            Ok(_) => return,
+            // Perhaps something was changed.
+            Err(_) => &[],
+        };
+        self.policies.limits.shrunk();
+        let is_there = |file: &&RestoredFile| file.operation != Operation::Deleted;
+        let there = files.iter().filter(is_there);
+        self.policies.views.restored(there.map(|file| (&file.path, file.old_path.as_ref())));
+        for file in files {
+            let kind = match file.operation {
+                Operation::Deleted => ChangeKind::Deleted,
+                Operation::Renamed => ChangeKind::Renamed,
+                _ => ChangeKind::Written,
+            };
+            self.note(true, kind, &file.path, file.old_path.as_ref());
+        }
+    }
+
+    fn note(
+        &self,
+        is_changed: bool,
+        kind: ChangeKind,
+        path: &MemoryPath,
+        old_path: Option<&MemoryPath>,
+    ) {
+        if is_changed && changes::are_observed() {
+            let (path, old_path) = (path.clone(), old_path.cloned());
+            self.changes.borrow_mut().push(Change { kind, path, old_path });
+        }
+    }
+
+    /// Ends the work: tells who observes the store what was changed, or may have been. Returns the id of the change in the
+    /// history, if something was recorded.
+    pub(crate) fn finish(self) -> Option<HistoryId> {
+        changes::tell(self.store, &self.changes.into_inner());
+        self.context.change()
+    }
+}
+
+/// Whether something was changed, or may have been.
+fn is_changed(done: &Result<bool, StoreError>) -> bool {
+    match done {
+        Ok(is_changed) => *is_changed,
+        Err(StoreError::Source(error)) => error.may_have_changed(),
+        Err(error) => error.may_have_changed(),
+    }
+}
