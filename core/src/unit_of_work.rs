@@ -1,7 +1,7 @@
 //! [`UnitOfWork`]: what one command, or one method of a memory, works with, and what it changes.
 //!
-//! A change concerns several parties: the history, the limits of the tree, the log of what the model has viewed, and those
-//! who observe the store. All of them hear of it here, and nowhere else.
+//! A change concerns the history, the limits of the tree, the log of what the model has viewed, and the observers of the
+//! store. They are told here, and nowhere else.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::store::{Context, Mutation, Store, StoreError};
 
-/// The store and the policies of a memory, for one command or method. It makes the changes, and tells them.
+/// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
     store: &'m Arc<dyn Store>,
     policies: &'m Policies,
@@ -134,7 +134,7 @@ impl<'m> UnitOfWork<'m> {
         }
     }
 
-    /// Ends the work: tells who observes the store what was changed, or may have been. Returns the id of the change in the
+    /// Ends the work: tells the observers of the store what was changed, or may have been. Returns the id of the change in the
     /// history, if something was recorded.
     pub(crate) fn finish(self) -> Option<HistoryId> {
         changes::tell(self.store, &self.changes.into_inner());
