@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::walk::walk;
-use super::{Entry, EntryKind, Node, OnExisting, Scope, Store, StoreError};
+use super::{Context, Entry, EntryKind, Mutation, Node, OnExisting, Scope, Store, StoreError};
 use crate::path::{Folding, MemoryPath};
 
 /// The default of [`Store::open`]: reads the whole content, or walks through the listings.
@@ -32,13 +32,14 @@ pub fn open_whole<S: Store + ?Sized>(
 /// The default of [`Store::clear`]: deletes the entries of the root that `may_go`.
 pub(crate) fn clear_each<S: Store + ?Sized>(
     store: &S,
+    context: &Context,
     may_go: impl Fn(&MemoryPath) -> bool,
 ) -> Result<(), StoreError> {
     let entries = store.list(&MemoryPath::root()).map_err(StoreError::unchanged)?;
     let mut changed = false;
     for entry in entries.iter().filter(|entry| may_go(&entry.path)) {
-        match store.delete(&entry.path) {
-            Ok(()) => changed = true,
+        match store.mutate(context, Mutation::Delete { path: &entry.path }) {
+            Ok(_) => changed = true,
             Err(StoreError::NotFound) => {}
             Err(error) => return Err(if changed { error.after_changes() } else { error }),
         }

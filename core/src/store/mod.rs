@@ -264,7 +264,7 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// Only failures of the store.
     fn clear(&self) -> Result<(), StoreError> {
-        clear_each(self, |_| true)
+        clear_each(self, &Context::new(), |_| true)
     }
 
     /// When the file was last written, to the microsecond; `None` if the store keeps no times.

@@ -263,7 +263,12 @@ impl Encrypted {
         Err(restless(path).unchanged())
     }
 
-    fn rename_sealed(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    fn rename_sealed(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
         let from = &*self.bound(from).map_err(StoreError::unchanged)?;
         // Its own name is new, also where only the case of a name changes.
         let to = match (to.parent(), to.name()) {
@@ -273,7 +278,7 @@ impl Encrypted {
             }
             _ => to,
         };
-        self.move_bound(from, to)
+        self.move_bound(context, from, to)
     }
 }
 
@@ -319,9 +324,11 @@ impl Store for Encrypted {
                 };
                 if_a_file(self.at_existing(path).and_then(delete))
             }
-            Mutation::Rename { from, to } => self.rename_sealed(from, to).map(|()| true),
+            Mutation::Rename { from, to } => self.rename_sealed(context, from, to).map(|()| true),
             // Everything but the record, also files that are not ours.
-            Mutation::Clear => clear_each(&*self.inner, |path| *path != self.record).map(|()| true),
+            Mutation::Clear => {
+                clear_each(&*self.inner, context, |path| *path != self.record).map(|()| true)
+            }
             Mutation::MakeDirectory { path } => {
                 let path = &self.at(path)?;
                 self.inner.mutate(context, Mutation::MakeDirectory { path })

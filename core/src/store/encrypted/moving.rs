@@ -9,10 +9,15 @@ use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 use crate::store::access::Times;
 use crate::store::encrypted::renames::Rename;
-use crate::store::{Effect, EntryKind, Node, Splice, Store, StoreError};
+use crate::store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
 
 impl Encrypted {
-    pub(super) fn move_bound(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn move_bound(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
         let at_from = self.at_existing(from).map_err(|error| match error {
             StoreError::NotFound => StoreError::NotFound,
             other => StoreError::Source(Box::new(other)),
@@ -28,10 +33,11 @@ impl Encrypted {
             record.set_renames(ring, &renames)
         })
         .map_err(StoreError::unchanged)?;
-        let renamed = self.inner.rename(&at_from, &at_to);
+        let rename = Mutation::Rename { from: &at_from, to: &at_to };
+        let renamed = self.inner.mutate(context, rename);
         // From here on the rename is finished, even if the call is cancelled.
         Cancellation::new().within(|| match renamed {
-            Ok(()) => {
+            Ok(_) => {
                 // Done. If binding fails, the entry stays, and makes the files readable.
                 let _ = self.bind_and_finish(id, to);
                 Ok(())
