@@ -109,7 +109,7 @@ fn identity(place: &Place) -> String {
     let is_relative = place.is_local() && !Path::new(path).is_absolute();
     let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
     let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
-    base16ct::lower::encode_string(&digest[..8])
+    data_encoding::HEXLOWER.encode(&digest[..8])
 }
 
 /// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that

@@ -14,7 +14,6 @@ use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
-use crate::sort::sort_by;
 use crate::store::{OnExisting, Splice, Store, StoreError};
 
 /// What was done to a file to bring back an earlier state, or would be done.
@@ -80,7 +79,7 @@ impl Recorder {
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
         let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
-        sort_by(&mut files, |a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.path.cmp(&b.path));
         if dry_run || steps.is_empty() {
             return Ok(Restored { change: None, files });
         }

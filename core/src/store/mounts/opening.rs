@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::Mounts;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 
@@ -140,7 +139,7 @@ pub fn open_mounts(
         valid.push((at, mount));
     }
     // In the order of their paths. Nothing is opened before everything is checked.
-    sort_by(&mut valid, |(a, _), (b, _)| a.cmp(b));
+    valid.sort_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::config(format!("two stores are to be mounted at {}", twice[0].0)));
     }
