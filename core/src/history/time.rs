@@ -1,23 +1,21 @@
 //! Times as text, in the form of RFC 3339 in UTC: `2026-03-14T15:09:26.535897Z`. `typed_time.rs` reads those that people type.
 
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-use crate::store::micros;
-
-/// The time, to the microsecond. A time that the calendar does not reach becomes its first or last.
+/// The time, to the microsecond. One that the calendar does not reach becomes its first or last, of which the first is 1970.
 pub(crate) fn to_text(time: SystemTime) -> String {
-    let micros = micros::of(time);
-    let end = if micros < 0 { DateTime::<Utc>::MIN_UTC } else { DateTime::<Utc>::MAX_UTC };
-    DateTime::from_timestamp_micros(micros)
-        .unwrap_or(end)
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+    DateTime::from_timestamp(seconds, since.subsec_nanos())
+        .unwrap_or(DateTime::<Utc>::MAX_UTC)
         .to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
+    use std::time::Duration;
 
     use super::*;
 
