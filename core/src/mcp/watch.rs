@@ -14,6 +14,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use super::resources;
+use crate::changes::Subscription;
 use crate::files::SharedWatch;
 use crate::memory::Memory;
 use crate::path::{Folding, MemoryPath, is_hidden};
@@ -72,14 +73,17 @@ impl Watch {
             Some(looking) => Arc::clone(looking),
             None => {
                 let looking = Arc::new(Looking::new());
+                // From here on: what this process changes before the first look is done may be in what that finds.
+                let of = Arc::clone(&looking);
+                let observed = self.memory.observe(move |_| of.state().has_missed = true);
                 let (of, memory) = (Arc::clone(&looking), self.memory.clone());
                 running.threads.retain(|thread| !thread.is_finished());
-                running.threads.push(thread::spawn(move || of.look(&memory)));
+                running.threads.push(thread::spawn(move || of.look(&memory, observed)));
                 running.looking = Some(Arc::clone(&looking));
                 looking
             }
         };
-        Listener { of: Arc::clone(self), told: looking.told.subscribe(), looking }
+        Listener { of: Arc::clone(self), first: None, told: looking.told.subscribe(), looking }
     }
 
     /// Waits until nothing looks any more, when nobody listens any more.
@@ -145,10 +149,7 @@ impl Looking {
     }
 
     /// Tells what is changed until it is over.
-    fn look(self: Arc<Self>, memory: &Memory) {
-        // What this process changes before the first look is done may be in what that finds.
-        let of = Arc::clone(&self);
-        let observed = memory.observe(move |_| of.state().has_missed = true);
+    fn look(self: Arc<Self>, memory: &Memory, observed: Subscription) {
         let Some(watch) = self.begin(memory) else { return };
         self.has_begun.send_replace(true);
         drop(observed);
@@ -206,6 +207,8 @@ fn watch_of(memory: &Memory) -> Result<crate::files::Watch, crate::error::Error>
 /// Hears what is told, until it is dropped.
 pub(super) struct Listener {
     of: Arc<Watch>,
+    /// What is told before all else.
+    first: Option<Told>,
     told: broadcast::Receiver<Told>,
     looking: Arc<Looking>,
 }
@@ -222,6 +225,12 @@ impl Listener {
         Beginning(Arc::clone(&self.looking))
     }
 
+    /// Tells first that anything may have been changed, for a client that asked for it before it was listened for.
+    pub(super) fn telling_first(mut self) -> Self {
+        self.first = Some(Told::Anything);
+        self
+    }
+
     /// Calls `updated` and `list_changed` for what is told, until one of them fails.
     pub(super) async fn tell<A, B>(
         mut self,
@@ -233,10 +242,13 @@ impl Listener {
         B: Future<Output = bool>,
     {
         loop {
-            let told = match self.told.recv().await {
-                Ok(told) => told,
-                Err(RecvError::Lagged(_)) => Told::Anything,
-                Err(RecvError::Closed) => return,
+            let told = match self.first.take() {
+                Some(told) => told,
+                None => match self.told.recv().await {
+                    Ok(told) => told,
+                    Err(RecvError::Lagged(_)) => Told::Anything,
+                    Err(RecvError::Closed) => return,
+                },
             };
             for uri in subscribed.among(&told) {
                 if !updated(uri).await {
