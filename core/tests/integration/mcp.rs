@@ -337,6 +337,41 @@ fn what_others_change_in_postgresql_is_told() {
 }
 
 #[test]
+fn what_is_no_message_is_answered_and_the_next_is_served() {
+    let place = tempfile::tempdir().unwrap();
+    let mut streams = Streams::open(place.path(), &[]);
+    let nested = format!(r#"{{"id":4,"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let lines: [(&[u8], i64, Value); 6] = [
+        (
+            br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"\ud83d"}}"#,
+            -32700,
+            json!(2),
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":\"\xff\"}",
+            -32700,
+            json!(3),
+        ),
+        (nested.as_bytes(), -32700, json!(4)),
+        (br#"{"jsonrpc":"2.0","id":5,"method":"tools/call""#, -32700, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":6,"method":"no/such/method"}"#, -32601, json!(6)),
+    ];
+    for (line, code, id) in lines {
+        streams.input.write_all(&[line, b"\n"].concat()).unwrap();
+        let answer = streams.next(|said| said.get("error").is_some());
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+    }
+    // A model that is wrong about the arguments of a tool gets a reply; arguments that are no object are no call.
+    for arguments in [json!([1]), json!("a"), json!(1)] {
+        let answer = streams.ask(&call(7, "view", &arguments));
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    let answer = streams.ask(&call(8, "view", &json!({"path": "/memories"})));
+    assert!(text(&answer).starts_with("Here're the files"), "{answer}");
+}
+
+#[test]
 fn hidden_files_and_foreign_uris_are_not_subscribed_to() {
     let place = tempfile::tempdir().unwrap();
     let mut streams = Streams::open(place.path(), &["."]);
