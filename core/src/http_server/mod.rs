@@ -150,8 +150,10 @@ where
         if !head.headers.contains_key(hyper::header::EXPECT) {
             request::discard(&mut body, limits.body.min(QUIET), limits.body).await;
         }
-        let why =
-            format!("The request has more than {} bytes. Nothing was done.\n", limits.declared);
+        let why = format!(
+            "The request is too large: it has more than {} bytes. Nothing was done.\n",
+            limits.declared
+        );
         return said(StatusCode::PAYLOAD_TOO_LARGE, why);
     }
     let (body, rest) = RequestBody::new(body, limits, work.held());

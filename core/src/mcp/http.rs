@@ -77,7 +77,9 @@ async fn read(request: Request<RequestBody>, most: usize) -> Result<Request<Full
     match Limited::new(body, most).collect().await {
         Ok(body) => Ok(Request::from_parts(head, Full::new(body.to_bytes()))),
         Err(error) if error.is::<LengthLimitError>() => {
-            let why = format!("The request has more than {most} bytes. Nothing was done.\n");
+            let why = format!(
+                "The request is too large: it has more than {most} bytes. Nothing was done.\n"
+            );
             Err(said(StatusCode::PAYLOAD_TOO_LARGE, why))
         }
         Err(_) => Err(said(StatusCode::BAD_REQUEST, "The body could not be read\n".to_owned())),
@@ -215,7 +217,9 @@ mod tests {
         assert!(said.starts_with("HTTP/1.1 400 "), "it was read, and is no message");
         let refused = |said: &str| {
             said.starts_with("HTTP/1.1 413 ")
-                && said.ends_with("The request has more than 100000 bytes. Nothing was done.\n")
+                && said.ends_with(
+                    "The request is too large: it has more than 100000 bytes. Nothing was done.\n",
+                )
         };
         for more in [1, 10_000_000] {
             let body = format!("{}{most}", " ".repeat(more));
