@@ -328,3 +328,90 @@ impl Subscribed {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use crate::options::MemoryOptions;
+    use crate::store::{InProcess, Layer, Store, StoreError};
+
+    /// Far beyond what anything takes here.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A store at which nobody can look before it is let.
+    struct Closed {
+        store: InProcess,
+        is_open: Arc<(Mutex<bool>, Condvar)>,
+    }
+
+    impl Layer for Closed {
+        fn inner(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn revision(&self) -> Result<Option<String>, StoreError> {
+            let (is_open, opened) = &*self.is_open;
+            let waiting = opened.wait_while(is_open.lock().unwrap(), |is_open| !*is_open);
+            drop(waiting.unwrap());
+            self.store.revision()
+        }
+    }
+
+    /// A memory at which nobody can look, what lets them look, and what follows it.
+    fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
+        let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
+        let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
+        let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
+        let watch = Arc::new(Watch::new(memory.clone()));
+        let open = move || {
+            *is_open.0.lock().unwrap() = true;
+            is_open.1.notify_all();
+        };
+        (memory, open, watch)
+    }
+
+    /// How often the listener is told of the file `a.md` before it is told of the list.
+    async fn told(listener: Listener, memory: &Memory) -> usize {
+        let subscribed = Arc::new(Subscribed::new(memory));
+        assert!(subscribed.add("memdir:///memories/a.md"));
+        let updated = AtomicUsize::new(0);
+        // A client that cannot be told any more ends the telling.
+        let telling = listener.tell(
+            subscribed,
+            || async { false },
+            |_| async { updated.fetch_add(1, Ordering::Relaxed) < usize::MAX },
+        );
+        timeout(LONG, telling).await.expect("nothing was told");
+        updated.into_inner()
+    }
+
+    #[test]
+    fn a_change_before_the_first_look_is_told() {
+        let (memory, open, watch) = closed();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            memory.create("/memories/a.md", "one").unwrap();
+            open();
+            assert_eq!(told(listener, &memory).await, 1);
+        });
+        watch.join();
+    }
+
+    /// The first look finds the change, so no later one tells it.
+    #[test]
+    fn a_change_between_the_acknowledgement_and_listening_is_told() {
+        let (memory, open, watch) = closed();
+        memory.create("/memories/a.md", "one").unwrap();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            open();
+            listener.beginning().wait().await;
+            assert_eq!(told(listener.telling_first(), &memory).await, 1);
+        });
+        watch.join();
+    }
+}
