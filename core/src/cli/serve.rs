@@ -19,6 +19,7 @@ use crate::history::hiding;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::page::{self, Shown, Site};
+use crate::store::Store;
 
 /// The ports that are tried first if no other is asked for, in this order. A program that is started again has the same one
 /// as before, and browsers keep what they know about a page by its port.
@@ -72,7 +73,7 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     if may_change && mounts.is_empty() && place.find()?.is_none() {
         say(&format!("there was no memory at {}: a new one is made", place.shown()));
     }
-    let store = match (mounts.is_empty(), may_change) {
+    let store: Arc<dyn Store> = match (mounts.is_empty(), may_change) {
         (true, true) => place.open()?,
         (true, false) => place.readable()?,
         _ => mounts.open_in(&place)?,

@@ -11,7 +11,7 @@ use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
 use crate::store::{
-    InProcess, Location, Store, StoreError, location_of, open_existing_store, open_store,
+    InProcess, Location, Store, StoreError, is_there, location_of, open_existing_store, open_store,
     redact_address,
 };
 
@@ -174,7 +174,22 @@ impl Place {
 
     /// The store, which is made if it does not exist.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
-        open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+        open_store(&self.address, &self.options).map_err(|error| {
+            let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
+            absent.unwrap_or_else(|| self.failure(&error))
+        })
+    }
+
+    /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.
+    pub(super) fn absent_at(
+        &self,
+        at: &MemoryPath,
+        is_read_only: bool,
+        error: &Error,
+    ) -> Option<Failure> {
+        let is_asked = is_read_only && matches!(error, Error::Store(_));
+        let is_absent = is_asked && matches!(is_there(at, &self.address, &self.options), Ok(false));
+        is_absent.then(|| self.missing())
     }
 
     /// Whether it is a path on this machine, or in this process.

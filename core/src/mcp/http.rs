@@ -8,14 +8,14 @@ use std::sync::Arc;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Collected, Full, LengthLimitError, Limited};
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::message::{self, NoMessage};
 use super::server::Server;
-use super::sessions::{SessionLimits, Sessions};
+use super::sessions::{FULL, SessionLimits, Sessions};
 use crate::http_server::{self, RequestBody};
 
 const PATH: &str = "/mcp";
@@ -97,6 +97,9 @@ async fn answer(
         .is_some_and(|kind| kind.as_bytes().starts_with(JSON.as_bytes()));
     let body = request.body().clone();
     let answer = service.handle(request).await;
+    if answer.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        return unless_full(answer).await;
+    }
     if answer.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE || !is_json {
         return answer;
     }
@@ -112,6 +115,21 @@ async fn answer(
             answer
         }
     }
+}
+
+/// The answer to a request that failed; a client for whom there was no session is told to come again. The official implementation
+/// says 500 to whatever fails, with the failure in words.
+async fn unless_full(answer: Answer) -> Answer {
+    let (mut head, body) = answer.into_parts();
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+    if !body.ends_with(FULL.as_bytes()) {
+        return Response::from_parts(head, Full::from(body).boxed());
+    }
+    head.status = StatusCode::SERVICE_UNAVAILABLE;
+    head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    head.headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    let why = "All sessions are at work. Nothing was done: try again later.\n";
+    Response::from_parts(head, Full::from(why).boxed())
 }
 
 fn said(status: StatusCode, text: String) -> Answer {
@@ -171,12 +189,16 @@ mod tests {
 
     impl Served {
         fn start() -> Self {
+            Self::with_sessions(SessionLimits::default())
+        }
+
+        fn with_sessions(sessions: SessionLimits) -> Self {
             let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
-            let served = served::Served { memory, read_only_mounts: Vec::new() };
+            let served = served::Served { memory, places: Vec::new() };
             let server = Server::new(served, "").unwrap();
             let limits = Limits {
                 connections: http_server::Limits::new(MOST, is_stream),
-                sessions: SessionLimits::default(),
+                sessions,
                 request_bytes: MOST,
             };
             let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -265,6 +287,20 @@ mod tests {
         }
         let said = server.ask("Content-Type: text/plain\r\nContent-Length: 2\r\n", b"{}");
         assert!(said.starts_with("HTTP/1.1 415 "), "{said}");
+    }
+
+    #[test]
+    fn a_client_for_whom_there_is_no_session_is_told_to_come_again() {
+        let server = Served::with_sessions(SessionLimits { most: 0, ..SessionLimits::default() });
+        let hello = br#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",
+            "capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+        let said = server.ask_json(hello);
+        assert!(said.starts_with("HTTP/1.1 503 "), "{said}");
+        assert!(said.to_lowercase().contains("\r\nretry-after: 1\r\n"), "{said}");
+        let why = "All sessions are at work. Nothing was done: try again later.\n";
+        assert!(said.ends_with(why), "{said}");
+        let said = Served::start().ask_json(hello);
+        assert!(said.starts_with("HTTP/1.1 200 "), "{said}");
     }
 
     #[test]

@@ -89,6 +89,8 @@ pub use layer::Layer;
 pub use local_directory::LocalDirectory;
 pub use location::Location;
 pub(crate) use location::overlap;
+#[cfg(feature = "cli")]
+pub(crate) use mounts::is_there;
 #[doc(hidden)]
 pub use mounts::open_place;
 pub use mounts::{Mount, Mounts, Place, open_mounts};

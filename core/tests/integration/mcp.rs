@@ -439,6 +439,50 @@ fn said_of(place: &Path, arguments: &[&str]) -> (i32, String, String) {
 }
 
 #[test]
+fn a_store_that_is_only_read_and_does_not_exist_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let fails = |arguments: &[&str]| {
+        said(&memdir(place.path()).arg("mcp").args(arguments).output().unwrap())
+    };
+    std::fs::create_dir_all(place.path().join("here/memories")).unwrap();
+    for store in ["./none", "dir:./none", "sqlite:none.db", "./none/deeper"] {
+        let mount = format!("/memories/none={store}");
+        let why = format!("memdir: there is no memory at {store}\n");
+        for arguments in [
+            &["--read-only", store][..],
+            &["--read-only", store, "--mount", "/memories/here=./here"],
+            &["--read-only", "./here", "--mount", &mount],
+            &["./here", "--mount-read-only", &mount],
+        ] {
+            assert_eq!(fails(arguments), (3, String::new(), why.clone()), "{arguments:?}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing was made");
+    // A wrong mount point is told first.
+    let (code, _, why) = fails(&["./here", "--mount-read-only", "/elsewhere=./none"]);
+    assert!(code == 2 && why.contains("cannot be mounted at"), "{code} {why}");
+    // A new memory in the process is there.
+    let streams = Streams::open(place.path(), &["--read-only", "memory:"]);
+    assert!(streams.hello["result"]["instructions"].is_string());
+}
+
+#[test]
+fn a_mount_that_can_be_changed_within_one_that_cannot_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("docs")).unwrap();
+    let fixed = ["--mount-read-only", "/memories/docs=./docs"];
+    let free = ["--mount", "/memories/docs/own=./own"];
+    let mut streams = Streams::open(place.path(), &[&["./memory"][..], &fixed, &free].concat());
+    let instructions = streams.hello["result"]["instructions"].as_str().unwrap();
+    let named = "These can be viewed but not changed: /memories/docs (except /memories/docs/own).";
+    assert!(instructions.ends_with(named), "{instructions}");
+    for (path, is_error) in [("/memories/docs/a.md", true), ("/memories/docs/own/a.md", false)] {
+        let said = streams.ask(&call(1, "create", &json!({"path": path, "file_text": "one"})));
+        assert_eq!(said["result"]["isError"], is_error, "{said}");
+    }
+}
+
+#[test]
 fn a_read_only_server_offers_only_to_look_and_says_so() {
     let place = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(place.path().join("memory/memories")).unwrap();

@@ -24,6 +24,8 @@ mod opening;
 mod snapshot;
 mod taking;
 
+#[cfg(feature = "cli")]
+pub(crate) use opening::is_there;
 pub use opening::{Mount, Place, open_mounts, open_place};
 
 use moving::End;
@@ -144,6 +146,12 @@ impl Mounts {
         }
         path.moved(&first_levels(path, fixed.names().count()), &fixed)
             .map_or(Cow::Borrowed(path), Cow::Owned)
+    }
+
+    /// Every mount point, the root first, and whether nothing can be changed in its store.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn places(&self) -> Vec<(MemoryPath, bool)> {
+        self.all().map(|mounted| (mounted.at.clone(), mounted.store.is_read_only())).collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &Mounted> {

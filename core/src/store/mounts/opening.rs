@@ -8,6 +8,8 @@ use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
+#[cfg(feature = "cli")]
+use crate::store::{location_of, open_existing_store};
 
 /// A store to mount, its mount point, and whether it may be changed.
 ///
@@ -156,6 +158,25 @@ pub fn open_mounts(
         let store = open(&at, mount, options)?;
         mounts.mount(at, store)
     })
+}
+
+/// Whether there is a store at an address that is opened for the mount point `at`. One on another machine counts as there: only
+/// that machine knows.
+///
+/// # Errors
+/// As [`open_store`].
+#[cfg(feature = "cli")]
+pub(crate) fn is_there(
+    at: &MemoryPath,
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<bool, Error> {
+    if address == "memory:" || !location_of(address).is_none_or(|location| location.is_nearby()) {
+        return Ok(true);
+    }
+    let bare = (!at.is_root() && is_path(address)).then(|| format!("dir:{address}"));
+    let found = open_existing_store(bare.as_deref().unwrap_or(address), options)?;
+    Ok(found.is_some())
 }
 
 /// Opens one store, as at the root. For addresses this is [`open_store`].
