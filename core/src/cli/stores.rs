@@ -172,8 +172,11 @@ impl Place {
         open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// The store, which is made if it does not exist.
+    /// The store, which is made if it does not exist and may be written.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+        if self.options.read_only {
+            return self.existing();
+        }
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 

@@ -99,6 +99,8 @@ pub use objects::ObjectStorage;
 pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
+#[cfg(feature = "cli")]
+pub(crate) use problem::shown as shown_name;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};

@@ -24,8 +24,10 @@ fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn missing(place: &Path) -> Error {
-    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-    Error::Store(StoreError::failed(format!("opening {}", place.display()), missing))
+    Error::Store(StoreError::failed(
+        "opening",
+        format!("there is no memory at {}", place.display()),
+    ))
 }
 
 #[cfg(any(unix, windows))]
