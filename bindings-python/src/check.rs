@@ -76,10 +76,10 @@ impl From<Core> for Problem {
 /// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
 /// history and computes every version. Changes nothing. Others may use the store meanwhile.
 ///
+/// A store that fails in the middle is a problem, too: what was found before is kept.
+///
 /// Args:
 ///     store: The store, or its address. It must exist.
-///
-/// A store that fails in the middle is a problem, too: what was found before is kept.
 ///
 /// Raises:
 ///     StoreError: The store cannot be opened, or it fails before anything was read or found.

@@ -11,8 +11,8 @@ use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
 use crate::store::{
-    InProcess, Location, Store, StoreError, location_of, open_existing_store, open_store,
-    redact_address,
+    InProcess, Location, Store, StoreError, hint_at_own_files, location_of, open_existing_store,
+    open_store, redact_address,
 };
 
 /// The environment variable with the key for a command with one store.
@@ -153,7 +153,9 @@ impl Place {
     }
 
     fn missing(&self) -> Failure {
-        Failure::Store(format!("there is no memory at {}", self.shown))
+        let is_path = !self.address.contains(':');
+        let hint = is_path.then(|| hint_at_own_files(Path::new(&self.address))).flatten();
+        Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
     }
 
     /// The address itself, which may hold a secret.

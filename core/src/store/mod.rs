@@ -87,6 +87,8 @@ pub use in_process::InProcess;
 pub use layer::Layer;
 #[cfg(any(unix, windows))]
 pub use local_directory::LocalDirectory;
+#[cfg(feature = "cli")]
+pub(crate) use local_path::hint_at_own_files;
 pub use location::Location;
 pub(crate) use location::overlap;
 #[doc(hidden)]

@@ -573,6 +573,14 @@ fn a_read_only_memory_takes_no_import_and_its_plan_says_so() {
         let said = format!("memdir: there is no memory at {store}\n");
         assert_eq!((code, stderr), (3, said));
     }
+    // A directory of files is not a memory in the SDKs' layout.
+    let (code, _, stderr) = run(place, &["check", "notes"]);
+    let said = "memdir: there is no memory at notes: \"dir:notes\" opens the files of that very directory\n";
+    assert_eq!((code, stderr.as_str()), (3, said));
+    let (mut read_only, notes) = (MemoryOptions::default(), place.join("notes"));
+    read_only.read_only = true;
+    let failed = Memory::open(notes.to_str().unwrap(), read_only).unwrap_err().to_string();
+    assert!(failed.contains("there is no memory at") && failed.contains("\"dir:"), "{failed}");
 }
 
 #[test]

@@ -9900,7 +9900,8 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
  * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
  * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
  *
- * Throws `Store` if the store is out of reach or its root cannot be read.
+ * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
+ * was read or found.
  */
 public func check(store: Store)throws  -> Checked  {
     return try  FfiConverterTypeChecked_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {

@@ -62,7 +62,7 @@ fn directory(given: &str) -> Result<MemoryPath, Failure> {
 
 /// `--to` with the ending of the only file is meant as the path of the file.
 fn refuse_file_as_directory(to: &MemoryPath, file: &Path) -> Result<(), Failure> {
-    let ending = |name: &str| Path::new(name).extension().map(|ending| ending.to_ascii_lowercase());
+    let ending = |name: &str| Path::new(name).extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let of_file = file.file_name().and_then(|name| name.to_str()).and_then(ending);
     if of_file.is_none() || to.name().and_then(ending) != of_file {
         return Ok(());

@@ -12502,7 +12502,8 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
          * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
          * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
          *
-         * Throws `Store` if the store is out of reach or its root cannot be read.
+         * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
+         * was read or found.
          */
     @Throws(MemdirException::class) fun `check`(`store`: Store): Checked {
             return FfiConverterTypeChecked.lift(
