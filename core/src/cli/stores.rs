@@ -11,8 +11,8 @@ use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
 use crate::store::{
-    InProcess, Location, Store, StoreError, is_there, location_of, open_existing_store, open_store,
-    redact_address,
+    InProcess, Location, Store, StoreError, hint_at_own_files, is_there, location_of,
+    open_existing_store, open_store, redact_address,
 };
 
 /// The environment variable with the key for a command with one store.
@@ -153,7 +153,9 @@ impl Place {
     }
 
     fn missing(&self) -> Failure {
-        Failure::Store(format!("there is no memory at {}", self.shown))
+        let is_path = !self.address.contains(':');
+        let hint = is_path.then(|| hint_at_own_files(Path::new(&self.address))).flatten();
+        Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
     }
 
     /// The address itself, which may hold a secret.
@@ -172,12 +174,12 @@ impl Place {
         open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// The store, which is made if it does not exist.
+    /// The store, which is made if it does not exist and may be written.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
-        open_store(&self.address, &self.options).map_err(|error| {
-            let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
-            absent.unwrap_or_else(|| self.failure(&error))
-        })
+        if self.options.read_only {
+            return self.existing();
+        }
+        open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
     /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.

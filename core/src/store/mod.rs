@@ -87,6 +87,8 @@ pub use in_process::InProcess;
 pub use layer::Layer;
 #[cfg(any(unix, windows))]
 pub use local_directory::LocalDirectory;
+#[cfg(feature = "cli")]
+pub(crate) use local_path::hint_at_own_files;
 pub use location::Location;
 pub(crate) use location::overlap;
 #[cfg(feature = "cli")]
@@ -101,6 +103,8 @@ pub use objects::ObjectStorage;
 pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
+#[cfg(feature = "cli")]
+pub(crate) use problem::shown as shown_name;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};

@@ -373,8 +373,8 @@ impl Store for Mounts {
             // A store that is out of reach is reported when it is read; the others are inspected all the
             // same.
             let _ = mounted.store.inspect(&mut |mut problem| {
-                if let Some(below) = problem.at.strip_prefix(ROOT) {
-                    problem.at = format!("{}{below}", mounted.at);
+                if let Some(below) = problem.path.strip_prefix(ROOT) {
+                    problem.path = format!("{}{below}", mounted.at);
                 }
                 report(problem);
             });
