@@ -7,7 +7,7 @@ use crate::text::Splice;
 use crate::text::snippet;
 
 /// Keywords, and texts that rules match after them.
-const PIECES: [&str; 60] = [
+const PIECES: [&str; 76] = [
     "secret=",
     "token:",
     "password=",
@@ -68,6 +68,22 @@ const PIECES: [&str; 60] = [
     "authorization: token ",
     "\\",
     "é",
+    "-",
+    "word ",
+    "word-",
+    "Word",
+    "password: word ",
+    "password: word-word-word-word-",
+    "password: WordWordWordWord",
+    "pw:",
+    "pw ",
+    "pass=",
+    "| password | ",
+    "|pass|a|\n",
+    "password \"",
+    "password (",
+    "password for a ",
+    "password - ",
 ];
 
 /// Long, unterminated texts to put after the pieces.
