@@ -269,8 +269,11 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     if one_word || value.is_passphrase() {
         return Some(value.range());
     }
-    let line =
-        (value.end_mark == EndMark::Word && ends_with_operator(candidate)).then(|| value.line())?;
+    let more_words = value.end.is_some_and(|end| value.text[end..].starts_with(' '));
+    if value.end_mark != EndMark::Word || !more_words || !ends_with_operator(candidate) {
+        return None;
+    }
+    let line = value.line();
     line.is_passphrase().then(|| line.range())
 }
 
