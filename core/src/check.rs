@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::history::{HistoryError, Recorder, hiding};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, ROOT};
 use crate::store::{
     Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
     sort_by_path,
@@ -73,6 +73,24 @@ fn history(
     store: &Arc<dyn Store>,
     report: &mut dyn FnMut(Problem),
 ) -> Result<Option<u64>, StoreError> {
+    if let Some(mounts) = store.mounts() {
+        let mut versions = None;
+        for (at, store) in mounts.stores() {
+            let checked = history(store, &mut |mut problem| {
+                if let Some(below) = problem.at.strip_prefix(ROOT) {
+                    problem.at = format!("{at}{below}");
+                }
+                report(problem);
+            });
+            match checked {
+                Ok(own) => versions = own.map(|own| own + versions.unwrap_or(0)).or(versions),
+                Err(error) if at.is_root() => return Err(error),
+                // A store that is out of reach is reported when it is read.
+                Err(_) => {}
+            }
+        }
+        return Ok(versions);
+    }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
     let mut versions = None;
     let read = recorder.reading().and_then(|reading| {

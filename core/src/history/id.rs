@@ -70,6 +70,17 @@ impl HistoryId {
         Self(self.record().0 | (number as u128 & COUNTER))
     }
 
+    /// The number within the record.
+    pub(super) fn number(self) -> usize {
+        (self.0 & COUNTER) as usize
+    }
+
+    /// Another id of the same time, for a record that is there a second time, from another place; for 0 the same id.
+    pub(super) fn beside(self, place: usize) -> Self {
+        const RANDOM_BITS: u32 = 62 - COUNTER_BITS;
+        Self(self.0 ^ (place as u128 & ((1 << RANDOM_BITS) - 1)) << COUNTER_BITS)
+    }
+
     /// The id of the record that it belongs to.
     pub(super) fn record(self) -> Self {
         Self(self.0 & !COUNTER)
