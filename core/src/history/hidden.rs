@@ -11,7 +11,7 @@ use crate::store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 pub(crate) fn hiding(store: Arc<dyn Store>) -> Arc<dyn Store> {
     if let Some(mounts) = store.mounts() {
         let is_read_only = store.is_read_only();
-        let shown = mounts.with_each(&mut |store| hiding(Arc::clone(store)));
+        let shown = mounts.with_each(|store| hiding(Arc::clone(store)));
         return ReadOnly::where_asked(Arc::new(shown), is_read_only);
     }
     Arc::new(Hiding(Recorder::untrimmed(store, Durability::Full)))

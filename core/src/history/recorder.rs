@@ -52,7 +52,7 @@ impl Recorder {
         if let Some(mounts) = store.mounts() {
             let is_read_only = store.is_read_only();
             let mut recorders = Vec::new();
-            let recording = mounts.with_each(&mut |store| {
+            let recording = mounts.with_each(|store| {
                 let store = ReadOnly::where_asked(Arc::clone(store), is_read_only);
                 let recorder = Arc::new(Self::new(store, durability, retention));
                 recorders.push(Arc::clone(&recorder));

@@ -150,7 +150,7 @@ impl Mounts {
     /// store is recognized by its being the same.
     pub(crate) fn with_each(
         &self,
-        wrap: &mut dyn FnMut(&Arc<dyn Store>) -> Arc<dyn Store>,
+        mut wrap: impl FnMut(&Arc<dyn Store>) -> Arc<dyn Store>,
     ) -> Self {
         let mut wrapped: Vec<Arc<dyn Store>> = Vec::new();
         let mut numbered = self.numbered();
