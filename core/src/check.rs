@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::history::{HistoryError, Recorder, hiding};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, ROOT};
 use crate::store::{
     Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
     sort_by_path,
@@ -101,6 +101,24 @@ fn history(
     versions: &mut Option<u64>,
     report: &mut dyn FnMut(Problem),
 ) -> Result<(), StoreError> {
+    if let Some(mounts) = store.mounts() {
+        for (at, store) in mounts.stores() {
+            let mut own = None;
+            let checked = history(store, &mut own, &mut |mut problem| {
+                if let Some(below) = problem.path.strip_prefix(ROOT) {
+                    problem.path = format!("{at}{below}");
+                }
+                report(problem);
+            });
+            *versions = own.map(|own| own + versions.unwrap_or(0)).or(*versions);
+            match checked {
+                Err(error) if at.is_root() => return Err(error),
+                // A store that is out of reach is reported when it is read.
+                Ok(()) | Err(_) => {}
+            }
+        }
+        return Ok(());
+    }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
     let read = recorder.reading().and_then(|reading| {
         if reading.is_empty() {

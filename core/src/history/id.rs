@@ -14,8 +14,9 @@ use uuid::{Builder, Uuid, Variant, Version};
 
 use crate::store::StoreError;
 
-/// The bits that count the versions of one record.
-const COUNTER: u128 = (1 << 24) - 1;
+/// How many bits count the versions of one record.
+const COUNTER_BITS: u32 = 24;
+const COUNTER: u128 = (1 << COUNTER_BITS) - 1;
 
 /// The latest time in an id of this process, in 1/4096 milliseconds: the next id is later, also if the clock went back.
 static LATEST: AtomicU64 = AtomicU64::new(0);
@@ -72,6 +73,18 @@ impl HistoryId {
     /// The id with this number within the record.
     pub(super) fn numbered(self, number: usize) -> Self {
         Self(Uuid::from_u128(self.record().0.as_u128() | (number as u128 & COUNTER)))
+    }
+
+    /// The number within the record.
+    pub(super) fn number(self) -> usize {
+        (self.0.as_u128() & COUNTER) as usize
+    }
+
+    /// Another id of the same time, for a record that is there a second time, from another place; for 0 the same id.
+    pub(super) fn beside(self, place: usize) -> Self {
+        const RANDOM_BITS: u32 = 62 - COUNTER_BITS;
+        let random = (place as u128 & ((1 << RANDOM_BITS) - 1)) << COUNTER_BITS;
+        Self(Uuid::from_u128(self.0.as_u128() ^ random))
     }
 
     /// The id of the record that it belongs to.

@@ -18,12 +18,13 @@ use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
+use super::mounted::{MountedJournals, Part};
 use super::noted::Noted;
 use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::store::{
     Durability, Edit, Entry, Layer, Node, OnExisting, Problem, ProblemKind, ReadOnly, Splice,
     Store, StoreError, barrier,
@@ -45,8 +46,25 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    /// A history of `store`: beside the files if it is a local directory, else in the store itself. Of mounts each store has
+    /// its own.
     pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
+        if let Some(mounts) = store.mounts() {
+            let is_read_only = store.is_read_only();
+            let mut recorders = Vec::new();
+            let recording = mounts.with_each(|store| {
+                let store = ReadOnly::where_asked(Arc::clone(store), is_read_only);
+                let recorder = Arc::new(Self::new(store, durability, retention));
+                recorders.push(Arc::clone(&recorder));
+                recorder.into_store()
+            });
+            let parts = mounts.numbered().map(|(at, number)| Part {
+                at: at.clone(),
+                recorder: Arc::clone(&recorders[number]),
+            });
+            let journals = MountedJournals::new(parts.collect(), Folding::new(store.folds_case()));
+            return Self::with(Arc::new(recording), Box::new(journals), false, retention);
+        }
         let (journal, is_inside): (Box<dyn Journal>, _) =
             match (place_beside(&*store), Noted::new(&store)) {
                 (Some(place), _) => {
@@ -55,6 +73,15 @@ impl Recorder {
                 (None, Some(noted)) => (Box::new(noted), false),
                 (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
             };
+        Self::with(store, journal, is_inside, retention)
+    }
+
+    fn with(
+        store: Arc<dyn Store>,
+        journal: Box<dyn Journal>,
+        is_inside: bool,
+        retention: Retention,
+    ) -> Self {
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
         let snapshot = Mutex::default();
         Self { store, journal, is_inside, index, snapshot, retention, changes }
@@ -62,9 +89,22 @@ impl Recorder {
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
     pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
+        if self.is_of_mounts() {
+            return Arc::clone(&self.store);
+        }
         let is_read_only = self.store.is_read_only();
         let recorder: Arc<dyn Store> = self;
         if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
+    }
+
+    /// Whether it is the history of mounts, each of which records its own changes.
+    fn is_of_mounts(&self) -> bool {
+        !self.journal.parts().is_empty()
+    }
+
+    /// The store by which a change is made, so that it is recorded.
+    pub(super) fn recording(&self) -> &dyn Store {
+        if self.is_of_mounts() { &*self.store } else { self }
     }
 
     /// What is known of the journal. Nothing is loaded here.
@@ -233,6 +273,10 @@ impl Layer for Recorder {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
+        // Such as what is on its way from another mount.
+        if path.is_reserved() {
+            return self.store.write(path, content, existing);
+        }
         const MAX_ATTEMPTS: usize = 1_000;
         for _ in 0..MAX_ATTEMPTS {
             if existing == OnExisting::Overwrite {
@@ -280,11 +324,17 @@ impl Layer for Recorder {
     }
 
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        if path.is_reserved() && !self.is_hidden(path) {
+            return self.store.update(path, edit);
+        }
         self.update_as(path, edit, Operation::Modified)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
+        if path.is_reserved() {
+            return self.store.delete(path);
+        }
         let files = self.files_at(path).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(&files, Operation::Deleted)?;
         self.finish(recorded, self.store.delete(path))
@@ -295,8 +345,19 @@ impl Layer for Recorder {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;
-        let files =
-            self.files_at(from).map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+        let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
+        let files = self.files_at(from).map_err(of_source)?;
+        // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
+        if from.is_reserved() || to.is_reserved() {
+            let recorded = match (from.is_reserved(), to.is_reserved()) {
+                (true, true) => None,
+                (true, false) => self.record_arrival(&files, from, to).map_err(of_source)?,
+                (false, _) => {
+                    self.record_deletion(&files, Operation::Deleted).map_err(of_source)?
+                }
+            };
+            return self.finish(recorded, self.store.rename(from, to));
+        }
         let mut record = self.record()?;
         let is_file = files.first() == Some(from);
         for old_path in files {

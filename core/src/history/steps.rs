@@ -14,7 +14,7 @@ use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
-use crate::store::{OnExisting, Splice, Store, StoreError};
+use crate::store::{OnExisting, Splice, StoreError};
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -138,7 +138,7 @@ impl Recorder {
             let waiting = renames.len();
             let (mut later, mut stopped) = (Vec::new(), None);
             for (from, to) in renames.drain(..) {
-                match Store::rename(self, from, to) {
+                match self.recording().rename(from, to) {
                     Ok(()) => {}
                     Err(error @ (StoreError::AlreadyExists | StoreError::NotADirectory)) => {
                         stopped = Some((to, error));
@@ -160,11 +160,14 @@ impl Recorder {
                     return Err(self.stopped(to, error));
                 };
                 let (from, to) = later.remove(aside);
-                let content = Store::read(self, from).map_err(|error| self.stopped(from, error))?;
-                Store::delete(self, from).map_err(|error| self.stopped(from, error))?;
+                let content =
+                    self.recording().read(from).map_err(|error| self.stopped(from, error))?;
+                self.recording().delete(from).map_err(|error| self.stopped(from, error))?;
                 *renames = later;
                 self.rename_all(renames)?;
-                return Store::write(self, to, &content, OnExisting::Error)
+                return self
+                    .recording()
+                    .write(to, &content, OnExisting::Error)
                     .map_err(|error| self.stopped(to, error));
             }
             *renames = later;
@@ -178,18 +181,22 @@ impl Recorder {
                 if self.found(path).map_err(Stop::Store)? != *found {
                     return Err(Stop::Changed(path.clone()));
                 }
-                Store::delete(self, path).map_err(|error| self.stopped(path, error))
+                self.recording().delete(path).map_err(|error| self.stopped(path, error))
             }
             Step::Edit { path, found, .. } => {
                 let mut is_changed = false;
-                Store::update(self, path, &mut |old| {
-                    is_changed = Found::File(Digest::of(old)) != *found;
-                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
-                })
-                .map_err(|error| self.stopped(path, error))?;
+                self.recording()
+                    .update(path, &mut |old| {
+                        is_changed = Found::File(Digest::of(old)) != *found;
+                        (!is_changed)
+                            .then(|| Splice { range: 0..old.len(), text: content.to_vec() })
+                    })
+                    .map_err(|error| self.stopped(path, error))?;
                 if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
             }
-            Step::Create { path, .. } => Store::write(self, path, content, OnExisting::Error)
+            Step::Create { path, .. } => self
+                .recording()
+                .write(path, content, OnExisting::Error)
                 .map_err(|error| self.stopped(path, error)),
             // All at once, elsewhere.
             Step::Rename { .. } => Ok(()),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::notes::Notes;
-use super::{Edit, Entry, Location, Node, OnExisting, Problem, Store, StoreError};
+use super::{Edit, Entry, Location, Mounts, Node, OnExisting, Problem, Store, StoreError};
 use crate::path::MemoryPath;
 
 /// Makes the trait and its implementation of [`Store`] from one list of methods, so neither can
@@ -25,6 +25,12 @@ macro_rules! layer {
                     self.inner().$method($($argument),*)
                 }
             )*
+
+            /// [`Store::mounts`]. By default a layer has none: who goes to the mounted stores goes past the layer.
+            #[doc(hidden)]
+            fn mounts(&self) -> Option<&Mounts> {
+                None
+            }
         }
 
         // A method with the default of `Store` would bypass the wrapped store.
@@ -35,6 +41,10 @@ macro_rules! layer {
                     Layer::$method(self $(, $argument)*)
                 }
             )*
+
+            fn mounts(&self) -> Option<&Mounts> {
+                Layer::mounts(self)
+            }
         }
     };
 }
@@ -129,6 +139,10 @@ mod tests {
                         $answer
                     }
                 )*
+
+                fn mounts(&self) -> Option<&Mounts> {
+                    None
+                }
             }
         };
     }

@@ -423,6 +423,14 @@ pub trait Store: Send + Sync {
         None
     }
 
+    /// The stores that this one mounts into one tree, if it does. A history is then kept of each of them, where it is.
+    ///
+    /// By default it mounts none. Not for a store that wraps another one.
+    #[doc(hidden)]
+    fn mounts(&self) -> Option<&Mounts> {
+        None
+    }
+
     /// Whether the store can keep something under this path's names. A copy checks this before it
     /// begins.
     ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Edit, Entry, Layer, Location, Store, StoreError};
+use super::{Edit, Entry, Layer, Location, Mounts, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::store::settings::OnExisting;
 
@@ -59,6 +59,10 @@ impl std::fmt::Debug for ReadOnly {
 impl Layer for ReadOnly {
     fn inner(&self) -> &dyn Store {
         &*self.store
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
+        self.store.mounts()
     }
 
     fn write(&self, _: &MemoryPath, _: &[u8], _: OnExisting) -> Result<(), StoreError> {

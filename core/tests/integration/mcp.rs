@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::common::crowd::{CROWD, answer, crowd, with_descriptors};
 use crate::common::postgres;
-use crate::common::program::{memdir, said};
+use crate::common::program::{memdir, said, well};
 use memdir::{Memory, MemoryOptions};
 use serde_json::{Value, json};
 
@@ -393,7 +393,7 @@ fn stores_are_mounted_into_one() {
     std::fs::create_dir(place.path().join("docs")).unwrap();
     std::fs::write(place.path().join("docs/style.md"), "Be brief.\n").unwrap();
     let mounts = ["./memory", "--mount", "/memories/team=sqlite:team.db"];
-    let fixed = ["--mount-read-only", "/memories/handbook=./docs"];
+    let fixed = ["--mount-read-only", "/memories/handbook=./docs", "--history"];
     let mut streams = Streams::open(place.path(), &[&mounts[..], &fixed].concat());
     let instructions = streams.hello["result"]["instructions"].as_str().unwrap().to_owned();
     let names = "These can be viewed but not changed: /memories/handbook.";
@@ -414,6 +414,12 @@ fn stores_are_mounted_into_one() {
         Memory::open(&team, MemoryOptions::default()).unwrap().exists("/memories/plan.md").unwrap()
     );
     assert!(!place.path().join("docs/new.md").exists());
+    // The history of each store is with its files.
+    for (store, path) in [("./memory", "/memories/a.md"), ("sqlite:team.db", "/memories/plan.md")] {
+        let log = well(place.path(), &["log", store]);
+        assert!(log.lines().count() == 1 && log.trim_end().ends_with(path), "{store}: {log}");
+    }
+    assert_eq!(std::fs::read_dir(place.path().join("docs")).unwrap().count(), 1);
 
     let fails = |arguments: &[&str]| {
         let (code, output, why) = said_of(place.path(), arguments);

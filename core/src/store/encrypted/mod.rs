@@ -21,8 +21,8 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::notes::Notes;
 use super::{
-    Edit, Entry, EntryKind, Location, Node, Problem, ProblemKind, Splice, Store, StoreError,
-    as_listed, clear_each,
+    Edit, Entry, EntryKind, Location, Mounts, Node, Problem, ProblemKind, Splice, Store,
+    StoreError, as_listed, clear_each,
 };
 use crate::error::Error;
 use crate::path::MemoryPath;
@@ -410,6 +410,10 @@ impl Store for Encrypted {
     }
 
     fn notes(&self) -> Option<&dyn Notes> {
+        None
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
         None
     }
 

@@ -154,6 +154,51 @@ impl Mounts {
         self.all().map(|mounted| (mounted.at.clone(), mounted.store.is_read_only())).collect()
     }
 
+    /// The same tree of other stores. `wrap` makes one of each store, once if that is mounted twice, as a rename within a
+    /// store is recognized by its being the same.
+    pub(crate) fn with_each(
+        &self,
+        mut wrap: impl FnMut(&Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
+        let mut wrapped: Vec<Arc<dyn Store>> = Vec::new();
+        let mut numbered = self.numbered();
+        let mut with = |mounted: &Mounted| {
+            let number = numbered.next().map_or(0, |(_, number)| number);
+            if number == wrapped.len() {
+                wrapped.push(wrap(&mounted.store));
+            }
+            Mounted { at: mounted.at.clone(), store: Arc::clone(&wrapped[number]) }
+        };
+        let root = with(&self.root);
+        Self { root, below: self.below.iter().map(with).collect() }
+    }
+
+    /// The stores, each once, with the first of their mount points.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
+        let mut count = 0;
+        self.all().zip(self.numbered()).filter_map(move |(mounted, (at, number))| {
+            let is_first = number == count;
+            count += usize::from(is_first);
+            is_first.then_some((at, &mounted.store))
+        })
+    }
+
+    /// The mount points, each with the number of its store. Stores are numbered as they come, one that is mounted twice
+    /// once.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (&MemoryPath, usize)> {
+        let mut seen: Vec<&Arc<dyn Store>> = Vec::new();
+        self.all().map(move |mounted| {
+            let is_same = |other: &&Arc<dyn Store>| {
+                std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&mounted.store))
+            };
+            let number = seen.iter().position(is_same).unwrap_or_else(|| {
+                seen.push(&mounted.store);
+                seen.len() - 1
+            });
+            (&mounted.at, number)
+        })
+    }
+
     fn all(&self) -> impl Iterator<Item = &Mounted> {
         std::iter::once(&self.root).chain(&self.below)
     }
@@ -408,6 +453,10 @@ impl Store for Mounts {
 
     fn notes(&self) -> Option<&dyn Notes> {
         None
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
+        Some(self)
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {
