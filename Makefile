@@ -339,7 +339,7 @@ fetched-programs:
 $(CACHE)/python: bindings-python/requirements-dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "memdir needs Python 3.10 or newer")'
 	tests/step 'Python: environment' $(PYTHON) -m venv $(VENV)
-	tests/step 'Python: packages' $(BIN)/pip install --quiet $$(grep -E '^(anthropic|maturin|zopflipy)==' $<)
+	tests/step 'Python: packages' $(BIN)/pip install --quiet $$(grep -E '^(anthropic|maturin)==' $<)
 	touch $@
 
 # The tools for its tests and checks.
@@ -639,7 +639,6 @@ wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
 	@rm -rf target/wheels
 	@# Without the parts of SQLite that memdir has no use for, as in `make packages`.
 	@bindings-uniffi/scripts/device $(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
-	@$(BIN)/python release/squeeze target/wheels/*.whl
 
 PREFIX ?= /usr/local
 .PHONY: install-c
@@ -654,7 +653,7 @@ RELEASE := $(CACHE)/release
 SCRIPTS := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 $(RELEASE)/ready: release/requirements.txt bindings-python/requirements-dev.txt
 	$(PYTHON) -m venv $(RELEASE)
-	$(RELEASE)/$(SCRIPTS)/pip install --quiet --requirement release/requirements.txt $$(grep -E '^(maturin|zopflipy)==' bindings-python/requirements-dev.txt)
+	$(RELEASE)/$(SCRIPTS)/pip install --quiet --requirement release/requirements.txt $$(grep -E '^maturin==' bindings-python/requirements-dev.txt)
 	cargo install --locked --quiet cargo-about --version 0.9.1 --features cli --root $(RELEASE)
 	cargo install --locked --quiet cargo-cyclonedx --version 0.5.9 --root $(RELEASE)
 	touch $@

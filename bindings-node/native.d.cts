@@ -363,7 +363,7 @@ export interface Problem {
   /** The kind of problem. */
   kind: 'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name'
   /** The path, or a text like a path if no path can contain the name. */
-  at: string
+  path: string
   /** The problem as a sentence. */
   description: string
   /** Whether it is about an entry that is not part of the memory. */

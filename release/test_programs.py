@@ -1,13 +1,9 @@
 """The programs of this directory where they meet the system: above all on Windows, which has not run them yet."""
 
-import gzip
 import importlib.machinery
 import importlib.util
-import io
 import os
 import subprocess
-import sys
-import tarfile
 import zipfile
 from pathlib import Path, PureWindowsPath
 
@@ -151,25 +147,3 @@ def test_standard_library_that_is_missing_is_asked_of_rustup_and_otherwise_built
     with pytest.raises(SystemExit, match="tests/platforms/std"):
         platforms.standard_library("s390x")
     assert compiler == [["rustup", "target", "add", "s390x"]]
-
-
-def test_what_is_packed_again_is_smaller_and_the_same(tmp_path):
-    texts = {f"memdir/{number}.txt": b"".join(b"%d" % (number * at) for at in range(4000)) for number in range(1, 4)}
-    wheel, tarball = tmp_path / "memdir.whl", tmp_path / "memdir.tgz"
-    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, text in texts.items():
-            packed.writestr(name, text)
-    with tarfile.open(tarball, "w:gz") as packed:
-        for name, text in texts.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(text)
-            packed.addfile(member, io.BytesIO(text))
-    tar, before = gzip.decompress(tarball.read_bytes()), [wheel.stat().st_size, tarball.stat().st_size]
-
-    subprocess.run([sys.executable, HERE / "squeeze", wheel, tarball], check=True)
-
-    assert [wheel.stat().st_size < before[0], tarball.stat().st_size < before[1]] == [True, True]
-    assert gzip.decompress(tarball.read_bytes()) == tar
-    with zipfile.ZipFile(wheel) as packed:
-        assert {name: packed.read(name) for name in packed.namelist()} == texts
-    assert sorted(tmp_path.iterdir()) == [tarball, wheel]

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use base64ct::{Base64, Encoding};
+use data_encoding::BASE64;
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, PastFile, Restored, Undo, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
@@ -113,7 +113,7 @@ fn at(given: &Arguments) -> Result<SystemTime, Failure> {
 fn content(bytes: Vec<u8>) -> Value {
     match String::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),
-        Err(binary) => json!({ "base64": Base64::encode_string(binary.as_bytes()) }),
+        Err(binary) => json!({ "base64": BASE64.encode(binary.as_bytes()) }),
     }
 }
 

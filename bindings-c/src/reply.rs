@@ -1,6 +1,6 @@
 //! A reply as JSON: what goes into the `tool_result`.
 
-use base64ct::{Base64, Encoding};
+use data_encoding::BASE64;
 use memdir::{Content, Error, Reply};
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ pub(crate) fn of_failure(failure: &Failure) -> String {
 fn content(content: Content) -> Value {
     match content {
         Content::Image { media_type, bytes } => {
-            let data = Base64::encode_string(&bytes);
+            let data = BASE64.encode(&bytes);
             let source = json!({ "type": "base64", "media_type": media_type, "data": data });
             json!([{ "type": "image", "source": source }])
         }

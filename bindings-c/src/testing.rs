@@ -3,7 +3,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use base64ct::{Base64, Encoding};
+use data_encoding::BASE64;
 use memdir::store::EntryKind;
 use memdir::{Memory, MemoryPath, OnExisting, Store};
 use serde_json::{Map, Value};
@@ -62,7 +62,7 @@ fn read_below(
 /// Base64; of a long content its length and its FNV-1a hash, because a tree is read after each step.
 fn shown(content: &[u8]) -> String {
     if content.len() <= 1_000 {
-        return Base64::encode_string(content);
+        return BASE64.encode(content);
     }
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in content {
@@ -74,7 +74,8 @@ fn shown(content: &[u8]) -> String {
 /// Writes a file, or makes an empty directory.
 fn write(store: &dyn Store, path: &MemoryPath, content: &Value) -> Result<(), Failure> {
     if let Some(content) = content.as_str() {
-        let content = Base64::decode_vec(content).map_err(|e| Failure::usage(e.to_string()))?;
+        let content =
+            BASE64.decode(content.as_bytes()).map_err(|e| Failure::usage(e.to_string()))?;
         return Ok(store.write(path, &content, OnExisting::Overwrite)?);
     }
     // A store makes directories for its files only, and keeps them when a file goes.

@@ -36,7 +36,7 @@ pub(crate) struct Problem {
     )]
     pub kind: &'static str,
     /// The path, or a text like a path if no path can contain the name.
-    pub at: String,
+    pub path: String,
     /// The problem as a sentence.
     pub description: String,
     /// Whether it is about an entry that is not part of the memory.
@@ -49,7 +49,7 @@ impl From<Core> for Problem {
             kind: problem.kind.as_str(),
             description: problem.to_string(),
             is_beside: problem.kind.is_beside(),
-            at: problem.at,
+            path: problem.path,
         }
     }
 }

@@ -19,7 +19,7 @@ test('a check reads every file and names what is wrong', async () => {
   assert.deepEqual(problems, [
     {
       kind: 'link',
-      at: '/memories/link',
+      path: '/memories/link',
       description: '/memories/link is a symbolic link, which is never followed',
       isBeside: true,
     },

@@ -24,7 +24,7 @@ export interface Problem {
   kind:
     'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name';
   /** The path, or a text like a path if no path can contain the name. It is safe to display. */
-  at: string;
+  path: string;
   /** The problem as a sentence, for you. */
   description: string;
   /** Whether it is about an entry that is not part of the memory. The memory itself is then in order. */
@@ -33,7 +33,8 @@ export interface Problem {
 
 /**
  * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
- * history and computes every version. Changes nothing. Others may use the store meanwhile.
+ * history and computes every version. Changes nothing. Others may use the store meanwhile. A store that fails in the
+ * middle is a problem, too: what was found before is kept.
  *
  * @example
  * ```ts
@@ -41,7 +42,7 @@ export interface Problem {
  * ```
  *
  * @param store The store, or its address. It must exist.
- * @throws {@link StoreError} if the store is out of reach or its root cannot be read,
+ * @throws {@link StoreError} if the store cannot be opened, or fails before anything was read or found,
  *   {@link ConfigError} if the address is wrong.
  */
 export async function check(store: Places): Promise<Checked> {

@@ -28,10 +28,11 @@ pub(crate) struct Checked {
 #[pymethods]
 impl Checked {
     fn __repr__(&self) -> String {
-        let Self { directories, files, bytes, problems, .. } = self;
+        let Self { directories, files, bytes, versions, problems } = self;
         let problems = problems.len();
+        let versions = versions.map_or_else(|| "None".to_owned(), |number| number.to_string());
         format!(
-            "Checked(directories={directories}, files={files}, bytes={bytes}, problems={problems})"
+            "Checked(directories={directories}, files={files}, bytes={bytes}, versions={versions}, problems={problems})"
         )
     }
 }
@@ -43,7 +44,7 @@ pub(crate) struct Problem {
     /// `"special-file"` or `"bad-name"`.
     kind: &'static str,
     /// The path, or a text like a path if no path can contain the name. It is safe to display.
-    at: String,
+    path: String,
     /// The problem as a sentence, for you.
     description: String,
     /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
@@ -57,7 +58,7 @@ impl Problem {
     }
 
     fn __repr__(&self) -> String {
-        format!("Problem({:?}, {:?})", self.kind, self.at)
+        format!("Problem({:?}, {:?})", self.kind, self.path)
     }
 }
 
@@ -67,7 +68,7 @@ impl From<Core> for Problem {
             kind: problem.kind.as_str(),
             description: problem.to_string(),
             is_beside: problem.kind.is_beside(),
-            at: problem.at,
+            path: problem.path,
         }
     }
 }
@@ -75,16 +76,18 @@ impl From<Core> for Problem {
 /// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
 /// history and computes every version. Changes nothing. Others may use the store meanwhile.
 ///
+/// A store that fails in the middle is a problem, too: what was found before is kept.
+///
 /// Args:
 ///     store: The store, or its address. It must exist.
 ///
 /// Raises:
-///     StoreError: The store cannot be opened, is out of reach, or its root cannot be read.
+///     StoreError: The store cannot be opened, or it fails before anything was read or found.
 ///     ConfigError: The address is wrong.
 ///
 /// >>> from memdir import check
 /// >>> check("memory:")
-/// Checked(directories=1, files=0, bytes=0, problems=0)
+/// Checked(directories=1, files=0, bytes=0, versions=None, problems=0)
 #[pyfunction]
 pub(crate) fn check(py: Python<'_>, store: Hinted<'_, read_only::Places>) -> PyResult<Checked> {
     let mut options = MemoryOptions::default();

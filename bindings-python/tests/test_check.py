@@ -20,7 +20,7 @@ def test_check_reads_every_file_and_names_what_is_wrong(tmp_path: Path) -> None:
     assert (checked.directories, checked.files, checked.bytes, checked.problems) == (2, 1, 3, [])
     (tmp_path / "memories" / "link").symlink_to("/etc")
     (problem,) = check(open_store(tmp_path)).problems
-    assert (problem.kind, problem.at, problem.is_beside) == ("link", "/memories/link", True)
+    assert (problem.kind, problem.path, problem.is_beside) == ("link", "/memories/link", True)
     assert str(problem) == problem.description
     assert problem.description == "/memories/link is a symbolic link, which is never followed"
 

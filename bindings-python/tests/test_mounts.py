@@ -186,3 +186,25 @@ def test_a_tilde_is_the_home_directory(place: Path, monkeypatch: pytest.MonkeyPa
 
 def test_an_address_is_not_repeated() -> None:
     assert "secret" not in repr(read_only("postgres://user:secret@host/db"))
+
+
+def test_each_store_keeps_the_history_of_its_own_files(place: Path) -> None:
+    tree = Memory({"/memories": "memory", "/memories/team": "sqlite:team.db"}, history=True)
+    tree.create("/memories/a.md", "one")
+    tree.create("/memories/team/b.md", "two")
+    tree.rename("/memories/team/b.md", "/memories/c.md")
+    assert [version.path for version in tree.history()][-2:] == [
+        "/memories/team/b.md",
+        "/memories/a.md",
+    ]
+    team = Memory("sqlite:team.db", history=True)
+    told = [(version.operation, version.path) for version in team.history()]
+    assert told == [("deleted", "/memories/b.md"), ("created", "/memories/b.md")]
+    moved = tree.history(limit=1)[0].change
+    assert {version.path for version in tree.history(change=moved)} == {
+        "/memories/team/b.md",
+        "/memories/c.md",
+    }
+    tree.undo(moved)
+    assert team.read("/memories/b.md") == "two"
+    assert not (place / "memory/memories/.memdir-history").exists()

@@ -30,7 +30,7 @@ pub struct Problem {
     /// `special-file` or `bad-name`.
     pub kind: String,
     /// The path, or a text like a path if no path can contain the name. It is safe to display.
-    pub at: String,
+    pub path: String,
     /// The problem as a sentence, for you.
     pub description: String,
     /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
@@ -40,7 +40,8 @@ pub struct Problem {
 /// Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
 /// computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
 ///
-/// Throws `Store` if the store is out of reach or its root cannot be read.
+/// A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
+/// was read or found.
 #[uniffi::export]
 pub fn check(store: Arc<dyn Store>) -> Result<Checked, MemdirError> {
     let mut problems = Vec::new();
@@ -60,7 +61,7 @@ impl From<memdir::store::Problem> for Problem {
             kind: problem.kind.as_str().to_owned(),
             description: problem.to_string(),
             is_beside: problem.kind.is_beside(),
-            at: problem.at,
+            path: problem.path,
         }
     }
 }

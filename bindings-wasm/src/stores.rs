@@ -140,7 +140,7 @@ fn check(store: &Arc<dyn Store>) -> Result<Json, Failure> {
             "kind": problem.kind.as_str(),
             "description": problem.to_string(),
             "isBeside": problem.kind.is_beside(),
-            "at": problem.at,
+            "path": problem.path,
         }));
     })?;
     let mut answer = json!({

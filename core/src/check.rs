@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::history::{HistoryError, Recorder, hiding};
-use crate::path::MemoryPath;
+use crate::path::{MemoryPath, ROOT};
 use crate::store::{
     Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
     sort_by_path,
@@ -41,8 +41,11 @@ pub struct Checked {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// If the store fails in the middle, that is a problem as well: what was found before is kept, and the check goes on as far
+/// as the store lets it.
+///
 /// # Errors
-/// The store is out of reach, or its root or its history cannot be read.
+/// The store fails before anything was read or found, or the check is [cancelled](crate::Cancellation).
 pub fn check(
     store: &Arc<dyn Store>,
     report: &mut dyn FnMut(Problem),
@@ -52,34 +55,76 @@ pub fn check(
     let mut damages = HashSet::new();
     let mut counted = |problem: Problem| {
         if problem.kind == ProblemKind::Damaged
-            && !damages.insert((problem.at.clone(), problem.details.clone()))
+            && !damages.insert((problem.path.clone(), problem.details.clone()))
         {
             return;
         }
         problems += 1;
         report(problem);
     };
-    store.inspect(&mut counted)?;
-    let versions = history(store, &mut counted)?;
+    let root = MemoryPath::root();
+    // Not a problem if nothing can be read at all: then it is out of reach.
+    let mut failed = store.inspect(&mut counted).err();
+    let mut versions = None;
+    if failed.is_none() {
+        failed = history(store, &mut versions, &mut counted).err();
+    }
+    refuse_cancelled(failed.as_ref())?;
     let files = hiding(Arc::clone(store));
     let mut walk = Walk { store: &*files, report: &mut counted, checked: Checked::default() };
-    walk.directory(&MemoryPath::root())?;
+    let walked = walk.directory(&root);
     let checked = walk.checked;
+    let has_begun = problems > 0 || checked.directories > 0;
+    for error in failed.into_iter().chain(walked.err()) {
+        if !has_begun {
+            return Err(error);
+        }
+        refuse_cancelled(Some(&error))?;
+        let problem = Problem::new(ProblemKind::Unreadable, &root, error.to_string());
+        problems += 1;
+        report(problem);
+    }
     Ok(Checked { versions, problems, ..checked })
 }
 
-/// Checks the history, and counts its versions; `None` if there is no history.
+/// A check that is cancelled says nothing of the store.
+fn refuse_cancelled(error: Option<&StoreError>) -> Result<(), StoreError> {
+    match error {
+        Some(StoreError::Cancelled) => Err(StoreError::Cancelled),
+        _ => Ok(()),
+    }
+}
+
+/// Checks the history, and counts its versions, if there is one.
 fn history(
     store: &Arc<dyn Store>,
+    versions: &mut Option<u64>,
     report: &mut dyn FnMut(Problem),
-) -> Result<Option<u64>, StoreError> {
+) -> Result<(), StoreError> {
+    if let Some(mounts) = store.mounts() {
+        for (at, store) in mounts.stores() {
+            let mut own = None;
+            let checked = history(store, &mut own, &mut |mut problem| {
+                if let Some(below) = problem.path.strip_prefix(ROOT) {
+                    problem.path = format!("{at}{below}");
+                }
+                report(problem);
+            });
+            *versions = own.map(|own| own + versions.unwrap_or(0)).or(*versions);
+            match checked {
+                Err(error) if at.is_root() => return Err(error),
+                // A store that is out of reach is reported when it is read.
+                Ok(()) | Err(_) => {}
+            }
+        }
+        return Ok(());
+    }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    let mut versions = None;
     let read = recorder.reading().and_then(|reading| {
         if reading.is_empty() {
             return Ok(Vec::new());
         }
-        versions = Some(reading.versions() as u64);
+        *versions = Some(reading.versions() as u64);
         Ok(recorder.check_history()?)
     });
     let problems = match read {
@@ -93,7 +138,7 @@ fn history(
     for problem in problems {
         report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
     }
-    Ok(versions)
+    Ok(())
 }
 
 /// Whether a name is the hidden one of a rename between mounted stores.

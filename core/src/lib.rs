@@ -95,7 +95,6 @@ mod policies;
 mod process;
 mod regex;
 mod repair;
-mod sort;
 #[doc(hidden)]
 pub mod thread_pool;
 mod trace;

@@ -4,6 +4,10 @@
 //! What is understood depends on neither language nor locale. A time without a zone is in that of the person: on the command line the
 //! zone of this machine (`TZ`), on the page the browser's.
 
+use std::env;
+use std::ffi::OsString;
+#[cfg(unix)]
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use chrono::{
@@ -17,12 +21,55 @@ pub(crate) const TIME_FORMS: &str = "a time such as 14:30, yesterday 9:00, today
 
 /// The time that a text means on this machine: [`time_in`] its zone, now.
 pub(crate) fn parse_time(text: &str) -> Result<SystemTime, String> {
-    time_in(text, SystemTime::now(), &Local).ok_or_else(|| format!("use {TIME_FORMS}"))
+    let refused = || format!("use {TIME_FORMS}");
+    let time = time_in(text, SystemTime::now(), &Local).ok_or_else(refused)?;
+    // A zone that is not known would be taken for UTC.
+    if needs_zone(text)
+        && let Some(zone) = unknown_zone(env::var_os("TZ"))
+    {
+        return Err(format!("TZ names no time zone that this computer knows: {zone:?}"));
+    }
+    Ok(time)
+}
+
+/// Whether it depends on the zone which time a text means.
+fn needs_zone(text: &str) -> bool {
+    let text = text.trim_matches(' ');
+    ago(text).is_none() && with_zone(text).is_none()
+}
+
+/// The zone that `TZ` names, if this computer does not know it. As in POSIX, it is a name, the path of a file, or a rule such as
+/// `CET-1CEST,M3.5.0,M10.5.0/3`.
+#[cfg(unix)]
+fn unknown_zone(given: Option<OsString>) -> Option<OsString> {
+    const FILES: [&str; 4] =
+        ["/usr/share/zoneinfo", "/share/zoneinfo", "/etc/zoneinfo", "/usr/share/lib/zoneinfo"];
+    let given = given?;
+    let name = given.to_string_lossy();
+    let name = name.strip_prefix(':').unwrap_or(&name);
+    let is_rule = || {
+        let letters = match name.strip_prefix('<') {
+            Some(rest) => rest.find('>').map(|end| end + 2),
+            None => name.find(|c: char| !c.is_ascii_alphabetic()).filter(|end| *end >= 3),
+        };
+        let rest = letters.and_then(|end| name.get(end..)).unwrap_or_default();
+        rest.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit())
+    };
+    let is_file = || FILES.iter().any(|files| Path::new(files).join(name).is_file());
+    let is_known =
+        matches!(name, "" | "UTC" | "UTC0" | "GMT" | "localtime") || is_file() || is_rule();
+    (!is_known).then_some(given)
+}
+
+/// On Windows the zone is in the settings of the system.
+#[cfg(not(unix))]
+fn unknown_zone(_: Option<OsString>) -> Option<OsString> {
+    None
 }
 
 /// The time that a text means in a zone. `None` if the text is none of these, all of which may have spaces around them:
 ///
-/// - how long ago: `45s`, `30m`, `2h`, `3d`, `1w`;
+/// - how long ago: `45s`, `30m`, `2h`, `3d`, `1w`, also as `-2h`;
 /// - a day, a time of the day, or both: `today`, `yesterday`, `2026-03-14`, `14:30`, `9:00:30`, `yesterday 9:00`,
 ///   `2026-03-14T15:09:26.5`. A day alone is its beginning. A time of the day alone is the last such time: yesterday's if
 ///   today's is later than `now`;
@@ -32,7 +79,7 @@ pub(crate) fn parse_time(text: &str) -> Result<SystemTime, String> {
 /// Nothing is before 1970.
 pub(crate) fn time_in(text: &str, now: SystemTime, zone: &impl TimeZone) -> Option<SystemTime> {
     let text = text.trim_matches(' ');
-    let time = match duration(text) {
+    let time = match ago(text) {
         Some(ago) => now.checked_sub(ago).unwrap_or(UNIX_EPOCH),
         None => match with_zone(text) {
             Some((text, zone)) => on_calendar(text, now, &zone)?,
@@ -40,6 +87,11 @@ pub(crate) fn time_in(text: &str, now: SystemTime, zone: &impl TimeZone) -> Opti
         },
     };
     Some(time.max(UNIX_EPOCH))
+}
+
+/// How long ago, also as people who think of now as zero write it: `-2h`.
+fn ago(text: &str) -> Option<Duration> {
+    duration(text.strip_prefix('-').unwrap_or(text))
 }
 
 /// The zone that a text such as `+02:00`, `Z` or `UTC` names.
@@ -199,12 +251,33 @@ mod tests {
             ("30m", 1800),
             ("2h", 7200),
             (" 3d ", 259_200),
+            ("-2h", 7200),
             ("1w", 604_800),
         ] {
             let time = time_in(text, utc(NOW), &Utc).unwrap();
             assert_eq!(utc(NOW).duration_since(time).unwrap().as_secs(), seconds, "{text}");
         }
         assert_eq!(parse_time("90000000w"), Ok(UNIX_EPOCH));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_zone_that_is_not_known_is_named() {
+        let is_known = |zone: &str| unknown_zone(Some(zone.into())).is_none();
+        let known =
+            ["", "UTC", ":UTC", "UTC0", "CET-1CEST", "<+0330>-3:30", "EST5EDT,M3.2.0,M11.1.0"];
+        for zone in known {
+            assert!(is_known(zone), "{zone}");
+        }
+        for zone in ["Nonsense", "Europe/Atlantis", "X", "/dev/null/x", "<+03", "é", "CET-"] {
+            assert!(!is_known(zone), "{zone}");
+        }
+        assert_eq!(unknown_zone(None), None);
+        for (text, needs) in
+            [("2h", false), ("-2h", false), ("14:30Z", false), ("14:30", true), (" today ", true)]
+        {
+            assert_eq!(needs_zone(text), needs, "{text}");
+        }
     }
 
     #[test]
@@ -279,7 +352,9 @@ mod tests {
             " ",
             "h",
             "2",
-            "-2h",
+            "--2h",
+            "-",
+            "-2",
             "+2h",
             "2 h",
             "2.5h",

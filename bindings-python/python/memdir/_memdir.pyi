@@ -1098,11 +1098,6 @@ class Problem:
     def __repr__(self, /) -> str: ...
     def __str__(self, /) -> str: ...
     @property
-    def at(self, /) -> str:
-        """
-        The path, or a text like a path if no path can contain the name. It is safe to display.
-        """
-    @property
     def description(self, /) -> str:
         """
         The problem as a sentence, for you.
@@ -1117,6 +1112,11 @@ class Problem:
         """
         The kind of problem: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
         `"special-file"` or `"bad-name"`.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path, or a text like a path if no path can contain the name. It is safe to display.
         """
 
 @final
@@ -1424,16 +1424,18 @@ def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
     Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
     history and computes every version. Changes nothing. Others may use the store meanwhile.
 
+    A store that fails in the middle is a problem, too: what was found before is kept.
+
     Args:
         store: The store, or its address. It must exist.
 
     Raises:
-        StoreError: The store cannot be opened, is out of reach, or its root cannot be read.
+        StoreError: The store cannot be opened, or it fails before anything was read or found.
         ConfigError: The address is wrong.
 
     >>> from memdir import check
     >>> check("memory:")
-    Checked(directories=1, files=0, bytes=0, problems=0)
+    Checked(directories=1, files=0, bytes=0, versions=None, problems=0)
     """
 
 def check_contract(factory: Callable[[], Store]) -> str | None:

@@ -127,11 +127,11 @@ pub(super) struct Tree {
     pub(super) all: bool,
 
     /// Show so many levels only
-    #[arg(short, long, value_name = "LEVELS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "LEVELS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) depth: Option<u32>,
 
     /// Show what there was at this time, as the history tells
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) at: Option<SystemTime>,
 }
 
@@ -156,7 +156,7 @@ pub(super) struct Show {
     pub(super) version: Option<String>,
 
     /// Print what the file held at this time, as the history tells
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) at: Option<SystemTime>,
 }
 
@@ -260,7 +260,7 @@ pub(super) struct Import {
     /// The store to import into; a directory or database is made
     pub(super) store: String,
 
-    /// The directory of the memory that the files go into
+    /// The directory of the memory that the files go into; it is made
     #[arg(long, value_name = "PATH", default_value = "/memories")]
     pub(super) to: String,
 

@@ -59,8 +59,8 @@ fn print(problem: &Problem, place: &Place, output: &mut Output) -> Result<(), Fa
     if output.json {
         return output.object(&json!({
             "type": "problem",
-            "problem": problem.kind.as_str(),
-            "path": problem.at,
+            "kind": problem.kind.as_str(),
+            "path": problem.path,
             "details": place.without_secrets(&problem.details),
         }));
     }

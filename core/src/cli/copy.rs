@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::arguments::Copy;
 use super::history;
-use super::output::{Output, count};
+use super::output::{Output, count, in_the_way};
 use super::stores::{self, Place};
 use super::{Ended, Failure, say};
 use crate::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
@@ -64,7 +64,7 @@ pub(super) fn transfer(
     bar.clear();
     let plan = plan.map_err(failed)?;
     if !plan.refused().is_empty() {
-        refused(plan.refused(), how.overwrite, output)?;
+        refused(plan.refused(), how, output)?;
         return Ok(Ended::WithProblems);
     }
     let missing = match (&carried, &found) {
@@ -147,7 +147,7 @@ fn failure(error: &CopyError, source: Option<&Place>, destination: &Place) -> Fa
 }
 
 /// Names everything that is in the way.
-fn refused(refusals: &[Refusal], overwrite: bool, output: &mut Output) -> Result<(), Failure> {
+fn refused(refusals: &[Refusal], how: How, output: &mut Output) -> Result<(), Failure> {
     for Refusal { path, there } in refusals {
         if output.json {
             let there = match there {
@@ -163,9 +163,9 @@ fn refused(refusals: &[Refusal], overwrite: bool, output: &mut Output) -> Result
         }
     }
     let by_overwriting = refusals.iter().all(|refusal| refusal.there == There::AnotherContent);
-    let advice = if by_overwriting && !overwrite { ": --overwrite would replace them" } else { "" };
-    let number = count(refusals.len() as u64, "path is", "paths are");
-    say(&format!("nothing was copied, as {number} in the way{advice}"));
+    let what = if how.dry_run { "would be copied" } else { "was copied" };
+    output.flush()?;
+    say(&in_the_way(what, refusals.len() as u64, by_overwriting && !how.overwrite));
     Ok(())
 }
 
@@ -192,7 +192,7 @@ fn summary(
     for problem in &copied.left_out {
         if output.json {
             output.object(&json!({
-                "type": "left-out", "problem": problem.kind.as_str(), "path": problem.at,
+                "type": "left-out", "kind": problem.kind.as_str(), "path": problem.path,
             }))?;
         } else {
             say(&format!("left out: {problem}"));

@@ -65,15 +65,15 @@ pub(super) struct Grep {
     pub(super) files_with_matches: bool,
 
     /// Print so many lines before each line that is found
-    #[arg(short = 'B', long, value_name = "LINES")]
+    #[arg(short = 'B', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) before_context: Option<usize>,
 
     /// Print so many lines after each line that is found
-    #[arg(short = 'A', long, value_name = "LINES")]
+    #[arg(short = 'A', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) after_context: Option<usize>,
 
     /// Print so many lines before and after each line that is found
-    #[arg(short = 'C', long, value_name = "LINES")]
+    #[arg(short = 'C', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) context: Option<usize>,
 
     /// Search past versions, too, for what is not in the files any more
@@ -81,7 +81,7 @@ pub(super) struct Grep {
     pub(super) history: bool,
 
     /// At most so many: names and lines, or paths with -l
-    #[arg(short = 'n', long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
 }
 
@@ -231,15 +231,15 @@ pub(super) struct Stats {
     pub(super) store: String,
 
     /// The most files that the memory may hold
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) max_files: Option<u64>,
 
     /// The most bytes that all files together may hold
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) max_total_bytes: Option<u64>,
 
     /// The most bytes that a file may hold
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) max_file_bytes: Option<u64>,
 }
 
@@ -261,7 +261,7 @@ pub(super) struct Expire {
     pub(super) store: String,
 
     /// Delete files that were not used for so long: 12h, 90d, 26w
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) after: Duration,
 
     /// Files that match this pattern stay, as with --never-expire
@@ -300,6 +300,6 @@ pub(super) struct Watch {
     pub(super) path: String,
 
     /// Look so often; by default twice a second, once at a store on another machine
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
     pub(super) every: Option<Duration>,
 }

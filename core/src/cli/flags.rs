@@ -133,10 +133,10 @@ fn argument(flag: &'static Flag) -> Arg {
         Kind::Flag => arg.action(ArgAction::SetTrue),
         Kind::Patterns => arg.action(ArgAction::Append).value_name("PATTERN"),
         Kind::Rules => arg.action(ArgAction::Append).value_name("ID=PATTERN"),
-        Kind::Number => arg.value_name("NUMBER"),
+        Kind::Number => arg.value_name("NUMBER").allow_negative_numbers(true),
         Kind::Word => arg.value_name("WORD"),
         Kind::Text => arg.value_name("TEXT"),
-        Kind::Duration => arg.value_name("DURATION"),
+        Kind::Duration => arg.value_name("DURATION").allow_hyphen_values(true),
     }
 }
 

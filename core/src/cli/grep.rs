@@ -11,7 +11,7 @@ use super::stores::{self, Place};
 use super::style::Style;
 use super::{Ended, Failure, history};
 use crate::error::Error;
-use crate::files::{Match, PastMatch, Query};
+use crate::files::{Match, PastMatch, Query, cut};
 use crate::history::HistoryError;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
@@ -173,7 +173,8 @@ impl Search<'_> {
 
     fn around(&mut self, path: &MemoryPath, at: usize, lines: &[&str]) -> Result<(), Failure> {
         match lines.get(at) {
-            Some(line) => self.line(path, at as u64 + 1, line, false),
+            // Cut as a line that matches is.
+            Some(line) => self.line(path, at as u64 + 1, &cut(line, 0..0), false),
             None => Ok(()),
         }
     }

@@ -29,11 +29,11 @@ pub(super) struct Log {
     pub(super) actor: Option<String>,
 
     /// Only the versions that were made at this time or later
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
     /// At most so many
-    #[arg(short = 'n', long, value_name = "COUNT")]
+    #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
     pub(super) limit: Option<usize>,
 
     /// Only the versions before this one, such as the last one shown
@@ -100,7 +100,7 @@ pub(super) struct Restore {
     pub(super) all: bool,
 
     /// The time
-    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "all")]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, requires = "all")]
     pub(super) at: Option<SystemTime>,
 
     /// Only print what would be changed
@@ -132,7 +132,7 @@ pub(super) struct Undo {
     pub(super) change: Option<String>,
 
     /// Take back what was changed at this time or later
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
     /// Only what this actor changed

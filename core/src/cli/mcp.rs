@@ -1,10 +1,13 @@
 //! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
 
+use std::sync::Arc;
+
 use super::server_arguments::Mcp;
 use super::{Ended, Failure, mounts, say, stores};
 use crate::mcp::{self, Failure as NotServed, Served};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
+use crate::store::Store;
 
 pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
     let options = MemoryOptions {
@@ -13,11 +16,17 @@ pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
     };
     let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
     let mounts = mounts::parse(&wanted.mounts, &place)?;
-    let store = if mounts.is_empty() { place.open()? } else { mounts.open_in(&place)? };
+    let (store, places) = if mounts.is_empty() {
+        (place.open()?, Vec::new())
+    } else {
+        let mounts = mounts.open_in(&place)?;
+        let places = mounts.places();
+        (mounts as Arc<dyn Store>, places)
+    };
     let memory = Memory::with_store(store, place.options().clone())
         .validated()
         .map_err(|error| place.error(&error))?;
-    let memory = Served { memory, read_only_mounts: mounts.read_only() };
+    let memory = Served { memory, places };
     let served = match wanted.http {
         None => mcp::serve_stdio(memory, &wanted.prefix),
         Some(address) if !address.ip().is_loopback() => {

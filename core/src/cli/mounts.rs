@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::Failure;
 use super::server_arguments::MountFlags;
 use super::stores::{self, Place};
+use crate::error::Error;
 use crate::path::MemoryPath;
-use crate::store::{Mount, Store, open_mounts};
+use crate::store::{self, Mount, open_mounts};
 
 /// Mounts as they were asked for.
 pub(super) struct Mounts(Vec<Mounted>);
@@ -44,7 +45,7 @@ impl Mounts {
     }
 
     /// The store at `root`, with the others mounted into it.
-    pub(super) fn open_in(&self, root: &Place) -> Result<Arc<dyn Store>, Failure> {
+    pub(super) fn open_in(&self, root: &Place) -> Result<Arc<store::Mounts>, Failure> {
         let others = self.0.iter().map(|mounted| {
             let mount = Mount::new(mounted.path.as_str(), mounted.place.address());
             if mounted.is_read_only { mount.read_only() } else { mount }
@@ -52,19 +53,25 @@ impl Mounts {
         let all = std::iter::once(Mount::new("/memories", root.address())).chain(others);
         match open_mounts(all, root.options()) {
             Ok(mounts) => Ok(Arc::new(mounts)),
-            Err(error) => Err(match root.error(&error) {
-                Failure::Usage(said) => Failure::Usage(self.without_secrets(&said)),
-                Failure::Store(said) => Failure::Store(self.without_secrets(&said)),
-                other => other,
-            }),
+            Err(error) => {
+                Err(self.absent(root, &error).unwrap_or_else(|| match root.error(&error) {
+                    Failure::Usage(said) => Failure::Usage(self.without_secrets(&said)),
+                    Failure::Store(said) => Failure::Store(self.without_secrets(&said)),
+                    other => other,
+                }))
+            }
         }
     }
 
-    /// The places that cannot be changed.
-    #[cfg(feature = "mcp")]
-    pub(super) fn read_only(&self) -> Vec<MemoryPath> {
-        let fixed = self.0.iter().filter(|mounted| mounted.is_read_only);
-        fixed.filter_map(|mounted| MemoryPath::parse(&mounted.path).ok()).collect()
+    /// Which of the stores does not exist, if that is why they could not be opened.
+    fn absent(&self, root: &Place, error: &Error) -> Option<Failure> {
+        let all_read_only = root.options().read_only;
+        root.absent_at(&MemoryPath::root(), all_read_only, error).or_else(|| {
+            self.0.iter().find_map(|mounted| {
+                let at = MemoryPath::parse(&mounted.path).ok()?;
+                mounted.place.absent_at(&at, all_read_only || mounted.is_read_only, error)
+            })
+        })
     }
 
     /// Removes their addresses from a sentence.

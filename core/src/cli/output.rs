@@ -154,6 +154,21 @@ pub(super) fn age(now: SystemTime, time: Option<SystemTime>) -> String {
     format!("{}{sign}", seconds / unit)
 }
 
+/// The sentence that nothing is done as something is in the way. `what` is such as `was copied`.
+pub(super) fn in_the_way(what: &str, paths: u64, overwriting_helps: bool) -> String {
+    let (paths, them) = if paths == 1 {
+        ("1 path is".to_owned(), "it")
+    } else {
+        (format!("{paths} paths are"), "them")
+    };
+    let advice = if overwriting_helps {
+        format!(": --overwrite would replace {them}")
+    } else {
+        String::new()
+    };
+    format!("nothing {what}, as {paths} in the way{advice}")
+}
+
 /// `1 file`, `2 files`.
 pub(super) fn count(number: u64, one: &str, more: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { more })

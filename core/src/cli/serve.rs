@@ -19,6 +19,7 @@ use crate::history::hiding;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::page::{self, Shown, Site};
+use crate::store::Store;
 
 /// The ports that are tried first if no other is asked for, in this order. A program that is started again has the same one
 /// as before, and browsers keep what they know about a page by its port.
@@ -72,7 +73,7 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     if may_change && mounts.is_empty() && place.find()?.is_none() {
         say(&format!("there was no memory at {}: a new one is made", place.shown()));
     }
-    let store = match (mounts.is_empty(), may_change) {
+    let store: Arc<dyn Store> = match (mounts.is_empty(), may_change) {
         (true, true) => place.open()?,
         (true, false) => place.readable()?,
         _ => mounts.open_in(&place)?,
@@ -109,7 +110,7 @@ fn identity(place: &Place) -> String {
     let is_relative = place.is_local() && !Path::new(path).is_absolute();
     let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
     let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
-    base16ct::lower::encode_string(&digest[..8])
+    data_encoding::HEXLOWER.encode(&digest[..8])
 }
 
 /// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that

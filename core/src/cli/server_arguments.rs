@@ -27,7 +27,7 @@ Examples:
   memdir serve env:TEAM_MEMORY --writable"
 )]
 pub(super) struct Serve {
-    /// The stores to show; several are shown beside each other
+    /// The stores to show, ./memory if none is given; several are shown beside each other
     #[arg(value_name = "STORE", default_value = "./memory")]
     pub(super) stores: Vec<String>,
 
@@ -68,7 +68,7 @@ Examples:
   memdir mcp ./memory --mount /memories/team=sqlite:team.db --mount-read-only /memories/handbook=./docs"
 )]
 pub(super) struct Mcp {
-    /// The store of the memory
+    /// The store of the memory, ./memory if none is given
     #[arg(default_value = "./memory")]
     pub(super) store: String,
 

@@ -11,8 +11,8 @@ use crate::path::MemoryPath;
 #[cfg(feature = "encryption")]
 use crate::store::encrypt;
 use crate::store::{
-    InProcess, Location, Store, StoreError, location_of, open_existing_store, open_store,
-    redact_address,
+    InProcess, Location, Store, StoreError, hint_at_own_files, is_there, location_of,
+    open_existing_store, open_store, redact_address,
 };
 
 /// The environment variable with the key for a command with one store.
@@ -153,7 +153,9 @@ impl Place {
     }
 
     fn missing(&self) -> Failure {
-        Failure::Store(format!("there is no memory at {}", self.shown))
+        let is_path = !self.address.contains(':');
+        let hint = is_path.then(|| hint_at_own_files(Path::new(&self.address))).flatten();
+        Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
     }
 
     /// The address itself, which may hold a secret.
@@ -172,9 +174,24 @@ impl Place {
         open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// The store, which is made if it does not exist.
+    /// The store, which is made if it does not exist and may be written.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+        if self.options.read_only {
+            return self.existing();
+        }
         open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.
+    pub(super) fn absent_at(
+        &self,
+        at: &MemoryPath,
+        is_read_only: bool,
+        error: &Error,
+    ) -> Option<Failure> {
+        let is_asked = is_read_only && matches!(error, Error::Store(_));
+        let is_absent = is_asked && matches!(is_there(at, &self.address, &self.options), Ok(false));
+        is_absent.then(|| self.missing())
     }
 
     /// Whether it is a path on this machine, or in this process.

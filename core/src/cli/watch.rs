@@ -1,6 +1,7 @@
 //! `memdir watch`: a line for each change, as it happens.
 
 use std::collections::{HashMap, HashSet};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
@@ -9,13 +10,18 @@ use super::file_arguments::Watch;
 use super::output::Output;
 use super::stores::{self, Place};
 use super::style::{Style, escaped};
-use super::{Ended, Failure, history};
+use super::{Ended, Failure, history, say};
 use crate::changes::Change;
+use crate::error::Error;
 use crate::history::time::to_text;
 use crate::history::{HistoryId, HistoryQuery, Operation, Version};
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
+use crate::store::StoreError;
+
+/// How long it waits after a failure of the store.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How long one call waits.
 const LONG: Duration = Duration::from_secs(3600);
@@ -27,13 +33,28 @@ pub(super) fn run(wanted: &Watch, output: &mut Output) -> Result<Ended, Failure>
     let path = stores::path(&wanted.path)?;
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
     let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
-    let failed = |error| place.error(&error);
+    let failed = |error: Error| place.error(&error);
     let mut told = Told::new(&memory, &place)?;
     let mut watch = memory.watch(path.as_str(), wanted.every).map_err(failed)?;
+    // Whether the store failed when it was looked at last.
+    let mut is_away = false;
     loop {
-        let changes = watch.changes(LONG).map_err(failed)?;
-        told.tell(&changes, output)?;
-        output.flush()?;
+        match watch.changes(LONG) {
+            Ok(changes) => {
+                is_away = false;
+                told.tell(&changes, output)?;
+                output.flush()?;
+            }
+            Err(error @ Error::Store(StoreError::Cancelled)) => return Err(failed(error)),
+            // Nothing is lost by that: the next look tells what happened meanwhile.
+            Err(error) => {
+                if !std::mem::replace(&mut is_away, true) {
+                    let sentence = place.without_secrets(&error.to_string());
+                    say(&format!("{sentence}; the watch goes on when the store can be read again"));
+                }
+                thread::sleep(PAUSE);
+            }
+        }
     }
 }
 
@@ -67,7 +88,8 @@ impl<'t> Told<'t> {
         if changes.is_empty() {
             return Ok(());
         }
-        let mut versions = self.versions(NEWEST)?;
+        // Without its history a change is told as the watch sees it.
+        let mut versions = self.versions(NEWEST).unwrap_or_default();
         // What others did is told as the watch sees it: the history learns of it later.
         versions.retain(|version| {
             Some(version.id) > self.beginning && version.operation != Operation::External

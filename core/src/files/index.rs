@@ -10,7 +10,6 @@ use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::reply;
-use crate::sort::sort_by;
 use crate::store::{Entry, EntryKind, Node, Store, StoreError};
 use crate::text::human_size;
 
@@ -31,7 +30,7 @@ pub(crate) fn index(
     files.retain(Entry::is_file);
     // The list is in the order of the paths, and the sort is stable.
     let rank = |file: &Entry| (!policies.expiry.never_expires(&file.path), Reverse(file.modified));
-    sort_by(&mut files, |a, b| rank(a).cmp(&rank(b)));
+    files.sort_by_key(rank);
 
     let mut lines: Vec<String> = Vec::new();
     let mut chars = 0;

@@ -25,6 +25,8 @@ pub(crate) use import::{Fate, ImportPlan, InTheWay};
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
+#[cfg(feature = "cli")]
+pub(crate) use search::cut;
 pub(crate) use search::search;
 pub use search::{Match, Query};
 pub use search_history::PastMatch;

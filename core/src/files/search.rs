@@ -290,7 +290,7 @@ fn cut_to_a_character(line: &mut Vec<u8>) {
 }
 
 /// The line, or as much of it around the match as is shown.
-pub(super) fn cut(line: &str, at: Range<usize>) -> String {
+pub(crate) fn cut(line: &str, at: Range<usize>) -> String {
     const BEFORE: usize = SHOWN_CHARS / 3;
     if line.chars().nth(SHOWN_CHARS).is_none() {
         return line.to_owned();

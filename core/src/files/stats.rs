@@ -8,7 +8,6 @@ use crate::cancel;
 use crate::error::Error;
 use crate::history::{HistorySize, Recorder};
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::sort::sort_by;
 use crate::store::{Entry, EntryKind, Node, Store, sort_by_path};
 
 /// How many files are asked at once when they were used last.
@@ -104,7 +103,7 @@ fn least_recently_used(
     }
     let until = SystemTime::now() + A_DAY;
     files.retain(|file| file.modified.is_some());
-    sort_by(&mut files, |a, b| a.modified.cmp(&b.modified));
+    files.sort_by_key(|a| a.modified);
     let mut found: Option<(MemoryPath, SystemTime)> = None;
     let mut files = files.into_iter().peekable();
     while let Some(next) = files.peek() {

@@ -13,7 +13,6 @@ use crate::cancel;
 use crate::changes::{self, Change, ChangeKind, Subscription};
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::sort::sort_by;
 use crate::store::{EntryKind, Location, Store};
 
 /// How long it waits between two looks, at a store on this machine and at one elsewhere.
@@ -170,7 +169,7 @@ impl Watch {
         let written = found.iter().filter(|(path, stamp)| self.known.get(*path) != Some(stamp));
         let written = written.map(|(path, _)| change(ChangeKind::Written, path));
         let mut changes: Vec<_> = gone.chain(written).collect();
-        sort_by(&mut changes, |a, b| a.path.cmp(&b.path));
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
         self.known = found;
         Ok(changes)
     }

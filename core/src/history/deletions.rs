@@ -1,4 +1,4 @@
-//! How a deletion is recorded, and which files a command deletes or moves.
+//! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
 
 use super::journal::Flush;
 use super::record::{Content, Row};
@@ -31,6 +31,38 @@ impl Recorder {
                 old_path: None,
                 before: Some(content),
                 after: None,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        if record.header.rows.is_empty() {
+            return Ok(None);
+        }
+        self.append(context, record, Flush::Now).map(Some)
+    }
+
+    /// Records that the files come from a reserved name, under which they were not part of the memory.
+    pub(super) fn record_arrival(
+        &self,
+        context: &Context,
+        files: &[MemoryPath],
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<Option<Recorded>, StoreError> {
+        let operation = context.operation(Operation::Created);
+        let mut record = self.record(context)?;
+        for hidden in files {
+            // The store refuses what cannot be moved, and says why.
+            let Ok(path) = hidden.moved(from, to) else { continue };
+            let bytes = self.store.read(hidden)?;
+            let content = Content::of(&bytes);
+            record.keep(content, &bytes);
+            record.header.rows.push(Row {
+                operation,
+                path,
+                old_path: None,
+                before: None,
+                after: Some(content),
                 splice: None,
                 is_trimmed: false,
             });

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use super::recorder::Recorder;
 use super::retention::Retention;
 use crate::path::MemoryPath;
-use crate::store::{Durability, Entry, Layer, Node, Store, StoreError};
+use crate::store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 
 /// The store, but a journal that is kept in the store itself is not to be seen. What is written is not recorded.
 pub(crate) fn hiding(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    if let Some(mounts) = store.mounts() {
+        let is_read_only = store.info().is_read_only;
+        let shown = mounts.with_each(|store| hiding(Arc::clone(store)));
+        return ReadOnly::where_asked(Arc::new(shown), is_read_only);
+    }
     Arc::new(Hiding(Recorder::untrimmed(store, Durability::Full)))
 }
 

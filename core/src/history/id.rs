@@ -1,12 +1,16 @@
 //! [`HistoryId`]: the id of a change and of each of its versions. It sorts by time.
 //!
 //! It is a UUID of version 7 (RFC 9562) whose last 24 bits are zero for a record of the journal. They count the
-//! versions of that record, so a version's id says where it stands, and needs no room of its own.
+//! versions of that record, so a version's id says where it stands, and needs no room of its own. That counter, and times that
+//! grow within a process, are why the crate's own way to make such a UUID is not used.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use uuid::fmt::Hyphenated;
+use uuid::{Builder, Uuid, Variant, Version};
 
 use crate::store::StoreError;
 
@@ -30,7 +34,7 @@ static LATEST: AtomicU64 = AtomicU64::new(0);
 /// # Ok::<(), memdir::history::NoHistoryId>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HistoryId(u128);
+pub struct HistoryId(Uuid);
 
 /// The text is not the id of a version or a change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,18 +51,19 @@ impl HistoryId {
         if let Ok(latest) = LATEST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later) {
             ticks = ticks.max(latest + 1);
         }
-        let random = getrandom::u64().map_err(|error| {
+        let (millis, fraction) = (ticks >> 12, (ticks & 0xfff) as u16);
+        // The counter is zero, and the bits between are random.
+        let mut rest = [0; 10];
+        rest[..2].copy_from_slice(&fraction.to_be_bytes());
+        getrandom::fill(&mut rest[2..7]).map_err(|error| {
             StoreError::failed("drawing a random number", std::io::Error::other(error)).unchanged()
         })?;
-        let (millis, fraction) = (u128::from(ticks >> 12), u128::from(ticks & 0xfff));
-        let random = u128::from(random) >> (64 - 62 + COUNTER_BITS) << COUNTER_BITS;
-        Ok(Self(millis << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | random))
+        Ok(Self(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()))
     }
 
     /// Ids that are made from now on are later than this one.
     pub(super) fn seen(self) {
-        let ticks = (self.0 >> 80) as u64 & ((1 << 48) - 1);
-        let ticks = ticks << 12 | (self.0 >> 64) as u64 & 0xfff;
+        let ticks = self.ticks();
         // Not one from a broken clock of the far future, after which no later one would fit.
         if ticks < 1 << 59 {
             LATEST.fetch_max(ticks, Ordering::SeqCst);
@@ -67,37 +72,46 @@ impl HistoryId {
 
     /// The id with this number within the record.
     pub(super) fn numbered(self, number: usize) -> Self {
-        Self(self.record().0 | (number as u128 & COUNTER))
+        Self(Uuid::from_u128(self.record().0.as_u128() | (number as u128 & COUNTER)))
+    }
+
+    /// The number within the record.
+    pub(super) fn number(self) -> usize {
+        (self.0.as_u128() & COUNTER) as usize
+    }
+
+    /// Another id of the same time, for a record that is there a second time, from another place; for 0 the same id.
+    pub(super) fn beside(self, place: usize) -> Self {
+        const RANDOM_BITS: u32 = 62 - COUNTER_BITS;
+        let random = (place as u128 & ((1 << RANDOM_BITS) - 1)) << COUNTER_BITS;
+        Self(Uuid::from_u128(self.0.as_u128() ^ random))
     }
 
     /// The id of the record that it belongs to.
     pub(super) fn record(self) -> Self {
-        Self(self.0 & !COUNTER)
+        Self(Uuid::from_u128(self.0.as_u128() & !COUNTER))
     }
 
     /// When it was made, by the clock of that machine. These are whole microseconds, so a language that counts them
     /// gives back the same time.
     #[must_use]
     pub fn time(self) -> SystemTime {
-        let millis = u64::try_from(self.0 >> 80).unwrap_or(0);
-        let fraction = u64::try_from(self.0 >> 64 & 0xfff).unwrap_or(0);
-        UNIX_EPOCH + Duration::from_millis(millis) + Duration::from_micros(fraction * 1_000 / 4096)
+        let ticks = self.ticks();
+        UNIX_EPOCH
+            + Duration::from_millis(ticks >> 12)
+            + Duration::from_micros((ticks & 0xfff) * 1_000 / 4096)
+    }
+
+    /// When it was made, in 1/4096 milliseconds since 1970.
+    fn ticks(self) -> u64 {
+        let (high, _) = self.0.as_u64_pair();
+        high >> 16 << 12 | high & 0xfff
     }
 }
 
 impl fmt::Display for HistoryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let id = self.0;
-        let part = |shift: u32, digits: u32| (id >> shift) & ((1 << (digits * 4)) - 1);
-        write!(
-            f,
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            part(96, 8),
-            part(80, 4),
-            part(64, 4),
-            part(48, 4),
-            part(0, 12)
-        )
+        self.0.fmt(f)
     }
 }
 
@@ -111,20 +125,12 @@ impl FromStr for HistoryId {
     type Err = NoHistoryId;
 
     fn from_str(text: &str) -> Result<Self, NoHistoryId> {
-        let dashes = [8, 13, 18, 23];
-        let mut id = 0_u128;
-        if text.len() != 36 {
-            return Err(NoHistoryId);
-        }
-        for (at, letter) in text.bytes().enumerate() {
-            match (dashes.contains(&at), char::from(letter).to_digit(16)) {
-                (true, _) if letter == b'-' => {}
-                (false, Some(digit)) => id = id << 4 | u128::from(digit),
-                _ => return Err(NoHistoryId),
-            }
-        }
-        let is_of_version_7 = id >> 76 & 0xf == 7 && id >> 62 & 0b11 == 0b10;
-        if is_of_version_7 { Ok(Self(id)) } else { Err(NoHistoryId) }
+        // Only the form with dashes is of this length.
+        let id = Uuid::try_parse(text).ok().filter(|_| text.len() == Hyphenated::LENGTH);
+        let id = id.filter(|id| {
+            id.get_version() == Some(Version::SortRand) && id.get_variant() == Variant::RFC4122
+        });
+        id.map(Self).ok_or(NoHistoryId)
     }
 }
 
@@ -191,7 +197,7 @@ mod tests {
     #[test]
     fn a_clock_that_went_back_does_not_bring_earlier_ids() {
         let id = HistoryId::new().unwrap();
-        let ahead = HistoryId(id.0 + (60_000 << 80));
+        let ahead = HistoryId(Uuid::from_u128(id.0.as_u128() + (60_000 << 80)));
         ahead.seen();
         assert!(HistoryId::new().unwrap() > ahead);
     }

@@ -9,7 +9,6 @@ use super::id::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::{Context, OnExisting, Store, StoreError};
 
 /// The reserved name.
@@ -80,7 +79,7 @@ impl Journal for KeptFiles {
         let name = |path: &MemoryPath| path.name().and_then(|name| name.parse::<HistoryId>().ok());
         let mut there: Vec<_> =
             listed.iter().filter_map(|entry| Some((name(&entry.path)?, &entry.path))).collect();
-        sort_by(&mut there, Ord::cmp);
+        there.sort();
         // Records that others withdrew, or removed for their age.
         let gone =
             |stored: &Stored| there.binary_search_by_key(&stored.header.id, |(id, _)| *id).is_err();
@@ -108,7 +107,7 @@ impl Journal for KeptFiles {
                 _ => loaded.damaged.push(format!("the record {id}")),
             }
         }
-        sort_by(&mut loaded.records, |a, b| a.header.id.cmp(&b.header.id));
+        loaded.records.sort_by_key(|a| a.header.id);
         Ok(())
     }
 

@@ -6,7 +6,8 @@
 //!
 //! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
 //! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
-//! hidden files in any other store (`kept_files`).
+//! hidden files in any other store (`kept_files`). In a tree of mounts each store has its own, which are read as one
+//! (`mounted`).
 //!
 //! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
 //! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
@@ -29,6 +30,7 @@ mod journal;
 mod kept_files;
 mod log_file;
 mod log_writer;
+mod mounted;
 mod noted;
 mod obstacles;
 mod past;

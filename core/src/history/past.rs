@@ -11,7 +11,6 @@ use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::State;
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::{Layer, Node};
 
 /// A file as it was at a time.
@@ -64,7 +63,7 @@ impl Recorder {
                 files.push(PastFile { path, size, modified: entry.modified, version: None });
             }
         })?;
-        sort_by(&mut files, |a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(files)
     }
 

@@ -17,12 +17,13 @@ use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
+use super::mounted::{MountedJournals, Part};
 use super::noted::Noted;
 use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
-use crate::path::MemoryPath;
+use crate::path::{Folding, MemoryPath};
 use crate::store::{
     Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
     Splice, Store, StoreError,
@@ -44,8 +45,26 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    /// A history of `store`: beside the files if it is a local directory, else in the store itself. Of mounts each store has
+    /// its own.
     pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
+        if let Some(mounts) = store.mounts() {
+            let is_read_only = store.info().is_read_only;
+            let mut recorders = Vec::new();
+            let recording = mounts.with_each(|store| {
+                let store = ReadOnly::where_asked(Arc::clone(store), is_read_only);
+                let recorder = Arc::new(Self::new(store, durability, retention));
+                recorders.push(Arc::clone(&recorder));
+                recorder.into_store()
+            });
+            let parts = mounts.numbered().map(|(at, number)| Part {
+                at: at.clone(),
+                recorder: Arc::clone(&recorders[number]),
+            });
+            let journals =
+                MountedJournals::new(parts.collect(), Folding::new(store.info().folds_case));
+            return Self::with(Arc::new(recording), Box::new(journals), false, retention);
+        }
         let (journal, is_inside): (Box<dyn Journal>, _) =
             match (place_beside(&*store), Noted::new(&store)) {
                 (Some(place), _) => {
@@ -54,6 +73,15 @@ impl Recorder {
                 (None, Some(noted)) => (Box::new(noted), false),
                 (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
             };
+        Self::with(store, journal, is_inside, retention)
+    }
+
+    fn with(
+        store: Arc<dyn Store>,
+        journal: Box<dyn Journal>,
+        is_inside: bool,
+        retention: Retention,
+    ) -> Self {
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
         let snapshot = Mutex::default();
         Self { store, journal, is_inside, index, snapshot, retention, changes }
@@ -61,9 +89,22 @@ impl Recorder {
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
     pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
+        if self.is_of_mounts() {
+            return Arc::clone(&self.store);
+        }
         let is_read_only = self.store.info().is_read_only;
         let recorder: Arc<dyn Store> = self;
         if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
+    }
+
+    /// Whether it is the history of mounts, each of which records its own changes.
+    fn is_of_mounts(&self) -> bool {
+        !self.journal.parts().is_empty()
+    }
+
+    /// The store by which a change is made, so that it is recorded.
+    pub(super) fn recording(&self) -> &dyn Store {
+        if self.is_of_mounts() { &*self.store } else { self }
     }
 
     /// What is known of the journal. Nothing is loaded here.
@@ -180,6 +221,11 @@ impl Recorder {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
+        // Such as what is on its way from another mount.
+        if path.is_reserved() {
+            let write = Mutation::Write { path, content, existing };
+            return self.store.mutate(context, write).map(drop);
+        }
         const MAX_ATTEMPTS: usize = 1_000;
         for _ in 0..MAX_ATTEMPTS {
             if existing == OnExisting::Overwrite {
@@ -230,6 +276,9 @@ impl Recorder {
 
     fn delete_recorded(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
+        if path.is_reserved() {
+            return self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        }
         let files = self.files_at(path).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
@@ -268,8 +317,22 @@ impl Recorder {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;
-        let files =
-            self.files_at(from).map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+        let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
+        let files = self.files_at(from).map_err(of_source)?;
+        // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
+        if from.is_reserved() || to.is_reserved() {
+            let recorded = match (from.is_reserved(), to.is_reserved()) {
+                (true, true) => None,
+                (true, false) => {
+                    self.record_arrival(context, &files, from, to).map_err(of_source)?
+                }
+                (false, _) => {
+                    self.record_deletion(context, &files, Operation::Deleted).map_err(of_source)?
+                }
+            };
+            let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+            return self.finish(context, recorded, renamed);
+        }
         let mut record = self.record(context)?;
         let is_file = files.first() == Some(from);
         for old_path in files {
@@ -352,6 +415,9 @@ impl Layer for Recorder {
         let done = match mutation {
             Mutation::Write { path, content, existing } => {
                 self.write_recorded(context, path, content, existing)
+            }
+            Mutation::Update { path, .. } if path.is_reserved() && !self.is_hidden(path) => {
+                return self.store.mutate(context, mutation);
             }
             Mutation::Update { path, edit } => {
                 self.update_as(context, path, edit, Operation::Modified)

@@ -17,7 +17,6 @@ use super::steps::{Restored, Step, without_detours};
 use super::timeline::State;
 use super::version::Operation;
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::Context;
 
 /// What a file should be.
@@ -230,7 +229,7 @@ impl Recorder {
             steps.push(Step::Delete { path, found });
         }
         let mut steps = without_detours(steps);
-        sort_by(&mut steps, |a, b| a.rank().cmp(&b.rank()));
+        steps.sort_by_key(Step::rank);
         Ok(steps)
     }
 }

@@ -13,8 +13,7 @@ use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
-use crate::sort::sort_by;
-use crate::store::{Context, Mutation, OnExisting, Splice, Store, StoreError};
+use crate::store::{Context, Mutation, OnExisting, Splice, StoreError};
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -79,7 +78,7 @@ impl Recorder {
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
         let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
-        sort_by(&mut files, |a, b| a.path.cmp(&b.path));
+        files.sort_by(|a, b| a.path.cmp(&b.path));
         if dry_run || steps.is_empty() {
             return Ok(Restored { change: None, files });
         }
@@ -141,7 +140,7 @@ impl Recorder {
             let waiting = renames.len();
             let (mut later, mut stopped) = (Vec::new(), None);
             for (from, to) in renames.drain(..) {
-                match Store::mutate(self, context, Mutation::Rename { from, to }) {
+                match self.recording().mutate(context, Mutation::Rename { from, to }) {
                     Ok(_) => {}
                     Err(error @ (StoreError::AlreadyExists | StoreError::NotADirectory)) => {
                         stopped = Some((to, error));
@@ -163,7 +162,8 @@ impl Recorder {
                     return Err(self.stopped(to, error));
                 };
                 let (from, to) = later.remove(aside);
-                let content = Store::read(self, from).map_err(|error| self.stopped(from, error))?;
+                let content =
+                    self.recording().read(from).map_err(|error| self.stopped(from, error))?;
                 self.make(context, from, Mutation::Delete { path: from })?;
                 *renames = later;
                 self.rename_all(context, renames)?;
@@ -182,7 +182,7 @@ impl Recorder {
         path: &MemoryPath,
         mutation: Mutation<'_>,
     ) -> Result<(), Stop> {
-        let made = Store::mutate(self, context, mutation);
+        let made = self.recording().mutate(context, mutation);
         made.map(drop).map_err(|error| self.stopped(path, error))
     }
 

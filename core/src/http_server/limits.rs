@@ -41,6 +41,8 @@ pub(crate) struct Limits {
     pub(super) body: Duration,
     /// How long a client may read nothing of what is sent to it.
     pub(super) stall: Duration,
+    /// The most bytes that the body of a request may say that it has.
+    pub(super) declared: usize,
     /// The bytes of all bodies of the requests that are under way.
     pub(super) held: usize,
 }
@@ -66,6 +68,7 @@ impl Limits {
             head: PATIENCE,
             body: PATIENCE,
             stall: PATIENCE,
+            declared: max_request_bytes,
             held: max_request_bytes.saturating_mul(LARGE_REQUESTS),
         }
     }

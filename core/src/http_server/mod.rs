@@ -44,6 +44,10 @@ use stalled::Stalled;
 /// How long nothing is accepted after the system refused a connection, as it does when too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// How long nothing may come of a body that is not taken, until the answer is given. Most clients read it only when they have sent
+/// all of the request.
+const QUIET: Duration = Duration::from_secs(1);
+
 /// How many connections may wait to be accepted. One that comes when as many wait tries again only after a second.
 const BACKLOG: u32 = 4_096;
 
@@ -140,7 +144,18 @@ where
     if (limits.is_stream)(&request) && !work.becomes_stream() {
         return refused(StatusCode::SERVICE_UNAVAILABLE, "Too many streams are open");
     }
-    let (head, body) = request.into_parts();
+    let (head, mut body) = request.into_parts();
+    if body.size_hint().lower() > limits.declared as u64 {
+        // A client that asks first whether it may send it sends none.
+        if !head.headers.contains_key(hyper::header::EXPECT) {
+            request::discard(&mut body, limits.body.min(QUIET), limits.body).await;
+        }
+        let why = format!(
+            "The request is too large: it has more than {} bytes. Nothing was done.\n",
+            limits.declared
+        );
+        return said(StatusCode::PAYLOAD_TOO_LARGE, why);
+    }
     let (body, rest) = RequestBody::new(body, limits, work.held());
     let Ok(response) = service.call(Request::from_parts(head, body)).await;
     // Most clients read the answer only when they have sent all of the request.
@@ -155,10 +170,17 @@ where
     }
 }
 
-/// An answer of this module. Nothing was done, and the connection is closed.
+/// An answer of this module to a request that may be repeated. Nothing was done, and the connection is closed.
 fn refused<B>(status: StatusCode, why: &'static str) -> Response<ResponseBody<B>> {
-    let said = format!("{why}. Nothing was done: try again later.\n");
-    let mut response = Response::new(ResponseBody::text(said));
+    let mut response = said(status, format!("{why}. Nothing was done: try again later.\n"));
+    response
+        .headers_mut()
+        .insert(hyper::header::RETRY_AFTER, hyper::header::HeaderValue::from_static("1"));
+    response
+}
+
+fn said<B>(status: StatusCode, text: String) -> Response<ResponseBody<B>> {
+    let mut response = Response::new(ResponseBody::text(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(hyper::header::CONNECTION, hyper::header::HeaderValue::from_static("close"));
@@ -166,7 +188,6 @@ fn refused<B>(status: StatusCode, why: &'static str) -> Response<ResponseBody<B>
         hyper::header::CONTENT_TYPE,
         hyper::header::HeaderValue::from_static("text/plain; charset=utf-8"),
     );
-    headers.insert(hyper::header::RETRY_AFTER, hyper::header::HeaderValue::from_static("1"));
     response
 }
 

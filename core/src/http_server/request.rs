@@ -126,12 +126,19 @@ impl Rest {
         let (mut body, trouble) = self.0.try_recv().ok()?;
         // A client that is too slow is not waited for again.
         if trouble != Some(Trouble::Late) {
-            let read = async {
-                while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
-            };
-            // The answer is given all the same.
-            let _ = timeout(patience, read).await;
+            discard(&mut body, patience, patience).await;
         }
         trouble
     }
+}
+
+/// Reads a body that nobody wants, for as long as some of it comes within `quiet`, and for so long at most.
+pub(super) async fn discard(body: &mut Incoming, quiet: Duration, patience: Duration) {
+    let read = async {
+        while let Ok(Some(Ok(_))) =
+            timeout(quiet, poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx))).await
+        {}
+    };
+    // The answer is given all the same.
+    let _ = timeout(patience, read).await;
 }

@@ -26,6 +26,7 @@ fn limits() -> Limits {
         head: LONG,
         body: LONG,
         stall: LONG,
+        declared: 1 << 30,
         held: usize::MAX,
     }
 }
@@ -138,6 +139,21 @@ fn rest(mut stream: TcpStream) -> String {
     let mut all = Vec::new();
     let _ = stream.read_to_end(&mut all);
     String::from_utf8_lossy(&all).into_owned()
+}
+
+#[test]
+fn a_body_that_is_said_to_be_too_large_is_not_waited_for() {
+    let server = Server::start(Limits { declared: 10, ..limits() });
+    assert!(server.ask("/", &[b'x'; 10]).ends_with("10 bytes"));
+    let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n";
+    for (headers, sent) in
+        [("", ""), ("", "xxxxx"), ("", "xxxxxxxxxxx"), ("Expect: 100-continue\r\n", "")]
+    {
+        let said = rest(server.sent(&format!("{head}{headers}\r\n{sent}")));
+        assert!(said.starts_with("HTTP/1.1 413 "), "{said}");
+        assert!(said.ends_with("more than 10 bytes. Nothing was done.\n"), "{said}");
+    }
+    server.answers();
 }
 
 #[test]

@@ -3,9 +3,12 @@
 //! It is a user of [`Memory`](crate::Memory) like any other. The commands are tools, one for each ([`tools`]), and the files are
 //! resources ([`resources`]), whose changes are told to clients that subscribe to them ([`watch`]). The server
 //! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API ([`served`]).
-//! Over HTTP ([`http`]) older clients have sessions ([`sessions`]).
+//! What a client sends is read in one place ([`message`]), from the standard streams ([`lines`]) or over HTTP ([`http`]).
+//! Over HTTP older clients have sessions ([`sessions`]).
 
 mod http;
+mod lines;
+mod message;
 mod resources;
 mod served;
 mod server;
@@ -18,13 +21,13 @@ use std::net::SocketAddr;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::Error;
 use crate::http_server::{self, largest_request};
 use http::Limits;
+use lines::Lines;
 pub(crate) use served::Served;
 use server::Server;
 use sessions::SessionLimits;
@@ -35,8 +38,8 @@ const MAX_CALLS: usize = 32;
 /// The most of them that change something: those may all wait for a lock of the store, for which no other has to.
 const MAX_CHANGES: usize = MAX_CALLS / 2;
 
-/// The most bytes of a message on the standard streams, where nothing could say that it was too long. Only a program that means
-/// to do harm to itself sends as many: the memory refuses such a text anyway.
+/// The most bytes of a message on the standard streams. Only a program that means to do harm to itself sends as many: the memory
+/// refuses such a text anyway.
 const MAX_MESSAGE: usize = 1 << 30;
 
 /// Serves one client on the standard streams of this process, until it closes them.
@@ -51,7 +54,7 @@ pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), Failure> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {
         let (reads, writes) = stdio_pipes();
-        let streams = AsyncRwTransport::new(reads, writes).with_max_line_length(most);
+        let streams = Lines::new(reads, writes, most);
         let running = match server.serve(streams).await {
             Ok(running) => running,
             // The client is gone before it has said anything.

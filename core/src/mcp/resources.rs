@@ -1,6 +1,6 @@
 //! The files of a memory as resources: `memdir:///memories/notes.md`.
 
-use base64ct::{Base64, Encoding};
+use data_encoding::BASE64;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents};
@@ -102,8 +102,7 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
         let view = Command::View { path: path.as_str().into(), view_range: None };
         match memory.run(&view).map_err(refusal)? {
             Content::Image { media_type, bytes } => {
-                ResourceContents::blob(Base64::encode_string(&bytes), uri)
-                    .with_mime_type(media_type)
+                ResourceContents::blob(BASE64.encode(&bytes), uri).with_mime_type(media_type)
             }
             // A directory may have such a name.
             Content::Text(_) => return Err(not_found()),

@@ -3,10 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, ConstString, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InitializeResultMethod, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
+    ResourceUpdatedNotificationParam, ServerCapabilities, ServerConfig, SubscribeRequestMethod,
+    SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod, Tool,
+    UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler};
@@ -20,6 +23,18 @@ use crate::cancel::Cancellation;
 use crate::command::Decoded;
 use crate::error::Error;
 use crate::memory::Memory;
+
+/// The methods that are served and take parameters.
+const METHODS: [&str; 8] = [
+    InitializeResultMethod::VALUE,
+    ListToolsRequestMethod::VALUE,
+    CallToolRequestMethod::VALUE,
+    ListResourcesRequestMethod::VALUE,
+    ReadResourceRequestMethod::VALUE,
+    SubscribeRequestMethod::VALUE,
+    UnsubscribeRequestMethod::VALUE,
+    SubscriptionsListenRequestMethod::VALUE,
+];
 
 /// The server for one client.
 pub(super) struct Server {
@@ -199,6 +214,21 @@ impl ServerHandler for Server {
         read.map(ReadResourceResponse::from)
     }
 
+    /// A request that is none of the protocol's. Of one whose method is served, it is the parameters that are not.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(if METHODS.contains(&&*method) {
+            let why = format!("The parameters are not those that the protocol has for {method}");
+            ErrorData::invalid_params(why, None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "There is no such method", None)
+        })
+    }
+
     /// Clients of the protocol up to 2025-11-25 are told of changes from here on.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.client(&context.peer);
@@ -244,7 +274,8 @@ impl ServerHandler for Server {
         let sink = context.sink();
         let listener = self.watch.listen();
         listener.beginning().wait().await;
-        let telling = listener.tell(
+        // The acknowledgement was sent before anybody listened, so what was changed in between may not be told.
+        let telling = listener.telling_first().tell(
             subscribed,
             || async { !list || sink.notify_resource_list_changed().await.is_ok() },
             |uri| async { sink.notify_resource_updated(uri).await.is_ok() },

@@ -55,10 +55,13 @@ struct Use {
     streams: usize,
 }
 
+/// How the sentence ends that says that all sessions are at work.
+pub(super) const FULL: &str = "sessions are at work: try again later";
+
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("all {0} sessions are at work: try again later")]
+    #[error("all {0} {FULL}")]
     Full(usize),
     #[error(transparent)]
     Inner(#[from] LocalSessionManagerError),

@@ -1,6 +1,6 @@
 //! The six commands as tools.
 
-use base64ct::{Base64, Encoding};
+use data_encoding::BASE64;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 
 use super::served::Served;
@@ -54,7 +54,7 @@ pub(super) fn result(reply: Reply) -> CallToolResult {
     let content = vec![match reply.content {
         Content::Text(text) => ContentBlock::text(text),
         Content::Image { media_type, bytes } => {
-            ContentBlock::image(Base64::encode_string(&bytes), media_type)
+            ContentBlock::image(BASE64.encode(&bytes), media_type)
         }
     }];
     if reply.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }

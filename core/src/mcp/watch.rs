@@ -14,6 +14,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use super::resources;
+use crate::changes::Subscription;
 use crate::files::SharedWatch;
 use crate::memory::Memory;
 use crate::path::{Folding, MemoryPath, is_hidden};
@@ -72,14 +73,17 @@ impl Watch {
             Some(looking) => Arc::clone(looking),
             None => {
                 let looking = Arc::new(Looking::new());
+                // From here on: what this process changes before the first look is done may be in what that finds.
+                let of = Arc::clone(&looking);
+                let observed = self.memory.observe(move |_| of.state().has_missed = true);
                 let (of, memory) = (Arc::clone(&looking), self.memory.clone());
                 running.threads.retain(|thread| !thread.is_finished());
-                running.threads.push(thread::spawn(move || of.look(&memory)));
+                running.threads.push(thread::spawn(move || of.look(&memory, observed)));
                 running.looking = Some(Arc::clone(&looking));
                 looking
             }
         };
-        Listener { of: Arc::clone(self), told: looking.told.subscribe(), looking }
+        Listener { of: Arc::clone(self), first: None, told: looking.told.subscribe(), looking }
     }
 
     /// Waits until nothing looks any more, when nobody listens any more.
@@ -145,10 +149,7 @@ impl Looking {
     }
 
     /// Tells what is changed until it is over.
-    fn look(self: Arc<Self>, memory: &Memory) {
-        // What this process changes before the first look is done may be in what that finds.
-        let of = Arc::clone(&self);
-        let observed = memory.observe(move |_| of.state().has_missed = true);
+    fn look(self: Arc<Self>, memory: &Memory, observed: Subscription) {
         let Some(watch) = self.begin(memory) else { return };
         self.has_begun.send_replace(true);
         drop(observed);
@@ -206,6 +207,8 @@ fn watch_of(memory: &Memory) -> Result<crate::files::Watch, crate::error::Error>
 /// Hears what is told, until it is dropped.
 pub(super) struct Listener {
     of: Arc<Watch>,
+    /// What is told before all else.
+    first: Option<Told>,
     told: broadcast::Receiver<Told>,
     looking: Arc<Looking>,
 }
@@ -222,6 +225,12 @@ impl Listener {
         Beginning(Arc::clone(&self.looking))
     }
 
+    /// Tells first that anything may have been changed, for a client that asked for it before it was listened for.
+    pub(super) fn telling_first(mut self) -> Self {
+        self.first = Some(Told::Anything);
+        self
+    }
+
     /// Calls `updated` and `list_changed` for what is told, until one of them fails.
     pub(super) async fn tell<A, B>(
         mut self,
@@ -233,10 +242,13 @@ impl Listener {
         B: Future<Output = bool>,
     {
         loop {
-            let told = match self.told.recv().await {
-                Ok(told) => told,
-                Err(RecvError::Lagged(_)) => Told::Anything,
-                Err(RecvError::Closed) => return,
+            let told = match self.first.take() {
+                Some(told) => told,
+                None => match self.told.recv().await {
+                    Ok(told) => told,
+                    Err(RecvError::Lagged(_)) => Told::Anything,
+                    Err(RecvError::Closed) => return,
+                },
             };
             for uri in subscribed.among(&told) {
                 if !updated(uri).await {
@@ -314,5 +326,92 @@ impl Subscribed {
 
     fn all(&self) -> MutexGuard<'_, BTreeMap<String, MemoryPath>> {
         self.uris.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use crate::options::MemoryOptions;
+    use crate::store::{InProcess, Layer, Store, StoreError};
+
+    /// Far beyond what anything takes here.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A store at which nobody can look before it is let.
+    struct Closed {
+        store: InProcess,
+        is_open: Arc<(Mutex<bool>, Condvar)>,
+    }
+
+    impl Layer for Closed {
+        fn inner(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn revision(&self) -> Result<Option<String>, StoreError> {
+            let (is_open, opened) = &*self.is_open;
+            let waiting = opened.wait_while(is_open.lock().unwrap(), |is_open| !*is_open);
+            drop(waiting.unwrap());
+            self.store.revision()
+        }
+    }
+
+    /// A memory at which nobody can look, what lets them look, and what follows it.
+    fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
+        let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
+        let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
+        let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
+        let watch = Arc::new(Watch::new(memory.clone()));
+        let open = move || {
+            *is_open.0.lock().unwrap() = true;
+            is_open.1.notify_all();
+        };
+        (memory, open, watch)
+    }
+
+    /// How often the listener is told of the file `a.md` before it is told of the list.
+    async fn told(listener: Listener, memory: &Memory) -> usize {
+        let subscribed = Arc::new(Subscribed::new(memory));
+        assert!(subscribed.add("memdir:///memories/a.md"));
+        let updated = AtomicUsize::new(0);
+        // A client that cannot be told any more ends the telling.
+        let telling = listener.tell(
+            subscribed,
+            || async { false },
+            |_| async { updated.fetch_add(1, Ordering::Relaxed) < usize::MAX },
+        );
+        timeout(LONG, telling).await.expect("nothing was told");
+        updated.into_inner()
+    }
+
+    #[test]
+    fn a_change_before_the_first_look_is_told() {
+        let (memory, open, watch) = closed();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            memory.create("/memories/a.md", "one").unwrap();
+            open();
+            assert_eq!(told(listener, &memory).await, 1);
+        });
+        watch.join();
+    }
+
+    /// The first look finds the change, so no later one tells it.
+    #[test]
+    fn a_change_between_the_acknowledgement_and_listening_is_told() {
+        let (memory, open, watch) = closed();
+        memory.create("/memories/a.md", "one").unwrap();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            open();
+            listener.beginning().wait().await;
+            assert_eq!(told(listener.telling_first(), &memory).await, 1);
+        });
+        watch.join();
     }
 }

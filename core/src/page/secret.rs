@@ -7,7 +7,7 @@ impl Secret {
     pub(super) fn new() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-        Ok(Self(base16ct::lower::encode_string(&bytes)))
+        Ok(Self(data_encoding::HEXLOWER.encode(&bytes)))
     }
 
     pub(super) fn as_str(&self) -> &str {

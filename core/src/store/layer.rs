@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use super::notes::Notes;
 use super::{
-    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, Mounts, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use crate::path::MemoryPath;
 
@@ -26,6 +27,12 @@ macro_rules! layer {
                     self.inner().$method($($argument),*)
                 }
             )*
+
+            /// [`Store::mounts`]. By default a layer has none: who goes to the mounted stores goes past the layer.
+            #[doc(hidden)]
+            fn mounts(&self) -> Option<&Mounts> {
+                None
+            }
         }
 
         // A method with the default of `Store` would bypass the wrapped store.
@@ -38,6 +45,10 @@ macro_rules! layer {
                     Layer::$method(self $(, $argument)*)
                 }
             )*
+
+            fn mounts(&self) -> Option<&Mounts> {
+                Layer::mounts(self)
+            }
         }
     };
 }
@@ -122,6 +133,10 @@ mod tests {
                         $answer
                     }
                 )*
+
+                fn mounts(&self) -> Option<&Mounts> {
+                    None
+                }
             }
         };
     }
@@ -210,13 +225,14 @@ mod tests {
         "make_directory",
     ];
 
-    /// The names of the methods that the source of [`Store`] has.
+    /// The names of the methods that the source of [`Store`] has, but the one that no layer hands on.
     fn methods_of_store() -> Vec<&'static str> {
         let (_, source) = include_str!("mod.rs").split_once("\npub trait Store:").unwrap();
         let (source, _) = source.split_once("\n}\n").unwrap();
         source
             .lines()
             .filter_map(|line| line.strip_prefix("    fn ")?.split_once('(').map(|(name, _)| name))
+            .filter(|name| *name != "mounts")
             .collect()
     }
 

@@ -75,6 +75,15 @@ pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
     )))
 }
 
+/// The sentence that leads from a directory without a memory to its own files, if it has some.
+pub(crate) fn hint_at_own_files(base: &Path) -> Option<String> {
+    let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
+    let mut entries = fs::read_dir(base).ok()?.flatten();
+    let holds_files = entries.any(|entry| seen(&entry.file_name()));
+    let shown = base.display();
+    holds_files.then(|| format!(": \"dir:{shown}\" opens the files of that very directory"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

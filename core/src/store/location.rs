@@ -1,8 +1,11 @@
 //! [`Location`]: where a store keeps its data, to find out whether two stores overlap.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::path::MemoryPath;
+
+/// The most links that lead to nothing and are followed, one after the other.
+const MAX_LINKS: u32 = 40;
 
 /// Where a store keeps its data: a directory or file on this machine, or a prefix in a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,17 +17,13 @@ pub struct Location {
 }
 
 impl Location {
-    /// A file or directory on this machine, which need not exist. Links in the existing part of its path are
-    /// resolved.
+    /// A file or directory on this machine, which need not exist. Links in its path are resolved, also those that
+    /// lead to nothing yet.
     #[must_use]
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let resolved = absolute.ancestors().find_map(|above| {
-            let below = absolute.strip_prefix(above).ok()?;
-            Some(above.canonicalize().ok()?.join(below))
-        });
-        Self::new("", &resolved.unwrap_or(absolute))
+        Self::new("", &resolved(&absolute, MAX_LINKS))
     }
 
     /// The names in a service that begin with `prefix`; slashes separate their components. Two locations are
@@ -63,8 +62,55 @@ impl Location {
     /// Whether the other location is this one, or within it.
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
-        self.service == other.service && other.path.starts_with(&self.path)
+        self.service == other.service
+            && (other.path.starts_with(&self.path)
+                || (self.service.is_empty() && is_above(&self.path, &other.path)))
     }
+}
+
+/// An absolute path without links and `..`. What does not exist is taken for directories that are made later.
+fn resolved(path: &Path, links: u32) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for component in path.components() {
+        match component {
+            // What is resolved has no link, so this is the directory above.
+            Component::ParentDir => {
+                resolved.pop();
+            }
+            Component::CurDir => {}
+            Component::Normal(name) => {
+                resolved.push(name);
+                if let Ok(real) = resolved.canonicalize() {
+                    resolved = real;
+                } else if links > 0
+                    && let Ok(target) = resolved.read_link()
+                {
+                    // A database is made where such a link leads.
+                    resolved.pop();
+                    resolved = self::resolved(&resolved.join(target), links - 1);
+                }
+            }
+            Component::Prefix(_) | Component::RootDir => resolved.push(component),
+        }
+    }
+    resolved
+}
+
+/// Whether the first path is the second one, or a directory above it, by another name: a file system can ignore case, and
+/// a directory can be mounted in two places.
+#[cfg(unix)]
+fn is_above(above: &Path, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let identity = |path: &Path| path.metadata().ok().map(|found| (found.dev(), found.ino()));
+    identity(above)
+        .is_some_and(|sought| path.ancestors().any(|path| identity(path) == Some(sought)))
+}
+
+/// Elsewhere a path that is resolved has one spelling.
+#[cfg(not(unix))]
+fn is_above(_: &Path, _: &Path) -> bool {
+    false
 }
 
 /// Whether one store's data is within the other's. To copy `from` would then change the source, or copy what
@@ -100,5 +146,41 @@ mod tests {
         assert_eq!(file("real/new/a.db"), file("link/new/a.db"));
         assert!(file("link").holds(&file("real/new")) && !file("real/new").holds(&file("link")));
         assert_eq!(Location::file("a"), Location::file("./a"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_parent_of_what_is_missing_and_a_link_to_what_is_missing_are_resolved() {
+        use std::os::unix::fs::symlink;
+
+        let place = tempfile::tempdir().unwrap();
+        let real = place.path().join("real");
+        std::fs::create_dir(&real).unwrap();
+        symlink("real/new.db", place.path().join("to-new")).unwrap();
+        symlink("loop-b", place.path().join("loop-a")).unwrap();
+        symlink("loop-a", place.path().join("loop-b")).unwrap();
+        let file = |path: &str| Location::file(place.path().join(path));
+        for path in ["missing/../real", "a/b/../../real", "real/../real/.", "a/../b/../real"] {
+            assert_eq!(file(path), file("real"), "{path}");
+        }
+        assert_eq!(file("to-new"), file("real/new.db"));
+        assert_eq!(file("x/../to-new"), file("real/new.db"));
+        assert_ne!(file("loop-a"), file("real"));
+    }
+
+    /// As two spellings do on a file system that ignores case.
+    #[cfg(unix)]
+    #[test]
+    fn a_directory_is_the_same_by_another_name() {
+        let place = tempfile::tempdir().unwrap();
+        let (one, other) = (place.path().join("one"), place.path().join("other"));
+        std::fs::create_dir(&one).unwrap();
+        std::fs::write(&other, "").unwrap();
+        assert!(is_above(&one, &one.join("below/it")) && !is_above(&other, &one));
+        std::fs::remove_file(&other).unwrap();
+        std::fs::write(one.join("a"), "").unwrap();
+        std::fs::hard_link(one.join("a"), &other).unwrap();
+        assert!(Location::file(&other).holds(&Location::file(one.join("a"))));
+        assert!(!is_above(&place.path().join("missing"), &place.path().join("missing/a")));
     }
 }

@@ -90,8 +90,12 @@ pub use info::StoreInfo;
 pub use layer::Layer;
 #[cfg(any(unix, windows))]
 pub use local_directory::LocalDirectory;
+#[cfg(feature = "cli")]
+pub(crate) use local_path::hint_at_own_files;
 pub use location::Location;
 pub(crate) use location::overlap;
+#[cfg(feature = "cli")]
+pub(crate) use mounts::is_there;
 #[doc(hidden)]
 pub use mounts::open_place;
 pub use mounts::{Mount, Mounts, Place, open_mounts};
@@ -104,6 +108,8 @@ pub use objects::ObjectStorage;
 pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
+#[cfg(feature = "cli")]
+pub(crate) use problem::shown as shown_name;
 pub use problem::{Problem, ProblemKind};
 pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};
@@ -396,6 +402,14 @@ pub trait Store: Send + Sync {
     /// By default there are none. Not for a store that wraps another one.
     #[doc(hidden)]
     fn notes(&self) -> Option<&dyn notes::Notes> {
+        None
+    }
+
+    /// The stores that this one mounts into one tree, if it does. A history is then kept of each of them, where it is.
+    ///
+    /// By default it mounts none. Not for a store that wraps another one.
+    #[doc(hidden)]
+    fn mounts(&self) -> Option<&Mounts> {
         None
     }
 

@@ -14,15 +14,15 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// The path, or a text like a path if no [`MemoryPath`] can contain the name. It is safe to display:
     /// control characters, and bytes that are not text, are escaped.
-    pub at: String,
-    /// Details for you; may be empty.
+    pub path: String,
+    /// Details for you, in one line without control characters; may be empty.
     pub details: String,
 }
 
 impl Problem {
     /// A problem at `path`.
-    pub fn new(kind: ProblemKind, path: &MemoryPath, details: impl Into<String>) -> Self {
-        Self { kind, at: path.to_string(), details: details.into() }
+    pub fn new(kind: ProblemKind, path: &MemoryPath, details: impl AsRef<str>) -> Self {
+        Self { kind, path: path.to_string(), details: one_line(details.as_ref()) }
     }
 
     /// The reason why an entry of a listing is not part of the memory, if it has a name of memdir's own.
@@ -45,13 +45,13 @@ impl Problem {
     /// A problem with the entry `name` of `directory`, which may be a name that no path can contain.
     #[must_use]
     pub fn with_entry(kind: ProblemKind, directory: &MemoryPath, name: &[u8]) -> Self {
-        Self { kind, at: format!("{directory}/{}", shown(name)), details: String::new() }
+        Self { kind, path: format!("{directory}/{}", shown(name)), details: String::new() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.at, self.kind)?;
+        write!(f, "{} {}", self.path, self.kind)?;
         if self.details.is_empty() { Ok(()) } else { write!(f, " ({})", self.details) }
     }
 }
@@ -121,8 +121,24 @@ impl fmt::Display for ProblemKind {
     }
 }
 
+/// A text in one line that is safe to display. An engine may give reasons of several lines.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for (number, part) in
+        text.split(['\n', '\r']).map(str::trim).filter(|part| !part.is_empty()).enumerate()
+    {
+        if number > 0 {
+            line.push(' ');
+        }
+        for c in part.chars() {
+            if c.is_control() { line.extend(c.escape_default()) } else { line.push(c) }
+        }
+    }
+    line
+}
+
 /// A name in a form that is safe to display.
-fn shown(name: &[u8]) -> String {
+pub(crate) fn shown(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -144,9 +160,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn details_are_one_line() {
+        let details = |text| Problem::new(ProblemKind::Damaged, &MemoryPath::root(), text).details;
+        assert_eq!(details("*** in main ***\nTree 3:\r\n  lost\n"), "*** in main *** Tree 3: lost");
+        assert_eq!(details("C:\\a \u{1b}[2J\0"), "C:\\a \\u{1b}[2J\\u{0}");
+        assert_eq!(details("\n"), "");
+    }
+
+    #[test]
     fn a_name_that_is_no_text_can_be_shown() {
         let at =
-            |name: &[u8]| Problem::with_entry(ProblemKind::BadName, &MemoryPath::root(), name).at;
+            |name: &[u8]| Problem::with_entry(ProblemKind::BadName, &MemoryPath::root(), name).path;
         assert_eq!(at(b"plain"), "/memories/plain");
         assert_eq!(at("\u{1b}[2J\u{9b}é".as_bytes()), "/memories/\\u{1b}[2J\\u{9b}é");
         assert_eq!(at(b"a\xff\\b\n"), "/memories/a\\xff\\\\b\\n");

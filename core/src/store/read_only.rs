@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Context, Entry, Layer, Location, Mutation, Store, StoreError, StoreInfo};
+use super::{Context, Entry, Layer, Location, Mounts, Mutation, Store, StoreError, StoreInfo};
 
 /// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
 /// whether or not the path exists.
@@ -64,6 +64,10 @@ impl Layer for ReadOnly {
         info.is_read_only = true;
         info.locations = info.locations.into_iter().map(Location::read_only).collect();
         info
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
+        self.store.mounts()
     }
 
     /// An access is not recorded and does not fail, so views succeed.

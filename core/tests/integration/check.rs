@@ -65,7 +65,7 @@ fn what_is_beside_the_memory_is_named_and_left_alone() {
 
     let store = found(LocalDirectory::find(place.path(), Durability::Relaxed).unwrap());
     let (problems, checked) = problems(&store);
-    let mut found: Vec<_> = problems.iter().map(|p| (p.at.as_str(), p.kind)).collect();
+    let mut found: Vec<_> = problems.iter().map(|p| (p.path.as_str(), p.kind)).collect();
     found.sort_by_key(|(at, _)| *at);
     assert_eq!(
         found,
@@ -131,7 +131,7 @@ fn what_is_wrong_in_a_database_is_found() {
     type Check = (&'static str, fn(&Problem) -> bool);
     let harm: [Check; 6] = [
         ("UPDATE node SET size = 6 WHERE name = 'b'", |p| {
-            p.at == "/memories/dir/b" && p.kind == ProblemKind::Unreadable
+            p.path == "/memories/dir/b" && p.kind == ProblemKind::Unreadable
         }),
         ("DELETE FROM chunk", |p| p.kind == ProblemKind::Unreadable),
         ("UPDATE node SET parent = id WHERE name = 'dir'", |p| {
@@ -144,7 +144,7 @@ fn what_is_wrong_in_a_database_is_found() {
             p.kind == ProblemKind::Damaged && p.details.contains("belong to no file")
         }),
         ("UPDATE node SET name = '..' WHERE name = 'a'", |p| {
-            p.at == "/memories/.." && p.kind == ProblemKind::BadName
+            p.path == "/memories/.." && p.kind == ProblemKind::BadName
         }),
     ];
     for (sql, expected) in harm {
@@ -173,10 +173,37 @@ fn a_damaged_page_of_a_database_is_found() {
     bytes[middle..middle + 4096].fill(0xa5);
     fs::write(&path, bytes).unwrap();
     let store = found(SqliteDatabase::find(&path, Durability::Relaxed).unwrap());
-    let mut kinds = Vec::new();
-    // Whether all of it can still be listed depends on which page it was.
-    let _ = check(&store, &mut |problem| kinds.push(problem.kind));
-    assert!(kinds.contains(&ProblemKind::Damaged), "{kinds:?}");
+    let (found, _) = problems(&store);
+    assert!(found.iter().any(|problem| problem.kind == ProblemKind::Damaged), "{found:?}");
+}
+
+/// Whatever page is damaged: the check ends with a report, each problem is one line, and none that was found is lost.
+#[test]
+fn a_database_with_any_damaged_page_is_reported_as_damaged() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let store = SqliteDatabase::open(&path, Durability::Relaxed).unwrap();
+    for number in 0..20 {
+        let file = at(&format!("/memories/d/file {number}"));
+        store.write(&file, &b"text ".repeat(2000), OnExisting::Error).unwrap();
+    }
+    drop(store);
+    let whole = fs::read(&path).unwrap();
+    let mut reported = 0;
+    // Without the first one it is no database.
+    for page in 1..whole.len() / 4096 {
+        let mut bytes = whole.clone();
+        bytes[page * 4096..(page + 1) * 4096].fill(0xa5);
+        fs::write(&path, bytes).unwrap();
+        let Ok(Some(store)) = SqliteDatabase::find(&path, Durability::Relaxed) else { continue };
+        let store: Arc<dyn Store> = Arc::new(store);
+        let (found, _) = problems(&store);
+        assert!(found.iter().all(|problem| !problem.to_string().contains('\n')), "{found:?}");
+        let is_damaged = found.iter().any(|problem| problem.kind == ProblemKind::Damaged);
+        assert!(is_damaged || found.is_empty(), "{page} {found:?}");
+        reported += usize::from(is_damaged);
+    }
+    assert!(reported > 10, "{reported}");
 }
 
 #[test]
@@ -211,6 +238,7 @@ enum Fault {
     ChangesOnce,
     OneFileFails,
     EverythingFails,
+    NothingIsListed,
     FilesVanish,
 }
 
@@ -233,6 +261,7 @@ impl Layer for Faulty {
         let entries = self.inner.list(path)?;
         let before = self.listed.fetch_add(1, Ordering::SeqCst);
         match self.fault {
+            Fault::NothingIsListed => Err(StoreError::failed("listing", "gone")),
             Fault::EverythingFails if before > 0 => Err(StoreError::failed("listing", "gone")),
             Fault::SizesAreWrong => Ok(wrong(entries)),
             Fault::ChangesOnce if before == 0 => Ok(wrong(entries)),
@@ -277,14 +306,18 @@ fn a_size_that_stays_wrong_is_a_problem_and_one_that_changes_is_none() {
 }
 
 #[test]
-fn a_file_that_fails_is_a_problem_and_a_store_that_fails_is_an_error() {
+fn a_file_that_fails_is_a_problem_and_so_is_a_store_that_fails_in_the_middle() {
     let (found, checked) = problems(&faulty(Fault::OneFileFails));
     assert_eq!(
         found.iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["/memories/dir/b cannot be read (reading a file: a bad block)"]
     );
     assert_eq!(checked.files, 2);
-    let failed = check(&faulty(Fault::EverythingFails), &mut |problem| panic!("{problem}"));
+    let (found, checked) = problems(&faulty(Fault::EverythingFails));
+    assert!(found.iter().all(|problem| problem.kind == ProblemKind::Unreadable), "{found:?}");
+    assert_eq!((found.len(), checked.directories, checked.files), (1, 1, 0), "{found:?}");
+    // One of which nothing can be read is out of reach.
+    let failed = check(&faulty(Fault::NothingIsListed), &mut |problem| panic!("{problem}"));
     assert!(matches!(failed, Err(StoreError::Failed { .. })));
     assert_eq!(problems(&faulty(Fault::FilesVanish)).0, []);
 }
@@ -296,7 +329,7 @@ fn what_a_rename_between_mounts_left_is_named() {
         store.write(&MemoryPath::parse(path).unwrap(), b"x", OnExisting::Error).unwrap();
     }
     let mut problems = Vec::new();
-    memdir::check(&store, &mut |problem| problems.push((problem.kind, problem.at))).unwrap();
+    memdir::check(&store, &mut |problem| problems.push((problem.kind, problem.path))).unwrap();
     let left = "/memories/.memdir-moving-0123456789abcdef".to_owned();
     assert_eq!(problems, [(ProblemKind::LeftOver, left)]);
 }

@@ -19,7 +19,7 @@ fn with_history(store: Arc<dyn Store>) -> Memory {
 fn checked(store: &Arc<dyn Store>) -> (Checked, Vec<String>) {
     let mut details = Vec::new();
     let checked = check(store, &mut |problem| {
-        assert_eq!((problem.kind, problem.at.as_str()), (ProblemKind::Damaged, "/memories"));
+        assert_eq!((problem.kind, problem.path.as_str()), (ProblemKind::Damaged, "/memories"));
         assert!(problem.details.starts_with("the history: "), "{problem}");
         details.push(problem.details);
     });

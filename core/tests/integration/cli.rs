@@ -195,7 +195,7 @@ fn what_is_in_the_way_is_refused_and_named_unless_it_is_to_be_overwritten() {
     let before = well(place.path(), &["tree", "-a", "sqlite:a.db"]);
     let copy = ["copy", "a", "sqlite:a.db"];
     let stderr = "memdir: /memories/zeta.md: the destination has another content there\n\
-         memdir: nothing was copied, as 1 path is in the way: --overwrite would replace them\n";
+         memdir: nothing was copied, as 1 path is in the way: --overwrite would replace it\n";
     assert_eq!(run(place.path(), &copy), (1, String::new(), stderr.to_owned()));
     let (code, stdout, _) = run(place.path(), &[&copy[..], &["--json"]].concat());
     let refused = json!({
@@ -254,7 +254,7 @@ fn check_reports_problems_and_counts_what_it_read() {
     assert_eq!(
         lines(&stdout)[1],
         json!({
-            "type": "problem", "problem": "left-over", "path": "/memories/.memdir-staged%2F",
+            "type": "problem", "kind": "left-over", "path": "/memories/.memdir-staged%2F",
             "details": "",
         })
     );

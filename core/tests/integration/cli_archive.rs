@@ -179,7 +179,7 @@ fn what_is_in_the_way_of_an_import_is_named() {
         assert_eq!(
             stderr,
             "memdir: /memories/c.md: the destination has another content there\n\
-             memdir: nothing was copied, as 1 path is in the way: --overwrite would replace them\n"
+             memdir: nothing was copied, as 1 path is in the way: --overwrite would replace it\n"
         );
         assert!(!scene.well(&["tree", "./n"]).contains("bytes"));
         scene.well(&["import", "m.tar", "./n", "--overwrite"]);

@@ -366,3 +366,14 @@ fn expire_deletes_what_was_not_used() {
         }
     }
 }
+
+#[test]
+fn a_line_around_a_match_is_cut_as_the_match_is() {
+    let place = tempfile::tempdir().unwrap();
+    let text = format!("{0}\ntea {0}\n{0}\n", "x".repeat(100_000));
+    std::fs::write(place.path().join("long"), text).unwrap();
+    crate::common::program::well(place.path(), &["put", "m", "/memories/long", "long"]);
+    let found = crate::common::program::well(place.path(), &["grep", "m", "tea", "-C", "1"]);
+    assert_eq!(found.lines().count(), 3);
+    assert!(found.lines().all(|line| line.ends_with('…') && line.chars().count() < 400), "{found}");
+}

@@ -98,10 +98,37 @@ fn a_time_without_a_zone_is_in_the_zone_of_this_computer() {
     assert_eq!(counted(micros, "UTC0"), 3);
     assert_eq!(counted(micros, "<-23>+23"), 0);
     assert_eq!(counted(micros, "<+23>-23"), 5);
-    for zone in ["UTC0", "<-23>+23", "<+23>-23", "no zone at all"] {
+    for zone in ["UTC0", "<-23>+23", "<+23>-23"] {
         assert_eq!(counted(time, zone), 3, "{zone}");
         assert_eq!(counted("yesterday", zone), 5, "{zone}");
     }
+    // A zone that is not known is an error where it matters.
+    assert_eq!((counted(time, "Nonsense"), counted("-2h", "Nonsense")), (3, 5));
+    let mut command = scene.command(&["log", scene.store, "--since", "yesterday"]);
+    let (code, _, stderr) = program::said(&command.env("TZ", "Nonsense").output().unwrap());
+    assert!(code == 2 && stderr.contains("TZ names no time zone"), "{stderr}");
+}
+
+#[test]
+fn a_value_that_begins_with_a_hyphen_is_taken_for_a_value() {
+    let scene = scenes().remove(0);
+    changed(&scene);
+    for arguments in [
+        &["log", scene.store, "--since", "-2x"][..],
+        &["log", scene.store, "--limit", "-1"],
+        &["tree", scene.store, "--depth", "-1"],
+        &["tree", scene.store, "--at", "-x"],
+        &["grep", scene.store, "x", "-C", "-1"],
+        &["stats", scene.store, "--max-files", "-1"],
+        &["expire", scene.store, "--after", "-1"],
+        &["undo", scene.store, "--since", "-1"],
+        &["put", scene.store, "/memories/x", "--max-files", "-1"],
+        &["put", scene.store, "/memories/x", "--lock-timeout", "-1s"],
+    ] {
+        let (code, _, stderr) = scene.run(arguments);
+        assert!(code == 2 && !stderr.contains("unexpected argument"), "{arguments:?} {stderr}");
+    }
+    assert_eq!(scene.well(&["log", scene.store, "--since", "-1h"]).lines().count(), 5);
 }
 
 #[test]

@@ -114,10 +114,20 @@ fn another_content_is_a_conflict_unless_it_is_to_be_overwritten() {
     assert!(says.iter().all(|sentence| stderr.contains(sentence)), "{stderr}");
     memory.delete("/memories/drinks").unwrap();
     let (code, stdout, stderr) = run(place, &["import", "notes", "m", "--json"]);
-    assert_eq!((code, stderr.contains("1 path is in the way: --overwrite")), (1, true), "{stderr}");
+    let said = "nothing was imported, as 1 path is in the way: --overwrite would replace it\n";
+    assert_eq!((code, stderr.contains(said)), (1, true), "{stderr}");
     let conflict =
         json!({"type": "refused", "path": "/memories/CLAUDE.md", "there": "another-content"});
-    assert_eq!(lines(&stdout), [conflict]);
+    let summary = json!({
+        "type": "summary", "files": 0, "bytes": 0, "equal": 0, "left_out": 0, "refused": 1, "dry_run": false,
+        "change": null,
+    });
+    assert_eq!(lines(&stdout), [conflict, summary]);
+    let (code, stdout, stderr) = run(place, &["import", "notes", "m", "--json", "--dry-run"]);
+    let said = said.replace("was imported", "would be imported");
+    assert_eq!((code, stderr.contains(&said)), (1, true), "{stderr}");
+    let objects = lines(&stdout);
+    assert_eq!((of(&objects, "file").len(), of(&objects, "summary").len()), (3, 1), "{stdout}");
     assert_eq!(files(place, "m"), ["/memories/CLAUDE.md"]);
     let preview = well(place, &["import", "notes", "m", "--overwrite", "-n"]);
     assert!(preview.contains("overwritten") && preview.contains("4 files"), "{preview}");
@@ -151,7 +161,7 @@ fn what_cannot_be_imported_is_named_and_the_rest_is_imported() {
     let objects = lines(&stdout);
     let mut left: Vec<(&str, &str)> = of(&objects, "left-out")
         .iter()
-        .map(|it| (it["path"].as_str().unwrap(), it["problem"].as_str().unwrap()))
+        .map(|it| (it["path"].as_str().unwrap(), it["kind"].as_str().unwrap()))
         .collect();
     left.sort_unstable();
     assert_eq!(
@@ -373,6 +383,7 @@ fn names_of_a_tar_file_lead_nowhere_else() {
         ("a\\b.md", b'0'),
         ("a\x1b[2J.md", b'0'),
         (".memdir-encryption", b'0'),
+        ("./here\\.md", b'0'),
         ("fifo", b'6'),
         ("device", b'3'),
         ("link", b'2'),
@@ -383,7 +394,21 @@ fn names_of_a_tar_file_lead_nowhere_else() {
     fs::write(place.join("odd"), tar_of(&names)).unwrap();
     let (code, stdout, stderr) = run(place, &["import", "odd", "m", "--all", "--json"]);
     assert_eq!((code, stderr.as_str()), (1, ""));
-    assert_eq!(of(&lines(&stdout), "left-out").len(), 10, "{stdout}");
+    let objects = lines(&stdout);
+    let left: Vec<_> = of(&objects, "left-out")
+        .iter()
+        .map(|it| (it["path"].as_str().unwrap(), it["kind"].as_str().unwrap()))
+        .collect();
+    for expected in [
+        ("twice.md", "replaced"),
+        // As a directory's names are.
+        ("a\\\\b.md", "bad-name"),
+        ("a\\u{1b}[2J.md", "bad-name"),
+        ("here\\\\.md", "bad-name"),
+    ] {
+        assert!(left.contains(&expected), "{left:?}");
+    }
+    assert_eq!(left.len(), 12, "{stdout}");
     assert!(!stdout.contains('\x1b'));
     assert_eq!(files(place, "m"), ["/memories/good/a.md", "/memories/twice.md"]);
     fs::write(place.join("both.tar"), tar_of(&[("a", b'0'), ("a/b", b'0')])).unwrap();
@@ -406,7 +431,7 @@ fn a_memory_in_the_layout_of_the_sdks_is_one_again() {
     let place = place.path();
     well(place, &["import", "notes", "m", "--history"]);
     let (code, _, stderr) = run(place, &["import", "m", "n"]);
-    assert!(code == 1 && stderr.contains("history is a history, which `memdir copy`"), "{stderr}");
+    assert!(code == 0 && stderr.contains("history is a history, which `memdir copy`"), "{stderr}");
     assert_eq!(files(place, "n"), files(place, "m"));
     if tar(place, &["-cf", "m.tar", "-C", "m", "memories"]) {
         well(place, &["import", "m.tar", "o"]);
@@ -466,4 +491,176 @@ fn without_policies_a_line_says_so() {
     command.args(["import", "notes", "m"]).env_remove("MEMDIR_QUIET");
     let (code, _, stderr) = said(&command.output().unwrap());
     assert!(code == 0 && stderr.starts_with("memdir: no policies are in force"), "{stderr}");
+}
+
+#[test]
+fn a_source_and_a_store_that_are_the_same_are_refused_however_they_are_spelled() {
+    let place = notes();
+    let place = place.path();
+    symlink("notes", place.join("link")).unwrap();
+    symlink("notes/new.db", place.join("dangling.db")).unwrap();
+    let absolute = place.join("notes").to_str().unwrap().to_owned();
+    let stores = [
+        "dir:notes",
+        "dir:./missing/../notes",
+        "dir:a/b/../../notes/.",
+        "dir:link",
+        "dir:link/new/below",
+        "dir:.",
+        "dir:notes/../missing/..",
+        "./missing/../notes",
+        "sqlite:notes/a.db",
+        "sqlite:missing/../notes/a.db",
+        "sqlite:dangling.db",
+        &format!("dir:{absolute}"),
+    ];
+    let before = fs::read_dir(place).unwrap().count();
+    for store in stores {
+        for source in ["notes", "link", "./notes/../link/."] {
+            let (code, stdout, stderr) = run(place, &["import", source, store]);
+            let is_said = stderr.contains("one of them is within the other");
+            assert!(code == 2 && stdout.is_empty() && is_said, "{source} {store} {stderr}");
+        }
+    }
+    assert_eq!(fs::read_dir(place.join("notes")).unwrap().count(), 3);
+    assert_eq!(fs::read_dir(place).unwrap().count(), before);
+    well(place, &["import", "notes", "dir:missing/../other"]);
+}
+
+/// Its files would be imported as any others, and its history would be lost.
+#[test]
+fn an_archive_that_was_packed_again_or_unpacked_is_refused() {
+    let place = notes();
+    let place = place.path();
+    well(place, &["import", "notes", "m", "--history"]);
+    well(place, &["export", "m", "e.tar"]);
+    fs::create_dir_all(place.join("deep/x")).unwrap();
+    if !tar(place, &["-xf", "e.tar", "-C", "deep/x"]) {
+        return;
+    }
+    assert!(tar(place, &["-cf", "again.tar", "deep/x"]));
+    assert!(tar(place, &["-cf", "x.tar", "-C", "deep", "x"]));
+    for source in ["again.tar", "x.tar", "deep", "deep/x"] {
+        let (code, stdout, stderr) = run(place, &["import", source, "new"]);
+        assert_eq!((code, stdout.as_str()), (1, ""), "{source} {stderr}");
+        assert!(stderr.contains("are those of an archive of `memdir export`"), "{stderr}");
+        assert!(!place.join("new").exists());
+    }
+    // The files alone can be asked for. A file that only has the name of a manifest is a file.
+    run(place, &["import", "deep", "new", "--without-history"]);
+    assert!(files(place, "new").contains(&"/memories/x/memories/CLAUDE.md".to_owned()));
+    fs::write(place.join("notes/manifest.jsonl"), "{\"format\":\"mine\"}\n").unwrap();
+    well(place, &["import", "notes", "other"]);
+}
+
+#[test]
+fn a_read_only_memory_takes_no_import_and_its_plan_says_so() {
+    let place = notes();
+    let place = place.path();
+    well(place, &["import", "notes/CLAUDE.md", "there"]);
+    for store in ["there", "missing"] {
+        for more in [&[][..], &["--dry-run"], &["--json", "-n"]] {
+            let (code, stdout, stderr) =
+                run(place, &[&["import", "notes", store, "--read-only"], more].concat());
+            let said =
+                "memdir: nothing was imported: --read-only forbids every change of the memory\n";
+            assert_eq!((code, stdout.as_str(), stderr.as_str()), (1, "", said), "{store} {more:?}");
+        }
+    }
+    for store in ["missing", "dir:missing", "sqlite:missing.db"] {
+        let put = ["put", store, "/memories/a.md", "notes/CLAUDE.md", "--read-only"];
+        let (code, _, stderr) = run(place, &put);
+        let said = format!("memdir: there is no memory at {store}\n");
+        assert_eq!((code, stderr), (3, said));
+    }
+    // A directory of files is not a memory in the SDKs' layout.
+    let (code, _, stderr) = run(place, &["check", "notes"]);
+    let said = "memdir: there is no memory at notes: \"dir:notes\" opens the files of that very directory\n";
+    assert_eq!((code, stderr.as_str()), (3, said));
+    let (mut read_only, notes) = (MemoryOptions::default(), place.join("notes"));
+    read_only.read_only = true;
+    let failed = Memory::open(notes.to_str().unwrap(), read_only).unwrap_err().to_string();
+    assert!(failed.contains("there is no memory at") && failed.contains("\"dir:"), "{failed}");
+}
+
+#[test]
+fn what_is_no_text_that_is_missed_is_named_without_an_error() {
+    let place = notes();
+    let place = place.path();
+    fs::create_dir_all(place.join("notes/nothing/below")).unwrap();
+    let (code, stdout, stderr) = run(place, &["import", "notes", "m"]);
+    assert_eq!(
+        (code, stderr.as_str()),
+        (0, "memdir: left out: nothing/below is an empty directory\n")
+    );
+    assert!(stdout.contains("1 left out"), "{stdout}");
+    // A memory with a history in the SDKs' layout.
+    fs::create_dir_all(place.join("sdk/history")).unwrap();
+    fs::create_dir_all(place.join("sdk/memories")).unwrap();
+    fs::write(place.join("sdk/history/0"), "x").unwrap();
+    fs::write(place.join("sdk/memories/a.md"), "x").unwrap();
+    let (code, _, stderr) = run(place, &["import", "sdk", "n"]);
+    assert!(code == 0 && stderr.contains("left out: history is a history"), "{stderr}");
+    if tar(place, &["-cf", "n.tar", "-C", "notes", "."]) {
+        let (code, _, stderr) = run(place, &["import", "n.tar", "o"]);
+        assert_eq!(
+            (code, stderr.as_str()),
+            (0, "memdir: left out: nothing/below is an empty directory\n")
+        );
+    }
+}
+
+#[test]
+fn a_path_of_a_file_is_no_directory_to_import_into() {
+    let place = notes();
+    let place = place.path();
+    let (code, _, stderr) =
+        run(place, &["import", "notes/CLAUDE.md", "m", "--to", "/memories/notes.MD"]);
+    assert!(
+        code == 2 && stderr.contains("`memdir put` writes a file at /memories/notes.MD"),
+        "{stderr}"
+    );
+    assert!(!place.join("m").exists());
+    well(place, &["import", "notes/CLAUDE.md", "m", "--to", "/memories/v1.0"]);
+    well(place, &["import", "notes", "m", "--to", "/memories/notes.md"]);
+    let (_, _, stderr) =
+        run(place, &["import", "notes", "n", "--max-total-bytes", "1", "--to", "/memories/x"]);
+    assert!(
+        stderr.contains("was not imported, because") && !stderr.contains("was not changed"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_long_name_of_a_tar_file_is_cut_and_a_malformed_record_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let pax = |record: &[u8]| {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(tar::EntryType::XHeader);
+        header.set_size(record.len() as u64);
+        header.set_path("PaxHeaders/x").unwrap();
+        header.set_cksum();
+        builder.append(&header, record).unwrap();
+        let mut header = tar::Header::new_ustar();
+        header.set_size(5);
+        header.set_path("plain.md").unwrap();
+        header.set_cksum();
+        builder.append(&header, &b"text\n"[..]).unwrap();
+        builder.into_inner().unwrap()
+    };
+    let name = "n".repeat(1_000_000);
+    // The length counts itself, the blank and the line break.
+    let record = format!("{} path={name}\n", name.len() + 14);
+    fs::write(place.join("long.tar"), pax(record.as_bytes())).unwrap();
+    let (code, _, stderr) = run(place, &["import", "long.tar", "m"]);
+    assert!(code == 1 && stderr.contains("nnn… has a name that no path can hold"), "{stderr:.200}");
+    assert!(stderr.len() < 2_000, "{}", stderr.len());
+    for record in ["99 path=other.md\n", "x path=other.md\n", "12 no equals\n"] {
+        fs::write(place.join("bad.tar"), pax(record.as_bytes())).unwrap();
+        let (code, stdout, stderr) = run(place, &["import", "bad.tar", "m"]);
+        assert_eq!((code, stdout.as_str()), (1, ""), "{record} {stderr}");
+        assert!(stderr.contains("this is no tar file, or is damaged"), "{record} {stderr}");
+    }
 }

@@ -26,6 +26,7 @@ impl Watching {
         let mut child = scene
             .command(&["watch", scene.store, "/memories/w", "--json"])
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -129,4 +130,26 @@ fn it_ends_when_nobody_reads_it_any_more() {
     }
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// Under the name of another user than root, who reads a directory that is closed.
+#[test]
+fn it_goes_on_after_the_store_has_failed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let scene = scenes().into_iter().find(|scene| !scene.store.contains(":")).unwrap();
+    let memory = scene.memory();
+    let files = scene.place.path().join("m/memories/w");
+    let mut watching = Watching::start(&scene, &memory);
+    let set = |mode| std::fs::set_permissions(&files, std::fs::Permissions::from_mode(mode));
+    set(0o000).unwrap();
+    if std::fs::read_dir(&files).is_ok() {
+        set(0o700).unwrap();
+        return;
+    }
+    let said = BufReader::new(watching.child.stderr.take().unwrap()).lines().next().unwrap();
+    assert!(said.unwrap().ends_with("the watch goes on when the store can be read again"));
+    set(0o700).unwrap();
+    memory.create("/memories/w/new.md", "x").unwrap();
+    assert_eq!(watching.next()["path"], "/memories/w/new.md");
 }

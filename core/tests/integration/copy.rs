@@ -431,6 +431,6 @@ fn links_and_special_files_are_left_out_and_named() {
     std::os::unix::fs::symlink("a", place.path().join("memories/link")).unwrap();
     let copied = copy_all(&from, &InProcess::new()).unwrap();
     assert_eq!(copied.files, 3);
-    let left: Vec<_> = copied.left_out.iter().map(|p| (p.kind, p.at.as_str())).collect();
+    let left: Vec<_> = copied.left_out.iter().map(|p| (p.kind, p.path.as_str())).collect();
     assert_eq!(left, [(ProblemKind::Link, "/memories/link")]);
 }

@@ -113,7 +113,7 @@ fn reserved_names_are_left_out_of_a_copy_and_named() {
     put(&from, "/memories/f/g.md", "kept");
     let copied = copy_all(&from, &to).unwrap();
     assert_eq!((copied.files, copied.directories), (1, 3));
-    let left: Vec<_> = copied.left_out.iter().map(|it| (it.kind, it.at.as_str())).collect();
+    let left: Vec<_> = copied.left_out.iter().map(|it| (it.kind, it.path.as_str())).collect();
     assert_eq!(
         left,
         [

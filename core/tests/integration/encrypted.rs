@@ -397,7 +397,7 @@ fn a_check_finds_what_is_damaged() {
     store.make_directory(&at("/memories/empty")).unwrap();
     let all = |store: &Arc<dyn Store>| {
         let mut found = Vec::new();
-        memdir::check(store, &mut |problem| found.push(problem.at)).unwrap();
+        memdir::check(store, &mut |problem| found.push(problem.path)).unwrap();
         found
     };
     assert_eq!(all(&store), Vec::<String>::new());

@@ -142,7 +142,10 @@ fn a_change_that_a_kill_prevented_has_no_version(store: Arc<dyn Store>) {
         // A record in the transaction of its change is never there alone.
         ends.retain(|end| *end != End::NotMade);
     }
-    after(&store, &ends);
+    // A layer over mounts has a history of its own, and not that of each store, which the next process reads.
+    if store.mounts().is_none() {
+        after(&store, &ends);
+    }
 }
 
 #[test]

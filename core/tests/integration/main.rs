@@ -37,6 +37,7 @@ mod history;
 mod history_flushes;
 mod history_killed;
 mod history_model;
+mod history_mounts;
 mod history_obstructed;
 mod history_past;
 mod history_processes;

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use crate::common::crowd::{CROWD, answer, crowd, with_descriptors};
 use crate::common::postgres;
-use crate::common::program::{memdir, said};
+use crate::common::program::{memdir, said, well};
 use memdir::{Memory, MemoryOptions};
 use serde_json::{Value, json};
 
@@ -337,6 +337,41 @@ fn what_others_change_in_postgresql_is_told() {
 }
 
 #[test]
+fn what_is_no_message_is_answered_and_the_next_is_served() {
+    let place = tempfile::tempdir().unwrap();
+    let mut streams = Streams::open(place.path(), &[]);
+    let nested = format!(r#"{{"id":4,"a":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let lines: [(&[u8], i64, Value); 6] = [
+        (
+            br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"\ud83d"}}"#,
+            -32700,
+            json!(2),
+        ),
+        (
+            b"{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":\"\xff\"}",
+            -32700,
+            json!(3),
+        ),
+        (nested.as_bytes(), -32700, json!(4)),
+        (br#"{"jsonrpc":"2.0","id":5,"method":"tools/call""#, -32700, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":6,"method":"no/such/method"}"#, -32601, json!(6)),
+    ];
+    for (line, code, id) in lines {
+        streams.input.write_all(&[line, b"\n"].concat()).unwrap();
+        let answer = streams.next(|said| said.get("error").is_some());
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+    }
+    // A model that is wrong about the arguments of a tool gets a reply; arguments that are no object are no call.
+    for arguments in [json!([1]), json!("a"), json!(1)] {
+        let answer = streams.ask(&call(7, "view", &arguments));
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    let answer = streams.ask(&call(8, "view", &json!({"path": "/memories"})));
+    assert!(text(&answer).starts_with("Here're the files"), "{answer}");
+}
+
+#[test]
 fn hidden_files_and_foreign_uris_are_not_subscribed_to() {
     let place = tempfile::tempdir().unwrap();
     let mut streams = Streams::open(place.path(), &["."]);
@@ -358,7 +393,7 @@ fn stores_are_mounted_into_one() {
     std::fs::create_dir(place.path().join("docs")).unwrap();
     std::fs::write(place.path().join("docs/style.md"), "Be brief.\n").unwrap();
     let mounts = ["./memory", "--mount", "/memories/team=sqlite:team.db"];
-    let fixed = ["--mount-read-only", "/memories/handbook=./docs"];
+    let fixed = ["--mount-read-only", "/memories/handbook=./docs", "--history"];
     let mut streams = Streams::open(place.path(), &[&mounts[..], &fixed].concat());
     let instructions = streams.hello["result"]["instructions"].as_str().unwrap().to_owned();
     let names = "These can be viewed but not changed: /memories/handbook.";
@@ -379,6 +414,12 @@ fn stores_are_mounted_into_one() {
         Memory::open(&team, MemoryOptions::default()).unwrap().exists("/memories/plan.md").unwrap()
     );
     assert!(!place.path().join("docs/new.md").exists());
+    // The history of each store is with its files.
+    for (store, path) in [("./memory", "/memories/a.md"), ("sqlite:team.db", "/memories/plan.md")] {
+        let log = well(place.path(), &["log", store]);
+        assert!(log.lines().count() == 1 && log.trim_end().ends_with(path), "{store}: {log}");
+    }
+    assert_eq!(std::fs::read_dir(place.path().join("docs")).unwrap().count(), 1);
 
     let fails = |arguments: &[&str]| {
         let (code, output, why) = said_of(place.path(), arguments);
@@ -401,6 +442,50 @@ fn stores_are_mounted_into_one() {
 /// What `memdir mcp ./memory` says that ends at once.
 fn said_of(place: &Path, arguments: &[&str]) -> (i32, String, String) {
     said(&memdir(place).args(["mcp", "./memory"]).args(arguments).output().unwrap())
+}
+
+#[test]
+fn a_store_that_is_only_read_and_does_not_exist_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let fails = |arguments: &[&str]| {
+        said(&memdir(place.path()).arg("mcp").args(arguments).output().unwrap())
+    };
+    std::fs::create_dir_all(place.path().join("here/memories")).unwrap();
+    for store in ["./none", "dir:./none", "sqlite:none.db", "./none/deeper"] {
+        let mount = format!("/memories/none={store}");
+        let why = format!("memdir: there is no memory at {store}\n");
+        for arguments in [
+            &["--read-only", store][..],
+            &["--read-only", store, "--mount", "/memories/here=./here"],
+            &["--read-only", "./here", "--mount", &mount],
+            &["./here", "--mount-read-only", &mount],
+        ] {
+            assert_eq!(fails(arguments), (3, String::new(), why.clone()), "{arguments:?}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing was made");
+    // A wrong mount point is told first.
+    let (code, _, why) = fails(&["./here", "--mount-read-only", "/elsewhere=./none"]);
+    assert!(code == 2 && why.contains("cannot be mounted at"), "{code} {why}");
+    // A new memory in the process is there.
+    let streams = Streams::open(place.path(), &["--read-only", "memory:"]);
+    assert!(streams.hello["result"]["instructions"].is_string());
+}
+
+#[test]
+fn a_mount_that_can_be_changed_within_one_that_cannot_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    std::fs::create_dir(place.path().join("docs")).unwrap();
+    let fixed = ["--mount-read-only", "/memories/docs=./docs"];
+    let free = ["--mount", "/memories/docs/own=./own"];
+    let mut streams = Streams::open(place.path(), &[&["./memory"][..], &fixed, &free].concat());
+    let instructions = streams.hello["result"]["instructions"].as_str().unwrap();
+    let named = "These can be viewed but not changed: /memories/docs (except /memories/docs/own).";
+    assert!(instructions.ends_with(named), "{instructions}");
+    for (path, is_error) in [("/memories/docs/a.md", true), ("/memories/docs/own/a.md", false)] {
+        let said = streams.ask(&call(1, "create", &json!({"path": path, "file_text": "one"})));
+        assert_eq!(said["result"]["isError"], is_error, "{said}");
+    }
 }
 
 #[test]

@@ -343,7 +343,7 @@ fn a_check_looks_into_every_store() {
     std::os::unix::fs::symlink("b.md", docs.join("link")).unwrap();
     let stores: Arc<dyn Store> = Arc::new(stores);
     let mut problems = Vec::new();
-    let mut report = |problem: memdir::store::Problem| problems.push(problem.at);
+    let mut report = |problem: memdir::store::Problem| problems.push(problem.path);
     let checked = memdir::check(&stores, &mut report).unwrap();
     assert_eq!((checked.files, checked.bytes), (1, 1));
     assert_eq!(problems, ["/memories/a/docs/link", "/memories/broken"]);

@@ -773,7 +773,11 @@ fn what_is_searched_for_is_marked_where_it_is_found_and_where_it_leads() {
     // An address that searches for what cannot be marks nothing.
     let opened = page.get("/1/file?path=/memories/tea.md&view=source&q=(&regex=1");
     assert_eq!((opened.status, marks(&opened.text()).len()), (200, 0));
-    assert_eq!(page.get("/1/search?q=(&regex=1").status, 400);
+    // A search for it shows what was typed and what is wrong with it.
+    let wrong = page.get("/1/search?q=(&regex=1");
+    assert_eq!(wrong.status, 200);
+    assert!(wrong.text().contains(r#"name="q" value="(""#), "{}", wrong.text());
+    assert!(wrong.text().contains("q-problem"), "{}", wrong.text());
     // A line of nothing but matches is marked up to a limit, and shown whole.
     memory.create("/memories/long.txt", &"a".repeat(20_000)).unwrap();
     let opened = page.get("/1/file?path=/memories/long.txt&view=source&q=a").text();

@@ -5957,7 +5957,7 @@ public struct Problem: Equatable, Hashable {
     /**
      * The path, or a text like a path if no path can contain the name. It is safe to display.
      */
-    public let at: String
+    public let path: String
     /**
      * The problem as a sentence, for you.
      */
@@ -5976,7 +5976,7 @@ public struct Problem: Equatable, Hashable {
          */kind: String,
         /**
          * The path, or a text like a path if no path can contain the name. It is safe to display.
-         */at: String,
+         */path: String,
         /**
          * The problem as a sentence, for you.
          */description: String,
@@ -5984,7 +5984,7 @@ public struct Problem: Equatable, Hashable {
          * Whether it is about an entry that is not part of the memory. The memory itself is then in order.
          */isBeside: Bool) {
         self.kind = kind
-        self.at = at
+        self.path = path
         self.description = description
         self.isBeside = isBeside
     }
@@ -6006,7 +6006,7 @@ public struct FfiConverterTypeProblem: FfiConverterRustBuffer {
         return
             try Problem(
                 kind: FfiConverterString.read(from: &buf),
-                at: FfiConverterString.read(from: &buf),
+                path: FfiConverterString.read(from: &buf),
                 description: FfiConverterString.read(from: &buf),
                 isBeside: FfiConverterBool.read(from: &buf)
         )
@@ -6014,7 +6014,7 @@ public struct FfiConverterTypeProblem: FfiConverterRustBuffer {
 
     public static func write(_ value: Problem, into buf: inout [UInt8]) {
         FfiConverterString.write(value.kind, into: &buf)
-        FfiConverterString.write(value.at, into: &buf)
+        FfiConverterString.write(value.path, into: &buf)
         FfiConverterString.write(value.description, into: &buf)
         FfiConverterBool.write(value.isBeside, into: &buf)
     }
@@ -9900,7 +9900,8 @@ public func openStore(address: MemdirText, options: MemoryOptions = MemoryOption
  * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
  * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
  *
- * Throws `Store` if the store is out of reach or its root cannot be read.
+ * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
+ * was read or found.
  */
 public func check(store: Store)throws  -> Checked  {
     return try  FfiConverterTypeChecked_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
@@ -10056,7 +10057,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check() != 61993) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 57525) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {

@@ -60,6 +60,12 @@ fn push(lines: &mut String, line: &impl Serialize) {
     lines.push('\n');
 }
 
+/// Whether these bytes begin as a manifest does, whole or not.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    serde_json::from_slice::<First>(first).is_ok_and(|first| first.format == FORMAT)
+}
+
 /// The parts, by their names.
 pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Part>, Error> {
     let damaged = || Error::Damaged("the manifest is damaged".to_owned());

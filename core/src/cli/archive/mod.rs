@@ -55,7 +55,7 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
     for problem in &written.left_out {
         if output.json {
             output.object(&json!({
-                "type": "left-out", "problem": problem.kind.as_str(), "path": problem.at,
+                "type": "left-out", "kind": problem.kind.as_str(), "path": problem.path,
             }))?;
         } else {
             say(&format!("left out: {problem}"));
@@ -100,6 +100,14 @@ pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<FixedFiles
 fn parts(file: File, path: &Path, place: &Place) -> Result<(FixedFiles, Option<Carried>), Failure> {
     let parts = Archive::open(file).and_then(Archive::into_parts);
     parts.map_err(|error| failure(error, &shown(path), place))
+}
+
+/// The name of an archive's manifest.
+pub(super) const MANIFEST: &str = manifest::NAME;
+
+/// Whether these bytes begin as the manifest of an archive does.
+pub(super) fn is_manifest(bytes: &[u8]) -> bool {
+    manifest::is_one(bytes)
 }
 
 /// Why an archive was not written or read.

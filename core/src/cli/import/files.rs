@@ -22,16 +22,24 @@ pub(crate) struct Files {
     pub(super) left_out: Vec<LeftOut>,
     /// Whether hidden files are part of it in any case.
     pub(super) with_hidden: bool,
+    /// Whether it is one file, or what was an archive: not a tree in which an unpacked archive could be.
+    pub(super) is_known: bool,
 }
 
 impl Files {
     pub(super) fn new(store: Box<dyn Store>) -> Self {
-        Self { store, base: MemoryPath::root(), left_out: Vec::new(), with_hidden: false }
+        Self {
+            store,
+            base: MemoryPath::root(),
+            left_out: Vec::new(),
+            with_hidden: false,
+            is_known: false,
+        }
     }
 
     /// Those of an archive, whose hidden files are part of the memory.
     pub(crate) fn of_archive(store: Box<dyn Store>) -> Self {
-        Self { with_hidden: true, ..Self::new(store) }
+        Self { with_hidden: true, is_known: true, ..Self::new(store) }
     }
 
     pub(super) fn with(store: Box<dyn Store>, left_out: Vec<LeftOut>) -> Self {
@@ -52,8 +60,7 @@ impl Files {
         {
             self.base = memories.path.clone();
             if entries.len() > 1 {
-                let why = "is a history, which `memdir copy` and `memdir export` bring along";
-                self.left_out.push(LeftOut::new("history", "history", why));
+                self.left_out.push(LeftOut::history());
             }
         }
         Ok(self)

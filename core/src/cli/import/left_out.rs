@@ -3,9 +3,11 @@
 use serde_json::json;
 
 use crate::cli::output::Output;
-use crate::cli::style::escaped;
 use crate::cli::{Failure, say};
-use crate::store::{Problem, ProblemKind};
+use crate::store::{Problem, ProblemKind, shown_name};
+
+/// The most characters of a name that are shown. One in a tar file can have megabytes.
+const SHOWN_CHARS: usize = 1_000;
 
 /// An entry that is not imported.
 pub(super) struct LeftOut {
@@ -17,7 +19,29 @@ pub(super) struct LeftOut {
 
 impl LeftOut {
     pub(super) fn new(at: &str, kind: &'static str, why: impl Into<String>) -> Self {
-        Self { at: escaped(at), kind, why: why.into() }
+        Self { at: shortened(&shown_name(at.as_bytes())), kind, why: why.into() }
+    }
+
+    /// One whose name may be no text.
+    pub(super) fn of_bytes(at: &[u8], kind: ProblemKind) -> Self {
+        let at = shortened(&shown_name(at));
+        Self { at, ..Self::of_kind("", kind) }
+    }
+
+    /// An entry of a tar file that has the name of a later one, which is imported.
+    pub(super) fn replaced(at: &str) -> Self {
+        Self::new(at, "replaced", "is in the tar file again: the last one counts")
+    }
+
+    /// A directory without anything in it: an import brings files.
+    pub(super) fn empty(at: &str) -> Self {
+        Self::new(at, "empty-directory", "is an empty directory")
+    }
+
+    /// memdir's own history beside the files of a memory.
+    pub(super) fn history() -> Self {
+        let why = "is a history, which `memdir copy` and `memdir export` bring along";
+        Self::new("history", "history", why)
     }
 
     /// One of a kind that a check of a store reports as well.
@@ -27,9 +51,9 @@ impl LeftOut {
 
     /// A problem of a directory, whose paths begin with `/memories`.
     pub(super) fn of_problem(problem: &Problem) -> Self {
-        let at = problem.at.strip_prefix("/memories/").unwrap_or(&problem.at);
+        let at = problem.path.strip_prefix("/memories/").unwrap_or(&problem.path);
         // It is escaped already.
-        Self { at: at.to_owned(), ..Self::of_kind("", problem.kind) }
+        Self { at: shortened(at), ..Self::of_kind("", problem.kind) }
     }
 
     pub(super) fn hidden(at: &str) -> Self {
@@ -53,21 +77,31 @@ impl LeftOut {
     /// A policy or the store forbids it.
     pub(super) fn refused(at: &str, sentence: &str) -> Self {
         let sentence = sentence.strip_prefix("Error: ").unwrap_or(sentence);
+        // It is the sentence of a command that changes a file.
+        let sentence = sentence.replacen(" was not changed", " was not imported", 1);
         Self::new(at, "refused", format!("is refused: {sentence}"))
     }
 
-    /// Whether the user may have meant to import it. Hidden files are not meant, unless a flag asks for them.
+    /// Whether a text is missing that the user may have meant to import. Hidden files are not meant, unless a flag asks for
+    /// them.
     pub(super) fn is_missed(&self) -> bool {
-        self.kind != "hidden"
+        !matches!(self.kind, "hidden" | "history" | "replaced" | "empty-directory")
     }
 
     pub(super) fn tell(&self, output: &mut Output) -> Result<(), Failure> {
         if output.json {
             return output.object(&json!({
-                "type": "left-out", "problem": self.kind, "path": self.at, "details": self.why,
+                "type": "left-out", "kind": self.kind, "path": self.at, "details": self.why,
             }));
         }
         say(&format!("left out: {} {}", self.at, self.why));
         Ok(())
+    }
+}
+
+fn shortened(name: &str) -> String {
+    match name.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }

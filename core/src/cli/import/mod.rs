@@ -10,6 +10,8 @@ mod plan;
 mod source;
 mod tar_file;
 
+use std::path::Path;
+
 use super::arguments::Import;
 use super::output::Output;
 use super::stores::{self, Place};
@@ -38,7 +40,12 @@ pub(super) fn run(wanted: &Import, output: &mut Output) -> Result<Ended, Failure
              --without-history"
                 .to_owned(),
         )),
-        Source::Files(files) => plan::import(files, &to, wanted, &place, output),
+        Source::Files(files) => {
+            if files.is_known {
+                refuse_file_as_directory(&to, &wanted.source)?;
+            }
+            plan::import(files, &to, wanted, &place, output)
+        }
     }
 }
 
@@ -53,6 +60,19 @@ fn directory(given: &str) -> Result<MemoryPath, Failure> {
     Ok(path)
 }
 
+/// `--to` with the ending of the only file is meant as the path of the file.
+fn refuse_file_as_directory(to: &MemoryPath, file: &Path) -> Result<(), Failure> {
+    let ending = |name: &str| Path::new(name).extension().map(std::ffi::OsStr::to_ascii_lowercase);
+    let of_file = file.file_name().and_then(|name| name.to_str()).and_then(ending);
+    if of_file.is_none() || to.name().and_then(ending) != of_file {
+        return Ok(());
+    }
+    let above = to.parent().unwrap_or_else(MemoryPath::root);
+    Err(Failure::Usage(format!(
+        "nothing was imported: --to is the directory that the file goes into, such as {above}; `memdir put` writes a file at {to}"
+    )))
+}
+
 /// Whether a flag asks for more than an archive brought back as it is.
 fn is_changed_on_the_way(wanted: &Import) -> bool {
     let flags = &wanted.flags;
@@ -63,7 +83,7 @@ fn is_changed_on_the_way(wanted: &Import) -> bool {
 }
 
 /// The place of a store must not be within a directory that is imported, or around it.
-fn refuse_overlap(place: &Place, directory: &std::path::Path) -> Result<(), Failure> {
+fn refuse_overlap(place: &Place, directory: &Path) -> Result<(), Failure> {
     if place.overlaps_directory(directory) {
         return Err(Failure::Usage(
             "nothing was imported: the directory and the store are the same, or one of them is within the other".to_owned(),

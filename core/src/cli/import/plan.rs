@@ -8,10 +8,10 @@ use super::files::Files;
 use super::left_out::LeftOut;
 use crate::cli::arguments::Import;
 use crate::cli::changing::note;
-use crate::cli::output::{Output, count};
+use crate::cli::output::{Output, count, in_the_way};
 use crate::cli::stores::Place;
 use crate::cli::style::Style;
-use crate::cli::{Ended, Failure, history, say};
+use crate::cli::{Ended, Failure, archive, history, say};
 use crate::error::Error;
 use crate::files::{Fate, InTheWay};
 use crate::history::HistoryId;
@@ -89,6 +89,10 @@ pub(super) fn import(
     place: &Place,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
+    if place.options().read_only {
+        let refused = "nothing was imported: --read-only forbids every change of the memory";
+        return Err(Failure::Refused(refused.to_owned()));
+    }
     // A missing store is made only if there is something to write.
     let found = place.find()?;
     let planning = match &found {
@@ -101,7 +105,7 @@ pub(super) fn import(
             "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
         );
     }
-    let Files { store, base, left_out, with_hidden } = files;
+    let Files { store, base, left_out, with_hidden, is_known } = files;
     let mut plan = Plan {
         store: &*store,
         base: &base,
@@ -109,6 +113,7 @@ pub(super) fn import(
         left_out,
         planned: Vec::new(),
         conflicts: Vec::new(),
+        takes_archives: is_known || wanted.without_history,
     };
     plan.make(&planning, wanted.overwrite, wanted.all || with_hidden, place)?;
     for left_out in &plan.left_out {
@@ -126,9 +131,13 @@ pub(super) fn import(
     if is_refused {
         let only_contents =
             plan.conflicts.iter().all(|one| one.in_the_way == InTheWay::AnotherContent);
-        let advice = if only_contents { ": --overwrite would replace them" } else { "" };
-        let number = count(plan.conflicts.len() as u64, "path is", "paths are");
-        say(&format!("nothing was imported, as {number} in the way{advice}"));
+        let number = plan.conflicts.len() as u64;
+        if output.json {
+            plan.summary(None, wanted.dry_run, output)?;
+        }
+        output.flush()?;
+        let what = if wanted.dry_run { "would be imported" } else { "was imported" };
+        say(&in_the_way(what, number, only_contents));
         return Ok(Ended::WithProblems);
     }
     let is_complete = !plan.left_out.iter().any(LeftOut::is_missed);
@@ -164,6 +173,8 @@ struct Plan<'p> {
     left_out: Vec<LeftOut>,
     planned: Vec<Planned>,
     conflicts: Vec<Conflict>,
+    /// Whether the files of an archive that was unpacked are imported as any others, without the history.
+    takes_archives: bool,
 }
 
 impl Plan<'_> {
@@ -175,8 +186,7 @@ impl Plan<'_> {
         place: &Place,
     ) -> Result<(), Failure> {
         let mut found = Vec::new();
-        self.collect(self.base, all, &mut found)
-            .map_err(|error| Failure::Store(format!("reading what is to be imported: {error}")))?;
+        self.collect(self.base, all, &mut found)?;
         let limit = memory.options().max_file_bytes.unwrap_or(u64::MAX);
         let mut plan = memory.import_plan(overwrite);
         for (from, size) in found {
@@ -221,15 +231,28 @@ impl Plan<'_> {
         directory: &MemoryPath,
         all: bool,
         found: &mut Vec<(MemoryPath, u64)>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Failure> {
         let mut entries = match self.store.list(directory) {
             // One that is closed to us, or that somebody removed just now.
             Err(error) if directory != self.base => {
                 self.left_out.push(LeftOut::unreadable(self.name(directory), &error));
                 return Ok(());
             }
-            listed => listed?,
+            listed => listed.map_err(|error| {
+                Failure::Store(format!("reading what is to be imported: {error}"))
+            })?,
         };
+        if !self.takes_archives && self.is_unpacked_archive(&entries) {
+            let name = self.name(directory);
+            let (at, name) = if name.is_empty() { ("", "") } else { (" in ", name) };
+            return Err(Failure::Refused(format!(
+                "nothing was imported: the files{at}{name} are those of an archive of `memdir export` that was unpacked, and \
+                 their history would be lost. Import the archive itself, or give --without-history",
+            )));
+        }
+        if entries.is_empty() && directory != self.base {
+            self.left_out.push(LeftOut::empty(self.name(directory)));
+        }
         sort_by_path(&mut entries);
         for entry in entries {
             if let Some(left_out) = self.left_out_of(&entry, all) {
@@ -242,6 +265,16 @@ impl Plan<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether these are the parts of an archive.
+    fn is_unpacked_archive(&self, entries: &[Entry]) -> bool {
+        let manifest = entries
+            .iter()
+            .find(|entry| entry.is_file() && entry.path.name() == Some(archive::MANIFEST));
+        manifest.is_some_and(|manifest| {
+            self.store.read(&manifest.path).is_ok_and(|bytes| archive::is_manifest(&bytes))
+        })
     }
 
     fn left_out_of(&self, entry: &Entry, all: bool) -> Option<LeftOut> {
@@ -326,13 +359,17 @@ impl Plan<'_> {
         output: &mut Output,
     ) -> Result<(), Failure> {
         let written = || self.planned.iter().filter(|planned| planned.is_written());
-        let (files, bytes) = (written().count() as u64, written().map(|file| file.bytes).sum());
+        let (files, bytes): (u64, u64) =
+            (written().count() as u64, written().map(|file| file.bytes).sum());
         let equal = self.planned.len() as u64 - files;
         let left_out = self.left_out.len() as u64;
         if output.json {
+            let refused = self.conflicts.len();
+            // With something in the way nothing is imported.
+            let (files, bytes) = if refused > 0 { (0, 0) } else { (files, bytes) };
             return output.object(&json!({
-                "type": "summary", "files": files, "bytes": bytes, "equal": equal,
-                "left_out": left_out, "dry_run": dry_run, "change": change.map(|id| id.to_string()),
+                "type": "summary", "files": files, "bytes": bytes, "equal": equal, "left_out": left_out,
+                "refused": refused, "dry_run": dry_run, "change": change.map(|id| id.to_string()),
             }));
         }
         let verb = if dry_run { "would be imported" } else { "imported" };

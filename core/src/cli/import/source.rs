@@ -62,7 +62,7 @@ fn directory(path: &Path) -> Result<Source, StoreError> {
     let store = LocalDirectory::open_read_only(path)?;
     let mut left_out = Vec::new();
     store.inspect(&mut |problem| {
-        let is_below_hidden = problem.at.split('/').any(is_hidden);
+        let is_below_hidden = problem.path.split('/').any(is_hidden);
         if problem.kind.is_beside() && !is_below_hidden {
             left_out.push(LeftOut::of_problem(&problem));
         }
@@ -82,5 +82,5 @@ fn single(path: &Path, file: File, size: u64) -> Option<Source> {
     let entries = [Entry::file(path, size)];
     let store = Box::new(FixedFiles::new(entries, Box::new(read)));
     // It was asked for by its name.
-    Some(Source::Files(Files { with_hidden: true, ..Files::new(store) }))
+    Some(Source::Files(Files { with_hidden: true, is_known: true, ..Files::new(store) }))
 }

@@ -29,6 +29,8 @@ pub(super) enum Unreadable {
 struct Found {
     /// Where each file's content is, and how long; the last one of a name counts, as it does when it is unpacked.
     files: BTreeMap<MemoryPath, (u64, u64)>,
+    /// Its directories, of which some may be empty.
+    directories: Vec<MemoryPath>,
     left_out: Vec<LeftOut>,
     /// Whether it has a part that only an archive of memdir has, and whether it has files that no archive has.
     has_parts: bool,
@@ -48,8 +50,9 @@ pub(super) fn open(file: File) -> Result<Source, Unreadable> {
         return Err(Unreadable::Damaged("there are no files in it".to_owned()));
     }
     let places = found.files;
-    let entries: Vec<Entry> =
-        places.iter().map(|(path, (_, size))| Entry::file(path.clone(), *size)).collect();
+    let files = places.iter().map(|(path, (_, size))| Entry::file(path.clone(), *size));
+    let directories = found.directories.into_iter().map(Entry::directory);
+    let entries: Vec<Entry> = files.chain(directories).collect();
     let file = Mutex::new(file);
     let read = move |path: &MemoryPath| {
         let (start, size) = *places.get(path).ok_or(StoreError::NotFound)?;
@@ -77,11 +80,17 @@ fn scan(mut file: &File) -> Result<Found, Unreadable> {
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 16, file));
     let (mut found, mut end) = (Found::default(), 0);
     for entry in archive.entries().map_err(damaged)? {
-        let entry = entry.map_err(damaged)?;
+        let mut entry = entry.map_err(damaged)?;
+        // Names are in these records. The iterator of the entries leaves out those that it cannot read.
+        if let Some(records) = entry.pax_extensions().map_err(damaged)? {
+            for record in records {
+                record.map_err(damaged)?;
+            }
+        }
         let (start, size) = (entry.raw_file_position(), entry.size());
         end = start.saturating_add(size).next_multiple_of(BLOCK);
         let kind = entry.header().entry_type();
-        let bytes = entry.path_bytes();
+        let bytes = entry.path_bytes().into_owned();
         // A hard link is another name of a file that came before it.
         let other_name = entry.link_name_bytes().filter(|_| kind.is_hard_link());
         let linked = other_name.and_then(|name| found.place_of(&name));
@@ -131,20 +140,26 @@ impl Found {
         self.has_others |= !is_part && !is_memory;
         self.has_manifest |= name == "manifest.jsonl";
         self.has_memories |= is_memory;
-        if kind.is_dir() {
-            return;
-        }
         let path = str::from_utf8(bytes).ok().and_then(|_| path(name));
         let problem = match (kind, path) {
             (EntryType::Symlink | EntryType::Link, _) => ProblemKind::Link,
+            (EntryType::Directory, Some(path)) => {
+                self.directories.push(path);
+                return;
+            }
+            // What is in it is named.
+            (EntryType::Directory, None) => return,
             (EntryType::Regular | EntryType::Continuous, Some(path)) => {
-                self.files.insert(path, place);
+                if self.files.insert(path, place).is_some() {
+                    self.left_out.push(LeftOut::replaced(name));
+                }
                 return;
             }
             (EntryType::Regular | EntryType::Continuous, None) => ProblemKind::BadName,
             _ => ProblemKind::SpecialFile,
         };
-        self.left_out.push(LeftOut::of_kind(&shown, problem));
+        let bare = bytes.strip_prefix(b"./").unwrap_or(bytes);
+        self.left_out.push(LeftOut::of_bytes(bare.strip_suffix(b"/").unwrap_or(bare), problem));
     }
 }
 

@@ -138,7 +138,7 @@ enum Problem<'p> {
 
 /// What tells one text from another.
 fn fingerprint(text: &str) -> String {
-    base16ct::lower::encode_string(&Sha256::digest(text))
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
 }
 
 /// The text of a form, whose lines end as in most files.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::framed;
 use super::searched::{Searched, carried};
 use crate::page::answer::{Answer, Done, Refusal};
-use crate::page::html::{PAGE_LINES, link, operation, time};
+use crate::page::html::{PAGE_LINES, link, operation, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
@@ -17,32 +17,52 @@ const MAX: usize = 300;
 pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> Answer {
     let path = params.path_or_root()?;
     let asked = given(&params.q).unwrap_or_default();
+    let searched = Searched::new(params);
+    let problem = searched.as_ref().err().map(ToString::to_string);
+    let found = searched.ok().map(|searched| found(room, &path, &searched, params)).transpose()?;
     let content = html! {
         header.page-head { h1 { "Search" } }
-        (options(room, &path, asked, params))
-        @if !asked.is_empty() { (found(room, &path, params)?) }
+        (options(room, &path, asked, params, problem.as_deref()))
+        @if let Some(found) = found { (found) }
     };
-    Ok(Done::Page(framed((site, room, params), "Search", "search", &path, &content)?))
+    let page = framed((site, room, params), "Search", "search", &path, &content)?;
+    Ok(if problem.is_some() { Done::Unchanged(page) } else { Done::Page(page) })
 }
 
-fn options(room: &Room, path: &MemoryPath, asked: &str, params: &Params) -> Markup {
+/// What is searched for as it was typed, with what is wrong with it.
+fn options(
+    room: &Room,
+    path: &MemoryPath,
+    asked: &str,
+    params: &Params,
+    problem: Option<&str>,
+) -> Markup {
     let choice = |name: &str, is_on: bool, label: &str| {
         html! { label { input type="checkbox" name=(name) value="1" checked[is_on]; " " (label) } }
     };
     html! {
         form.filter action=(link(room.number, "search", &[])) {
             @if !path.is_root() { input type="hidden" name="path" value=(path.as_str()); }
-            label { "Text " input type="search" name="q" value=(asked) required autocomplete="off"; }
+            label { "Text "
+                input type="search" name="q" value=(asked) required autocomplete="off"
+                    aria-describedby=[problem.map(|_| "q-problem")] aria-invalid=[problem.map(|_| "true")]
+                    autofocus[problem.is_some()];
+            }
             (choice("case", given(&params.case).is_some(), "Match case"))
             (choice("regex", given(&params.regex).is_some(), "Regular expression"))
             @if room.has_history() { (choice("past", given(&params.past).is_some(), "Past versions, too")) }
             button type="submit" { "Search" }
+            @if let Some(problem) = problem { p #q-problem .wrong role="alert" { (shown(problem)) } }
         }
     }
 }
 
-fn found(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refusal> {
-    let searched = Searched::new(params).map_err(|error| Refusal::wrong(error.to_string()))?;
+fn found(
+    room: &Room,
+    path: &MemoryPath,
+    searched: &Searched,
+    params: &Params,
+) -> Result<Markup, Refusal> {
     let Some(query) = searched.query() else { return Ok(html! {}) };
     let memory = room.memory();
     let matches = memory.search(query, path.as_str(), MAX)?;
@@ -52,8 +72,8 @@ fn found(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refu
     };
     let is_cut = matches.len() == MAX || past.len() == MAX;
     Ok(html! {
-        (in_files(room, &matches, &searched, params))
-        @if !past.is_empty() { (in_history(room, &past, &searched, params)) }
+        (in_files(room, &matches, searched, params))
+        @if !past.is_empty() { (in_history(room, &past, searched, params)) }
         @if matches.is_empty() && past.is_empty() { p.note { "Nothing was found." } }
         @if is_cut { p.note { "There may be more: the first " (MAX) " are shown." } }
     })

@@ -12,7 +12,6 @@ use super::pattern::PathPattern;
 use super::write_patterns::WritePatterns;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::{Entry, EntryKind, Store, StoreError};
 
 mod run_once;
@@ -170,7 +169,7 @@ impl Expiry {
             }
             let at = Progress { files: done, removed: expired.len() as u64 };
             if progress(at).is_break() || files.is_empty() {
-                sort_by(&mut expired, |a: &Expired, b| a.path.cmp(&b.path));
+                expired.sort_by(|a, b| a.path.cmp(&b.path));
                 return Ok(expired);
             }
         }

@@ -10,7 +10,6 @@ use super::write_patterns::WritePatterns;
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath};
 use crate::reply::{self, Used, Uses};
-use crate::sort::sort_by;
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
 pub(crate) use usage::{Change, Held, Usage};
@@ -224,7 +223,7 @@ impl<'p> Reservation<'p> {
             .flat_map(|measured| &measured.files)
             .filter(|(path, _)| self.patterns.allow(path))
             .collect();
-        sort_by(&mut files, |a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         files.truncate(NAMED);
         reply::memory_full(path, over, &files)
     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::entropy::{entropy, placeholder, random, uuid, wordy};
-use super::passphrase::is_passphrase;
+use super::passphrase::{Place, is_dated_name, is_passphrase};
 use super::rule::{Candidate, floor};
 use super::steps;
 
@@ -24,16 +24,23 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
     let blanks =
         rest[name..].iter().take(5).take_while(|&byte| matches!(byte, b' ' | b'\t')).count();
     steps::add(name + blanks);
-    match (blanks, &rest[name + blanks..]) {
+    let rest = &rest[name + blanks..];
+    match (blanks, rest) {
         // The first bytes of `：` and of `は`; the end of an element's name.
-        (0..=4, [b':' | b'=' | 0xef, ..]) | (0, [0xe3 | b'>' | b',', ..]) => true,
+        (0..=4, [b':' | b'=' | b'|' | 0xef, ..]) | (0, [0xe3 | b'>' | b',', ..]) => true,
         // `!=`, `?=`, `.=`.
         (0..=4, [b'!' | b'?' | b'.', b'=' | b':' | b'!' | b'?' | b'.', ..]) => true,
-        // `is`, `ist`, `lautet`, `string`.
-        (1, [b'i' | b'l' | b's' | b'S', ..]) => true,
+        // A quotation mark, a dash, the first byte of other dashes and of an arrow.
+        (1..=4, [b'"' | b'\'' | b'`' | b'-' | 0xe2, ..]) | (1..=2, [b'(', ..]) => true,
+        // `is`, `ist`, `lautet`, `est`, `es`, `string`.
+        (1, [b'i' | b'l' | b'e' | b's' | b'S', ..]) => true,
+        (1, rest) => BEFORE_A_THING.iter().any(|word| rest.starts_with(word.as_bytes())),
         _ => false,
     }
 }
+
+/// `the password for the router is …`.
+const BEFORE_A_THING: [&str; 9] = ["for", "of", "für", "vom", "von", "pour", "para", "de", "del"];
 
 /// A value that begins behind a match.
 struct Value<'t> {
@@ -52,6 +59,10 @@ enum EndMark {
     Quote(u8, usize),
     /// The end of an XML element.
     Element,
+    /// The border of a cell of a table in Markdown.
+    Cell,
+    /// The end of the line, or a mark that says that something else follows.
+    Line,
     /// The end of the word.
     Word,
 }
@@ -59,9 +70,11 @@ enum EndMark {
 impl<'t> Value<'t> {
     fn behind(candidate: &Candidate<'t>) -> Option<Self> {
         let text = candidate.text;
-        let start = candidate.extent.end;
+        // The group of the pattern, a quotation mark, is part of the value.
+        let bare = candidate.secret != candidate.extent;
+        let start = if bare { candidate.secret.start } else { candidate.extent.end };
         let matched = text[candidate.extent.clone()].trim_end_matches([' ', '\t', '*', '_']);
-        if matched.ends_with('>') && !matched.ends_with("=>") {
+        if matched.ends_with('>') && !matched.ends_with("=>") && !matched.ends_with("->") {
             let mut value = Self { text, start, end: None, end_mark: EndMark::Element };
             value.end = value.end_within(MAX_CHECKED_BYTES);
             let end = value.end.unwrap_or(start);
@@ -80,7 +93,14 @@ impl<'t> Value<'t> {
             // Without a closing quotation mark it is an ordinary word.
             let checked_end = value.checked_end();
             let line_ends = checked_end == text.len() || text[start..checked_end].contains('\n');
-            return Some(if value.end.is_none() && line_ends { value.word() } else { value });
+            let open = value.end.is_none() && line_ends;
+            return (!open || !bare).then(|| if open { value.word() } else { value });
+        }
+        if matched.ends_with('|') {
+            let value = Self { text, start, end: None, end_mark: EndMark::Cell }.trimmed();
+            let end = value.end.unwrap_or(start);
+            let closed = text[end..].trim_start_matches([' ', '\t']).starts_with('|');
+            return (closed && is_in_first_cell(text, candidate.extent.start)).then_some(value);
         }
         // `setProperty("password", password)`.
         let listed = matched.ends_with(',');
@@ -94,6 +114,21 @@ impl<'t> Value<'t> {
         self
     }
 
+    /// The same value, without the blanks at its end, and without the full stop of a line.
+    fn trimmed(mut self) -> Self {
+        let blanks: &[char] = &[' ', '\t', '\r', '.'];
+        let marks = if self.end_mark == EndMark::Line { blanks } else { &blanks[..3] };
+        self.end = self
+            .end_within(MAX_CHECKED_BYTES)
+            .map(|end| self.start + self.text[self.start..end].trim_end_matches(marks).len());
+        self
+    }
+
+    /// The rest of the line that a word begins.
+    fn line(&self) -> Self {
+        Self { end_mark: EndMark::Line, end: None, ..*self }.trimmed()
+    }
+
     /// Its end, if that is within this many bytes.
     fn end_within(&self, bytes: usize) -> Option<usize> {
         let limit = floor(self.text, self.start.saturating_add(bytes));
@@ -103,12 +138,18 @@ impl<'t> Value<'t> {
                 c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ';' | '<' | '>' | '。' | '、')
             }),
             EndMark::Element => part.find(['<', '\n']),
+            EndMark::Cell => part.find(['|', '\n']),
+            EndMark::Line => part.find(['\n', ',', ';', '(', '|', '#']),
             EndMark::Quote(mark, level) => quote_end(part, mark, level),
         };
         steps::add(length.unwrap_or(part.len()));
         match length {
             Some(length) => Some(self.start + length),
-            None if limit == self.text.len() && self.end_mark == EndMark::Word => Some(limit),
+            None if limit == self.text.len()
+                && matches!(self.end_mark, EndMark::Word | EndMark::Line) =>
+            {
+                Some(limit)
+            }
             None => None,
         }
     }
@@ -132,7 +173,21 @@ impl<'t> Value<'t> {
     }
 
     fn is_delimited(&self) -> bool {
-        self.end_mark != EndMark::Word
+        matches!(self.end_mark, EndMark::Quote(..) | EndMark::Element)
+    }
+
+    /// Where a passphrase would stand.
+    fn place(&self) -> Place {
+        match self.end_mark {
+            EndMark::Quote(..) | EndMark::Element | EndMark::Cell => Place::Delimited,
+            EndMark::Line => Place::Line,
+            EndMark::Word => Place::Word,
+        }
+    }
+
+    /// Whether all of it is a passphrase.
+    fn is_passphrase(&self) -> bool {
+        self.end.is_some() && is_passphrase(self.checked(), self.place())
     }
 
     /// The whole range, however long it is. If there is no closing quotation mark, the opening one was
@@ -146,7 +201,7 @@ impl<'t> Value<'t> {
         // Without an end mark it is a word.
         start..end.unwrap_or_else(|| match self.end_mark {
             EndMark::Quote(..) => self.word().range().end,
-            EndMark::Element | EndMark::Word => self.text.len(),
+            EndMark::Element | EndMark::Cell | EndMark::Line | EndMark::Word => self.text.len(),
         })
     }
 }
@@ -177,6 +232,21 @@ fn is_element_name(text: &str, at: usize) -> bool {
     before[..at - length].last() == Some(&b'<')
 }
 
+/// Whether the name that begins at `at` stands in the first cell of a row of a table. In other cells it may be the name of
+/// a column.
+fn is_in_first_cell(text: &str, at: usize) -> bool {
+    const MOST: usize = 48;
+    let in_label = |byte: &&u8| !matches!(byte, b'|' | b'\n');
+    let before = &text.as_bytes()[..at];
+    let label = before.iter().rev().take(MOST).take_while(in_label).count();
+    let before = &before[..at - label];
+    steps::add(label);
+    before.split_last().is_some_and(|(border, before)| {
+        let blanks = before.iter().rev().take(4).take_while(|&&byte| byte == b' ').count();
+        *border == b'|' && matches!(before[..before.len() - blanks].last(), None | Some(b'\n'))
+    })
+}
+
 /// The value of a name such as `password`. It may be short, and may be made up by a person.
 pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
@@ -190,12 +260,46 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let one_word = checked.len() >= 6
         && (digit || symbol && letter)
         && !(wordy(checked) && separated && !symbol)
+        && !is_dated_name(checked)
         && !checked.contains(char::is_whitespace)
         && !is_code(checked, delimited);
-    let likely = (one_word || value.end.is_some() && is_passphrase(checked, delimited))
-        && !placeholder(checked)
-        && !names_another_thing(candidate);
-    likely.then(|| value.range())
+    if placeholder(checked) || names_another_thing(candidate) {
+        return None;
+    }
+    if one_word || value.is_passphrase() {
+        return Some(value.range());
+    }
+    let more_words = value.end.is_some_and(|end| value.text[end..].starts_with(' '));
+    if value.end_mark != EndMark::Word || !more_words || !ends_with_operator(candidate) {
+        return None;
+    }
+    let line = value.line();
+    line.is_passphrase().then(|| line.range())
+}
+
+/// The value of `pass` or `pw`, which are names only as whole words and before an operator. They also stand before results
+/// and counts, and `pass` is a verb.
+pub(super) fn short_name(candidate: &Candidate<'_>) -> Option<Range<usize>> {
+    let Candidate { text, extent, keyword_end, .. } = candidate;
+    let before = text[..extent.start].chars().next_back();
+    let name = &text[extent.start..*keyword_end];
+    let is_camel = before.is_some_and(char::is_lowercase) && name == "Pass";
+    // `PASS: test_login_2 (0.1s)`.
+    let is_verdict = name == "PASS" && before != Some('_') && !text[extent.clone()].contains('=');
+    let is_name = is_camel || !before.is_some_and(char::is_alphanumeric);
+    if !is_name || is_verdict || !ends_with_operator(candidate) {
+        return None;
+    }
+    let range = password(candidate)?;
+    steps::add(range.len());
+    let value = &text[range.clone()];
+    (value.contains(char::is_alphabetic) && !value.contains(',')).then_some(range)
+}
+
+/// Whether the value follows an operator or stands in a table, and does not follow the verb of a sentence.
+fn ends_with_operator(candidate: &Candidate<'_>) -> bool {
+    let matched = &candidate.text[candidate.extent.clone()];
+    matched.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '=', '：', '>', '|'])
 }
 
 /// The value of a name such as `token`. It must be long and look random.
@@ -316,7 +420,15 @@ mod tests {
     use super::super::context::CONTEXT;
     use super::*;
 
-    const AFTER: [&str; 31] = [
+    const AFTER: [&str; 39] = [
+        "(",
+        ")",
+        " (a) ",
+        " for ",
+        " de ",
+        " - ",
+        "→",
+        "|",
         ":",
         "=",
         "=>",
@@ -369,8 +481,8 @@ mod tests {
             let after = after.concat();
             for rule in CONTEXT.iter().filter(|_| !assigned(after.as_bytes())) {
                 for keyword in rule.keywords.iter().filter(|_| rule.id.ends_with("-assignment")) {
-                    // The rule that begins with hyphens is asked at every keyword.
-                    if !keyword.starts_with("--") {
+                    // The rules for `--pass` and `pw:` are asked at every keyword.
+                    if keyword.starts_with(char::is_alphabetic) && keyword.ends_with(char::is_alphabetic) {
                         let text = format!("{keyword}{after}");
                         prop_assert!(!rule.regex().unwrap().is_match(&text), "{text}");
                     }

@@ -3,14 +3,37 @@
 
 use std::ops::Range;
 
-use super::assignment::{assigned, password, secret};
+use super::assignment::{assigned, password, secret, short_name};
 use super::entropy::{entropy, placeholder, random, uuid};
 use super::rule::{Candidate, Rule, run_end};
 use super::steps;
 
+/// The pattern of a value that is assigned to a name. After the name and the marks around it comes, if at all, a remark
+/// (`password (router):`, `the password for the router is`), and then one of:
+/// - an operator: `:`, `=`, `=>`, `!=`, `->`, a dash between blanks, the `,` between two arguments;
+/// - a verb: `is`, `ist`, `lautet`, `est`, `es`, `は`;
+/// - the border of a cell of a table, or the end of a tag of XML;
+/// - only blanks, if the name is not between marks and a quotation mark follows. The group is this mark.
+macro_rules! assigned_to {
+    ($name:literal) => {
+        concat!(
+            "^",
+            $name,
+            "(?:[\\\\\"'`*_\\]]{0,6}(?:",
+            "(?:[ \\t]{1,2}\\([^()\\n]{1,32}\\)|[ \\t](?:for|of|fürs?|vom|von|pour|para|de|del)[ \\t][^\\n:=,;\"`|<>()]{1,40}?)?",
+            "(?:(?: [Ss]tring)?[ \\t]{0,4}(?:[:?!.]{0,3}={1,3}>?|:|：)[*_]{0,2}",
+            "|[ \\t](?:ist|is|lautet|est|es)[: \\t]|は",
+            "|[ \\t]{1,4}(?:[-–—]|->|→)[ \\t]|[ \\t]{0,4}\\|)",
+            "|[\"'],",
+            ")|[*_]{0,2}[ \\t]{1,4}([\"'`])",
+            "|>)[ \\t]{0,4}[*_]{0,2}"
+        )
+    };
+}
+
 /// In the order of precedence they come after the tokens and before the private keys: more specific
 /// rules come first.
-pub(super) static CONTEXT: [Rule; 13] = [
+pub(super) static CONTEXT: [Rule; 15] = [
     Rule::new(
         "aws-secret-key",
         &["secret"],
@@ -112,12 +135,29 @@ pub(super) static CONTEXT: [Rule; 13] = [
             "passcode",
             "kennwort",
             "pwd",
+            "contraseña",
+            "contrasena",
+            "mot de passe",
+            "senha",
+            "wachtwoord",
             "パスワード",
         ],
-        "^(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|パスワード)[A-Za-z0-9_]{0,16}(?:[\\\\\"'`*_]{0,6}(?:(?: [Ss]tring)?[ \\t]{0,4}(?:[:?!.]{0,3}={1,3}>?|:|：)[*_]{0,2}|[\"'],|[ \\t](?:ist|is|lautet)[: \\t]|は)|>)[ \\t]{0,4}[*_]{0,2}",
+        assigned_to!(
+            "(?i:pass(?:word|wd|phrase|wort|code)|kennwort|pwd|contrase(?:ñ|n)a|mot de passe|senha|wachtwoord|パスワード)[A-Za-z0-9_]{0,20}"
+        ),
         password,
     )
     .only_where(assigned),
+    // These are names only as whole words, because many others end with them.
+    Rule::new("password-assignment", &["pass"], assigned_to!("(?i:pass)[0-9]{0,2}"), short_name)
+        .only_where(assigned),
+    // A keyword has three bytes, so these have the beginning of what comes after the name.
+    Rule::new(
+        "password-assignment",
+        &["pw:", "pw=", "pw ", "pw|", "pw\"", "pw'", "pw`", "pw*", "pw\\"],
+        assigned_to!("(?i:pw)"),
+        short_name,
+    ),
     Rule::new("password-assignment", &["--pass"], "^--pass(?:word|wd|phrase)?[ =]", password),
     Rule::new(
         "secret-assignment",
@@ -142,7 +182,9 @@ pub(super) static CONTEXT: [Rule; 13] = [
             "credential",
             "api-schlüssel",
         ],
-        "^(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}(?:[\\\\\"'`*\\]]{0,6}(?:(?: [Ss]tring)?[ \\t]{0,4}(?:[:?!.]{0,3}={1,3}>?|:|：)[*_]{0,2}|[\"'],|[ \\t](?:ist|is|lautet)[: \\t])|>)[ \\t]{0,4}[*_]{0,2}",
+        assigned_to!(
+            "(?i:secret|token|api[_ -]?key|api-schlüssel|access[_-]?key|auth_?key|private_?key|encryption_key|signing_key|master_key|account_key|credential)[A-Za-z0-9_]{0,20}"
+        ),
         secret,
     )
     .only_where(assigned),

@@ -6,7 +6,6 @@ use super::rule::floor;
 use super::steps;
 use crate::error::{ConfigError, Error};
 use crate::regex::Regex;
-use crate::sort::sort_by;
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
@@ -85,7 +84,7 @@ impl SensitiveRule {
     {
         let made = rules.into_iter().map(|(id, pattern)| Self::new(id.as_ref(), pattern.as_ref()));
         let mut made: Vec<Self> = made.collect::<Result<_, _>>()?;
-        sort_by(&mut made, |a, b| a.id.cmp(&b.id));
+        made.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(made)
     }
 

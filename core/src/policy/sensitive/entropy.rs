@@ -50,13 +50,14 @@ fn bytes_in_words(text: &str) -> usize {
     runs.filter(is_word).map(<[u8]>::len).sum()
 }
 
-/// Whether a text is a placeholder.
+/// Whether a text is a placeholder, or says where the secret is.
 pub(super) fn placeholder(text: &str) -> bool {
-    const SAYS_SO: [&str; 17] = [
+    const SAYS_SO: [&str; 18] = [
         "...",
         "…",
         "***",
         "•••",
+        "1password",
         "changeme",
         "change_me",
         "dummy",
@@ -73,6 +74,7 @@ pub(super) fn placeholder(text: &str) -> bool {
     ];
     let text = text.to_ascii_lowercase();
     SAYS_SO.iter().any(|said| text.contains(said))
+        || text.starts_with('<') && text.ends_with('>')
         || text.bytes().all(|byte| Some(byte) == text.bytes().next())
 }
 

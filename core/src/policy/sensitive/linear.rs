@@ -7,7 +7,7 @@ use crate::text::Splice;
 use crate::text::snippet;
 
 /// Keywords, and texts that rules match after them.
-const PIECES: [&str; 60] = [
+const PIECES: [&str; 68] = [
     "secret=",
     "token:",
     "password=",
@@ -68,6 +68,14 @@ const PIECES: [&str; 60] = [
     "authorization: token ",
     "\\",
     "é",
+    "-",
+    "word-",
+    "Word",
+    "password: word ",
+    "password: WordWordWordWord",
+    "pw ",
+    "| password | ",
+    "password for a ",
 ];
 
 /// Long, unterminated texts to put after the pieces.

@@ -25,6 +25,7 @@ mod rule;
 mod scan;
 mod steps;
 mod tokens;
+mod words;
 
 pub use custom_rules::SensitiveRule;
 #[cfg(feature = "tracing")]

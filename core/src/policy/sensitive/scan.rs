@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::built_in;
 use super::custom_rules::SensitiveRule;
 use super::{cards, keywords, steps};
-use crate::sort::sort_by;
 
 /// A piece of sensitive text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +77,7 @@ fn find_own<'r>(text: &str, rank: usize, rule: &'r SensitiveRule, found: &mut Ve
 /// Merges overlapping findings, so no part of a secret is left over.
 fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     steps::add(found.len());
-    sort_by(&mut found, |a, b| (a.range.start, a.rank).cmp(&(b.range.start, b.rank)));
+    found.sort_by_key(|a| (a.range.start, a.rank));
     let mut merged: Vec<Finding<'_>> = Vec::with_capacity(found.len());
     for finding in found {
         match merged.last_mut() {

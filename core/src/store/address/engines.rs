@@ -15,6 +15,8 @@ use crate::store::Store;
 use crate::store::StoreError;
 #[cfg(feature = "sqlite")]
 use crate::store::local_path::expand_home;
+#[cfg(any(unix, windows, feature = "sqlite"))]
+use crate::store::local_path::{FILES, hint_at_own_files};
 use crate::store::options::StoreOptions;
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
@@ -24,8 +26,10 @@ fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn missing(place: &Path) -> Error {
-    let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
-    Error::Store(StoreError::failed(format!("opening {}", place.display()), missing))
+    let base = place.parent().filter(|_| place.file_name() == Some(FILES.as_ref()));
+    let hint = base.and_then(hint_at_own_files).unwrap_or_default();
+    let place = place.display();
+    Error::Store(StoreError::failed("opening", format!("there is no memory at {place}{hint}")))
 }
 
 #[cfg(any(unix, windows))]

@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 use super::races::race;
 use super::{Checked, Holds, done, expect, path};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::settings::OnExisting::Error;
 use crate::store::{Splice, Store, StoreError, micros};
 
@@ -29,7 +28,7 @@ fn unused(store: &dyn Store, since: SystemTime) -> Result<Vec<String>, String> {
     done("going through all files", store.files(&mut |file| files.push(file)))?;
     let unused = done("asking for unused files", store.unused(files, since))?;
     let mut paths: Vec<String> = unused.iter().map(|file| file.path.to_string()).collect();
-    sort_by(&mut paths, Ord::cmp);
+    paths.sort();
     Ok(paths)
 }
 

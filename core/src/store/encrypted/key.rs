@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
-use base64ct::{Base64, Encoding};
+use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Deserializer, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
@@ -125,9 +125,9 @@ impl FromStr for EncryptionKey {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let (digits, bytes, what) = if let Some(digits) = text.strip_prefix("hex:") {
-            (digits, base16ct::mixed::decode_vec(digits).ok(), "64 hexadecimal digits")
+            (digits, HEXLOWER_PERMISSIVE.decode(digits.as_bytes()).ok(), "64 hexadecimal digits")
         } else if let Some(digits) = text.strip_prefix("base64:") {
-            (digits, Base64::decode_vec(digits).ok(), "44 characters of Base64")
+            (digits, BASE64.decode(digits.as_bytes()).ok(), "44 characters of Base64")
         } else {
             return Self::passphrase(text);
         };
@@ -269,7 +269,7 @@ mod tests {
         for text in [
             format!("hex:{}", "ab".repeat(32)),
             format!("hex:{}", "AB".repeat(32)),
-            format!("base64:{}", Base64::encode_string(&[0xab; 32])),
+            format!("base64:{}", BASE64.encode(&[0xab; 32])),
         ] {
             assert_eq!(text.parse::<EncryptionKey>().unwrap(), key, "{text}");
         }
@@ -314,7 +314,7 @@ mod tests {
                 Derivation::Argon2id { memory_kib: 64, passes: 3, lanes: 4, salt, passphrase };
             let key = deriver.derive(&derivation).unwrap().unwrap();
             assert_eq!(
-                base16ct::lower::encode_string(&*key),
+                data_encoding::HEXLOWER.encode(&*key),
                 "a2e8c4f1fdd9ab5587aa92a09112fb045fd8392f53885469ae47674e63e33b4e"
             );
         }

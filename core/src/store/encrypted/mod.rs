@@ -20,7 +20,7 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::notes::Notes;
 use super::{
-    Context, Edit, Entry, EntryKind, Mutation, Node, Problem, ProblemKind, Splice, Store,
+    Context, Edit, Entry, EntryKind, Mounts, Mutation, Node, Problem, ProblemKind, Splice, Store,
     StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
 };
 use crate::error::Error;
@@ -425,6 +425,10 @@ impl Store for Encrypted {
     }
 
     fn notes(&self) -> Option<&dyn Notes> {
+        None
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
         None
     }
 

@@ -3,13 +3,14 @@
 
 use aes_siv::KeyInit;
 use aes_siv::siv::Aes256Siv;
+use data_encoding::{BASE32_DNSSEC, Encoding};
 use zeroize::Zeroizing;
 
 use crate::path::{MemoryPath, PathError, is_hidden};
 
 pub(super) const KEY: usize = 64;
 /// 0-9 and a-v: letters that every file system keeps apart.
-const DIGITS: base32::Alphabet = base32::Alphabet::Rfc4648HexLower { padding: false };
+const DIGITS: Encoding = BASE32_DNSSEC;
 
 /// Encrypts and decrypts names under one key.
 #[derive(Clone)]
@@ -31,7 +32,7 @@ impl Names {
         path.names().try_fold(MemoryPath::root(), |directory, name| {
             // Cannot fail for a name: it is short enough, and has only one header.
             let sealed = self.cipher().encrypt([CONTEXT], name.as_bytes());
-            let mut written = base32::encode(DIGITS, &sealed.map_err(|_| PathError::NameTooLong)?);
+            let mut written = DIGITS.encode(&sealed.map_err(|_| PathError::NameTooLong)?);
             // A hidden name is hidden in the underlying store as well, so one view there answers a view
             // here.
             if is_hidden(name) {
@@ -44,11 +45,11 @@ impl Names {
     /// The name that encrypts to `written`; `None` if this key did not encrypt it.
     pub(super) fn decrypt(&self, written: &str) -> Option<String> {
         let digits = written.strip_prefix('.').unwrap_or(written);
-        let sealed = base32::decode(DIGITS, digits)?;
+        let sealed = DIGITS.decode(digits.as_bytes()).ok()?;
         let name = String::from_utf8(self.cipher().decrypt([CONTEXT], &sealed).ok()?).ok()?;
         // Each name has only one form: not also one in upper case, or one with another dot.
-        let same = base32::encode(DIGITS, &sealed) == digits
-            && is_hidden(&name) == (digits.len() < written.len());
+        let same =
+            DIGITS.encode(&sealed) == digits && is_hidden(&name) == (digits.len() < written.len());
         same.then_some(name)
     }
 

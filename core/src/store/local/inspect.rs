@@ -13,7 +13,6 @@ use super::descend::id;
 use super::listing::entries;
 use super::{temporary, times};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::{Problem, ProblemKind, StoreError};
 
 /// For how long a temporary entry must be unlocked and unchanged before it counts as a leftover, as a
@@ -83,7 +82,7 @@ pub(super) fn inspect(
         }
         Err(errno) => return Err(condition("reading a directory", errno)),
     };
-    sort_by(&mut entries, |(a, _), (b, _)| a.cmp(b));
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (name, file_type) in entries {
         let bytes = name.to_bytes();
         if temporary::is_temporary(bytes) {

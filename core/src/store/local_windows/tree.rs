@@ -15,7 +15,6 @@ use super::names::{decoded, encoded};
 use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
 use crate::path::{MemoryPath, fold};
-use crate::sort::sort_by;
 use crate::store::{Entry, Problem, ProblemKind, Scope, StoreError};
 
 /// What a look at a path found.
@@ -153,7 +152,7 @@ pub(super) fn inspect(
 ) -> Result<(), StoreError> {
     let failed = |status| condition("reading a directory", status);
     let mut entries = handle::entries(directory).map_err(failed)?;
-    sort_by(&mut entries, |a, b| a.name.cmp(&b.name));
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
     for entry in entries {
         let shown = String::from_utf16_lossy(&entry.name);
         match temporary::kind(&entry.name) {

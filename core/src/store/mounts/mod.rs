@@ -24,6 +24,8 @@ mod opening;
 mod snapshot;
 mod taking;
 
+#[cfg(feature = "cli")]
+pub(crate) use opening::is_there;
 pub use opening::{Mount, Place, open_mounts, open_place};
 
 use moving::End;
@@ -151,6 +153,57 @@ impl Mounts {
             .map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
+    /// Every mount point, the root first, and whether nothing can be changed in its store.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn places(&self) -> Vec<(MemoryPath, bool)> {
+        self.all().map(|mounted| (mounted.at.clone(), mounted.store.info().is_read_only)).collect()
+    }
+
+    /// The same tree of other stores. `wrap` makes one of each store, once if that is mounted twice, as a rename within a
+    /// store is recognized by its being the same.
+    pub(crate) fn with_each(
+        &self,
+        mut wrap: impl FnMut(&Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Self {
+        let mut wrapped: Vec<Arc<dyn Store>> = Vec::new();
+        let mut numbered = self.numbered();
+        let mut with = |mounted: &Mounted| {
+            let number = numbered.next().map_or(0, |(_, number)| number);
+            if number == wrapped.len() {
+                wrapped.push(wrap(&mounted.store));
+            }
+            Mounted { at: mounted.at.clone(), store: Arc::clone(&wrapped[number]) }
+        };
+        let root = with(&self.root);
+        Self { root, below: self.below.iter().map(with).collect(), folds_case: self.folds_case }
+    }
+
+    /// The stores, each once, with the first of their mount points.
+    pub(crate) fn stores(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
+        let mut count = 0;
+        self.all().zip(self.numbered()).filter_map(move |(mounted, (at, number))| {
+            let is_first = number == count;
+            count += usize::from(is_first);
+            is_first.then_some((at, &mounted.store))
+        })
+    }
+
+    /// The mount points, each with the number of its store. Stores are numbered as they come, one that is mounted twice
+    /// once.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (&MemoryPath, usize)> {
+        let mut seen: Vec<&Arc<dyn Store>> = Vec::new();
+        self.all().map(move |mounted| {
+            let is_same = |other: &&Arc<dyn Store>| {
+                std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&mounted.store))
+            };
+            let number = seen.iter().position(is_same).unwrap_or_else(|| {
+                seen.push(&mounted.store);
+                seen.len() - 1
+            });
+            (&mounted.at, number)
+        })
+    }
+
     fn all(&self) -> impl Iterator<Item = &Mounted> {
         std::iter::once(&self.root).chain(&self.below)
     }
@@ -214,7 +267,7 @@ impl Mounts {
             let (from, to) = (&source.inside, &destination.inside);
             return source.store.mutate(context, Mutation::Rename { from, to });
         }
-        moving::rename(&source, &destination).map(|()| true)
+        moving::rename(context, &source, &destination).map(|()| true)
     }
 
     fn clear_each(&self, context: &Context) -> Result<(), StoreError> {
@@ -387,8 +440,8 @@ impl Store for Mounts {
             // A store that is out of reach is reported when it is read; the others are inspected all the
             // same.
             let _ = mounted.store.inspect(&mut |mut problem| {
-                if let Some(below) = problem.at.strip_prefix(ROOT) {
-                    problem.at = format!("{}{below}", mounted.at);
+                if let Some(below) = problem.path.strip_prefix(ROOT) {
+                    problem.path = format!("{}{below}", mounted.at);
                 }
                 report(problem);
             });
@@ -413,6 +466,10 @@ impl Store for Mounts {
 
     fn notes(&self) -> Option<&dyn Notes> {
         None
+    }
+
+    fn mounts(&self) -> Option<&Mounts> {
+        Some(self)
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

@@ -14,7 +14,7 @@ use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part}
 use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
-use crate::store::{EntryKind, Node, Store, StoreError};
+use crate::store::{Context, EntryKind, Mutation, Node, Store, StoreError};
 
 /// How often a move starts again because its source was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
@@ -31,9 +31,9 @@ pub(super) struct End<'m> {
 }
 
 /// Moves a file or directory into another store.
-pub(super) fn rename(from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
+pub(super) fn rename(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
     for _ in 0..MAX_ATTEMPTS {
-        if attempt(from, to)? {
+        if attempt(context, from, to)? {
             return Ok(());
         }
     }
@@ -108,24 +108,24 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
 }
 
 /// Whether it was moved; if not, it was changed meanwhile, and all is as before.
-fn attempt(from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
+fn attempt(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
     let new = check(from, to).map_err(StoreError::unchanged)?;
     let snapshotter = Snapshotter::new();
     let temporary_path = temporary_path()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
     let copied = snapshotter
         .copy((from.store, &from.inside), (to.store, &temporary_path), fits)
-        .map(|seen| (seen, taking::rename(to.store, &temporary_path, &to.inside)));
+        .map(|seen| (seen, taking::rename(context, to.store, &temporary_path, &to.inside)));
     // Until now the call could be cancelled. The next steps must be done as a whole.
     Cancellation::new().within(|| {
         let clean = || {
             // Nobody else knows the name. If this fails as well, nobody sees the copy.
-            let _ = to.store.delete(&temporary_path);
+            let _ = to.store.mutate(context, Mutation::Delete { path: &temporary_path });
         };
         match copied {
-            Ok((seen, Ok(()))) => remove_original(from, to, &snapshotter, &new, &seen),
+            Ok((seen, Ok(()))) => remove_original(context, from, to, &snapshotter, &new, &seen),
             Ok((seen, Err(Stopped::Halfway(error)))) => {
-                let undone = undo(&snapshotter, to, &new, &seen, is_part);
+                let undone = undo(context, &snapshotter, to, &new, &seen, is_part);
                 clean();
                 Err(match undone {
                     Ok(()) => error.unchanged(),
@@ -160,16 +160,17 @@ fn not_copied(from: &End<'_>, error: StoreError) -> StoreError {
 
 /// Removes the original, now that the copy is in its place; or else the copy.
 fn remove_original(
+    context: &Context,
     from: &End<'_>,
     to: &End<'_>,
     snapshotter: &Snapshotter,
     new: &MemoryPath,
     seen: &Snapshot,
 ) -> Result<bool, StoreError> {
-    match taking::take(snapshotter, from.store, &from.inside, &|there| there == seen)? {
+    match taking::take(context, snapshotter, from.store, &from.inside, &|there| there == seen)? {
         Taken::Gone => Ok(true),
         Taken::Stays(reason) => {
-            undo(snapshotter, to, new, seen, Snapshot::eq)
+            undo(context, snapshotter, to, new, seen, Snapshot::eq)
                 .map_err(|error| failed(from, format!("there are two copies now: {error}")))?;
             reason.map_or(Ok(false), |error| Err(about_source(error).unchanged()))
         }
@@ -179,6 +180,7 @@ fn remove_original(
 /// Removes the copy, and the parents that were made for it, unless somebody has already changed it:
 /// `is_ours` compares it with what was copied.
 fn undo(
+    context: &Context,
     snapshotter: &Snapshotter,
     to: &End<'_>,
     new: &MemoryPath,
@@ -187,12 +189,13 @@ fn undo(
 ) -> Result<(), StoreError> {
     let below = to.inside.moved(new, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)?;
     let with_parents = from_above(seen, &below)?;
-    match taking::take(snapshotter, to.store, new, &|there| is_ours(there, &with_parents))? {
+    match taking::take(context, snapshotter, to.store, new, &|there| is_ours(there, &with_parents))?
+    {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => return Ok(()),
         Taken::Stays(_) => {}
     }
     // Somebody has put something beside it: the parents stay.
-    match taking::take(snapshotter, to.store, &to.inside, &|there| is_ours(there, seen))? {
+    match taking::take(context, snapshotter, to.store, &to.inside, &|there| is_ours(there, seen))? {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => Ok(()),
         Taken::Stays(Some(error)) => Err(error),
         Taken::Stays(None) => {
@@ -232,7 +235,7 @@ mod tests {
     use super::*;
     use crate::cancel;
     use crate::store::settings::OnExisting;
-    use crate::store::{Context, InProcess, Layer, Mutation};
+    use crate::store::{InProcess, Layer};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
     /// changes anything.
@@ -279,7 +282,8 @@ mod tests {
             }
             let (from, to) = (at("/memories/d"), at("/memories/new/d"));
             let end = |store, path| End { store, inside: Clone::clone(path), path, fixed: false };
-            let result = caller.within(|| rename(&end(&source, &from), &end(&destination, &to)));
+            let result = caller
+                .within(|| rename(&Context::new(), &end(&source, &from), &end(&destination, &to)));
             let count = |store: &InProcess| {
                 let mut files = 0;
                 store.files(&mut |_| files += 1).unwrap();

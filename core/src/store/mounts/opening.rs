@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::Mounts;
 use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
-use crate::sort::sort_by;
 use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
+#[cfg(feature = "cli")]
+use crate::store::{location_of, open_existing_store};
 
 /// A store to mount, its mount point, and whether it may be changed.
 ///
@@ -140,7 +141,7 @@ pub fn open_mounts(
         valid.push((at, mount));
     }
     // In the order of their paths. Nothing is opened before everything is checked.
-    sort_by(&mut valid, |(a, _), (b, _)| a.cmp(b));
+    valid.sort_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::config(format!("two stores are to be mounted at {}", twice[0].0)));
     }
@@ -157,6 +158,25 @@ pub fn open_mounts(
         let store = open(&at, mount, options)?;
         mounts.mount(at, store)
     })
+}
+
+/// Whether there is a store at an address that is opened for the mount point `at`. One on another machine counts as there: only
+/// that machine knows.
+///
+/// # Errors
+/// As [`open_store`].
+#[cfg(feature = "cli")]
+pub(crate) fn is_there(
+    at: &MemoryPath,
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<bool, Error> {
+    if address == "memory:" || !location_of(address).is_none_or(|location| location.is_nearby()) {
+        return Ok(true);
+    }
+    let bare = (!at.is_root() && is_path(address)).then(|| format!("dir:{address}"));
+    let found = open_existing_store(bare.as_deref().unwrap_or(address), options)?;
+    Ok(found.is_some())
 }
 
 /// Opens one store, as at the root. For addresses this is [`open_store`].

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::snapshot::{Snapshot, Snapshotter};
 use crate::path::MemoryPath;
 use crate::process;
-use crate::store::{Effect, MOVING, Store, StoreError};
+use crate::store::{Context, Effect, MOVING, Mutation, Store, StoreError};
 
 /// How often something that was taken is put back until it is given up.
 const PUT_BACK_ATTEMPTS: usize = 3;
@@ -29,8 +29,13 @@ impl Stopped {
 
 /// Renames within one store. Nobody else knows one of the two paths, so it can find out what was done if
 /// the store does not say it.
-pub(super) fn rename(store: &dyn Store, from: &MemoryPath, to: &MemoryPath) -> Result<(), Stopped> {
-    let Err(error) = store.rename(from, to) else { return Ok(()) };
+pub(super) fn rename(
+    context: &Context,
+    store: &dyn Store,
+    from: &MemoryPath,
+    to: &MemoryPath,
+) -> Result<(), Stopped> {
+    let Err(error) = store.mutate(context, Mutation::Rename { from, to }) else { return Ok(()) };
     if !may_have_changed(&error) {
         return Err(Stopped::Before(error));
     }
@@ -76,13 +81,14 @@ pub(super) enum Taken {
 /// # Errors
 /// Only if it is not known whether it is in its place or gone.
 pub(super) fn take(
+    context: &Context,
     snapshotter: &Snapshotter,
     store: &dyn Store,
     path: &MemoryPath,
     expected: &dyn Fn(&Snapshot) -> bool,
 ) -> Result<Taken, StoreError> {
     let temporary_path = temporary_path()?;
-    match rename(store, path, &temporary_path) {
+    match rename(context, store, path, &temporary_path) {
         Ok(()) => {}
         Err(Stopped::Before(StoreError::Source(condition))) => {
             return Ok(Taken::Stays(Some(*condition)));
@@ -91,11 +97,13 @@ pub(super) fn take(
         Err(Stopped::Halfway(error)) => return Err(lost_sight(path, &temporary_path, &error)),
     }
     let reason = match snapshotter.take(store, &temporary_path) {
-        Ok(held) if expected(&held) => match store.delete(&temporary_path) {
-            Ok(()) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
+        Ok(held) if expected(&held) => match store
+            .mutate(context, Mutation::Delete { path: &temporary_path })
+        {
+            Ok(_) | Err(StoreError::NotFound) => return Ok(Taken::Gone),
             Err(error) => {
                 let whole = snapshotter.take(store, &temporary_path).is_ok_and(|now| now == held);
-                if whole && rename(store, &temporary_path, path).is_ok() {
+                if whole && rename(context, store, &temporary_path, path).is_ok() {
                     return Ok(Taken::Stays(Some(error)));
                 }
                 return Ok(Taken::Gone);
@@ -104,7 +112,7 @@ pub(super) fn take(
         Ok(_) => None,
         Err(error) => Some(error),
     };
-    match put_back(store, &temporary_path, path) {
+    match put_back(context, store, &temporary_path, path) {
         Ok(()) => Ok(Taken::Stays(reason)),
         Err(error) => Err(lost_sight(path, &temporary_path, &error)),
     }
@@ -112,16 +120,17 @@ pub(super) fn take(
 
 /// Puts back what was taken: beside its place, in sight, if somebody else is there already.
 fn put_back(
+    context: &Context,
     store: &dyn Store,
     temporary_path: &MemoryPath,
     path: &MemoryPath,
 ) -> Result<(), StoreError> {
     let mut last = Ok(());
     for _ in 0..PUT_BACK_ATTEMPTS {
-        match rename(store, temporary_path, path) {
+        match rename(context, store, temporary_path, path) {
             Ok(()) => return Ok(()),
             Err(Stopped::Before(StoreError::AlreadyExists | StoreError::NotADirectory)) => {
-                return put_beside(store, temporary_path);
+                return put_beside(context, store, temporary_path);
             }
             Err(stopped) => last = Err(stopped.into_error()),
         }
@@ -129,12 +138,16 @@ fn put_back(
     last
 }
 
-fn put_beside(store: &dyn Store, temporary_path: &MemoryPath) -> Result<(), StoreError> {
+fn put_beside(
+    context: &Context,
+    store: &dyn Store,
+    temporary_path: &MemoryPath,
+) -> Result<(), StoreError> {
     let number =
         temporary_path.name().and_then(|name| name.strip_prefix(MOVING)).unwrap_or_default();
     let beside = MemoryPath::root().join(&format!("moved-{number}"));
     let beside = beside.map_err(|_| StoreError::NameTooLong)?;
-    rename(store, temporary_path, &beside).map_err(Stopped::into_error)?;
+    rename(context, store, temporary_path, &beside).map_err(Stopped::into_error)?;
     let problem = format!("something new is there; what it held is at {beside} now");
     Err(StoreError::failed("renaming", problem))
 }

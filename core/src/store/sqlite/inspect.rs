@@ -35,26 +35,28 @@ pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Resul
     let mut damage = |details: String| {
         report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
     };
-    match structure(tree, &mut damage) {
+    let inspected = structure(tree, &mut damage);
+    let inspected = inspected.and_then(|()| names(tree, schema::ROOT, &MemoryPath::root(), report));
+    match inspected {
         // It is too damaged to be inspected.
         Err(SqliteError::Engine(error))
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
         {
-            damage(error.to_string());
-            return Ok(());
+            let details = error.to_string();
+            report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), details));
+            Ok(())
         }
-        result => result?,
+        result => result,
     }
-    names(tree, schema::ROOT, &MemoryPath::root(), report)
 }
 
 fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), SqliteError> {
     let mut check = tree.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
     for said in check.query_map([], |row| row.get::<_, String>(0))? {
         let said = said?;
-        if said != "ok" {
-            damage(said);
-        }
+        // Each line is a finding, below one with the name of the database.
+        let findings = said.lines().filter(|line| *line != "ok" && !line.starts_with("***"));
+        findings.for_each(|finding| damage(finding.to_owned()));
     }
     for (query, what) in STRAYS {
         let strays: i64 = tree.query_row(query, [schema::ROOT], |row| row.get(0))?;

@@ -249,7 +249,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand export" -l overwrite -d 'R
 complete -c memdir -n "__fish_memdir_using_subcommand export" -l without-history -d 'Export the files alone'
 complete -c memdir -n "__fish_memdir_using_subcommand export" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand export" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand import" -l to -d 'The directory of the memory that the files go into' -r
+complete -c memdir -n "__fish_memdir_using_subcommand import" -l to -d 'The directory of the memory that the files go into; it is made' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-view-chars -d 'The most characters (Unicode scalar values) that one view shows' -r
 complete -c memdir -n "__fish_memdir_using_subcommand import" -l max-file-bytes -d 'The most bytes that a command may make a file hold' -r

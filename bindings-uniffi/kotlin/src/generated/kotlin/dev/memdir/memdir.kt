@@ -1425,7 +1425,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 61993) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 57525) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
@@ -8813,7 +8813,7 @@ data class Problem (
     /**
      * The path, or a text like a path if no path can contain the name. It is safe to display.
      */
-    val `at`: kotlin.String
+    val `path`: kotlin.String
     ,
     /**
      * The problem as a sentence, for you.
@@ -8849,14 +8849,14 @@ internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
 
     override fun allocationSize(value: Problem) = (
             FfiConverterString.allocationSize(value.`kind`) +
-            FfiConverterString.allocationSize(value.`at`) +
+            FfiConverterString.allocationSize(value.`path`) +
             FfiConverterString.allocationSize(value.`description`) +
             FfiConverterBoolean.allocationSize(value.`isBeside`)
     )
 
     override fun write(value: Problem, buf: ByteBuffer) {
             FfiConverterString.write(value.`kind`, buf)
-            FfiConverterString.write(value.`at`, buf)
+            FfiConverterString.write(value.`path`, buf)
             FfiConverterString.write(value.`description`, buf)
             FfiConverterBoolean.write(value.`isBeside`, buf)
     }
@@ -12502,7 +12502,8 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
          * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the history and
          * computes every version. Changes nothing. Others may use the store meanwhile. The model cannot call this.
          *
-         * Throws `Store` if the store is out of reach or its root cannot be read.
+         * A store that fails in the middle is a problem, too: what was found before is kept. Throws `Store` if it fails before anything
+         * was read or found.
          */
     @Throws(MemdirException::class) fun `check`(`store`: Store): Checked {
             return FfiConverterTypeChecked.lift(
