@@ -76,6 +76,7 @@ pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
 }
 
 /// The sentence that leads from a directory without a memory to its own files, if it has some.
+#[cfg(any(unix, windows, feature = "sqlite"))]
 pub(crate) fn hint_at_own_files(base: &Path) -> Option<String> {
     let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
     let mut entries = fs::read_dir(base).ok()?.flatten();
