@@ -104,7 +104,7 @@ fn history(
     if let Some(mounts) = store.mounts() {
         for (at, store) in mounts.stores() {
             let mut own = None;
-            let checked = history(store, &mut own, &mut |mut problem| {
+            let checked = history(&store, &mut own, &mut |mut problem| {
                 if let Some(below) = problem.path.strip_prefix(ROOT) {
                     problem.path = format!("{at}{below}");
                 }

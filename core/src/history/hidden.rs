@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::recorder::Recorder;
-use super::retention::Retention;
 use crate::path::MemoryPath;
 use crate::store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 
@@ -11,21 +10,13 @@ use crate::store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 pub(crate) fn hiding(store: Arc<dyn Store>) -> Arc<dyn Store> {
     if let Some(mounts) = store.mounts() {
         let is_read_only = store.info().is_read_only;
-        let shown = mounts.with_each(|store| hiding(Arc::clone(store)));
-        return ReadOnly::where_asked(Arc::new(shown), is_read_only);
+        let shown = mounts.with_each(&mut |store| hiding(Arc::clone(store)));
+        return ReadOnly::where_asked(shown, is_read_only);
     }
     Arc::new(Hiding(Recorder::untrimmed(store, Durability::Full)))
 }
 
 struct Hiding(Recorder);
-
-impl Recorder {
-    /// A history that keeps everything.
-    pub(crate) fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
-        let retention = Retention { max_age: None, max_versions: None, max_bytes: None };
-        Self::new(store, durability, retention)
-    }
-}
 
 impl Layer for Hiding {
     fn inner(&self) -> &dyn Store {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::id::HistoryId;
 use super::log_writer::LogWriter;
-use super::mounted::Part;
 use super::record::{Header, Record};
 use crate::store::{Context, StoreError};
 
@@ -57,11 +56,6 @@ pub(super) trait Journal: Send + Sync {
     /// Whether [`load`](Journal::load) costs little if little is new: it reads the end of a file, and lists no
     /// directory.
     fn is_cheap_to_follow(&self) -> bool;
-
-    /// The histories that this one is made of, if it is that of a tree of mounts. Each of them records its own changes.
-    fn parts(&self) -> &[Part] {
-        &[]
-    }
 }
 
 /// Decides what becomes of a record.

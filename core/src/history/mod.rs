@@ -33,6 +33,7 @@ mod log_writer;
 mod mounted;
 mod noted;
 mod obstacles;
+mod opening;
 mod past;
 mod query;
 mod reading;

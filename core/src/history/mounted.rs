@@ -11,19 +11,36 @@ use super::id::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::kept_files;
 use super::record::{Header, Record, Row};
-use super::recorder::Recorder;
+use super::recorder::{Part, Recorder};
+use super::retention::Retention;
 use super::snapshot::Extent;
 use crate::path::{Folding, MemoryPath};
-use crate::store::{Context, StoreError};
+use crate::store::{Context, MountTable, ReadOnly, Store, StoreError};
 
-/// A store of the tree, with its history.
-pub(super) struct Part {
-    pub(super) at: MemoryPath,
-    pub(super) recorder: Arc<Recorder>,
+/// The history of the tree that `store` mounts. `one` makes that of a store.
+pub(super) fn recorder(
+    store: &dyn Store,
+    mounts: &dyn MountTable,
+    retention: Retention,
+    one: impl Fn(Arc<dyn Store>) -> Recorder,
+) -> Recorder {
+    let info = store.info();
+    let mut recorders = Vec::new();
+    let recording = mounts.with_each(&mut |store| {
+        let store = ReadOnly::where_asked(Arc::clone(store), info.is_read_only);
+        let recorder = Arc::new(one(store));
+        recorders.push(Arc::clone(&recorder));
+        recorder.into_store()
+    });
+    let parts = mounts.numbered().into_iter();
+    let parts = parts.map(|(at, number)| Part { at, recorder: Arc::clone(&recorders[number]) });
+    let parts: Arc<[Part]> = parts.collect();
+    let journals = MountedJournals::new(Arc::clone(&parts), Folding::new(info.folds_case));
+    Recorder::of_parts(recording, Box::new(journals), parts, retention)
 }
 
 pub(super) struct MountedJournals {
-    parts: Vec<Part>,
+    parts: Arc<[Part]>,
     folding: Folding,
     state: Mutex<State>,
 }
@@ -37,7 +54,7 @@ struct State {
 }
 
 impl MountedJournals {
-    pub(super) fn new(parts: Vec<Part>, folding: Folding) -> Self {
+    fn new(parts: Arc<[Part]>, folding: Folding) -> Self {
         Self { parts, folding, state: Mutex::default() }
     }
 
@@ -167,7 +184,7 @@ impl Journal for MountedJournals {
 
     fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
         let mut extents = Vec::new();
-        for part in &self.parts {
+        for part in &*self.parts {
             let mut index = part.recorder.index();
             index.refresh(&*part.recorder.journal)?;
             extents.push(index.extent());
@@ -227,9 +244,5 @@ impl Journal for MountedJournals {
 
     fn is_cheap_to_follow(&self) -> bool {
         false
-    }
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
     }
 }

@@ -17,13 +17,12 @@ use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
-use super::mounted::{MountedJournals, Part};
 use super::noted::Noted;
 use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
-use crate::path::{Folding, MemoryPath};
+use crate::path::MemoryPath;
 use crate::store::{
     Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
     Splice, Store, StoreError,
@@ -33,6 +32,8 @@ use crate::store::{
 pub(crate) struct Recorder {
     pub(super) store: Arc<dyn Store>,
     pub(super) journal: Box<dyn Journal>,
+    /// The histories that this one is made of, if it is that of a tree of mounts.
+    pub(super) parts: Arc<[Part]>,
     /// Whether the journal is kept in the store itself.
     is_inside: bool,
     /// What is known of the journal.
@@ -44,27 +45,19 @@ pub(crate) struct Recorder {
     changes: AtomicU64,
 }
 
+/// A store of a tree of mounts, with its history.
+pub(super) struct Part {
+    pub(super) at: MemoryPath,
+    pub(super) recorder: Arc<Recorder>,
+}
+
 impl Recorder {
-    /// A history of `store`: beside the files if it is a local directory, else in the store itself. Of mounts each store has
-    /// its own.
-    pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
-        if let Some(mounts) = store.mounts() {
-            let is_read_only = store.info().is_read_only;
-            let mut recorders = Vec::new();
-            let recording = mounts.with_each(|store| {
-                let store = ReadOnly::where_asked(Arc::clone(store), is_read_only);
-                let recorder = Arc::new(Self::new(store, durability, retention));
-                recorders.push(Arc::clone(&recorder));
-                recorder.into_store()
-            });
-            let parts = mounts.numbered().map(|(at, number)| Part {
-                at: at.clone(),
-                recorder: Arc::clone(&recorders[number]),
-            });
-            let journals =
-                MountedJournals::new(parts.collect(), Folding::new(store.info().folds_case));
-            return Self::with(Arc::new(recording), Box::new(journals), false, retention);
-        }
+    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    pub(super) fn of_one(
+        store: Arc<dyn Store>,
+        durability: Durability,
+        retention: Retention,
+    ) -> Self {
         let (journal, is_inside): (Box<dyn Journal>, _) =
             match (place_beside(&*store), Noted::new(&store)) {
                 (Some(place), _) => {
@@ -76,6 +69,16 @@ impl Recorder {
         Self::with(store, journal, is_inside, retention)
     }
 
+    /// The history of these parts, which `journal` reads as one. `store` records the changes of each.
+    pub(super) fn of_parts(
+        store: Arc<dyn Store>,
+        journal: Box<dyn Journal>,
+        parts: Arc<[Part]>,
+        retention: Retention,
+    ) -> Self {
+        Self { parts, ..Self::with(store, journal, false, retention) }
+    }
+
     fn with(
         store: Arc<dyn Store>,
         journal: Box<dyn Journal>,
@@ -83,8 +86,8 @@ impl Recorder {
         retention: Retention,
     ) -> Self {
         let (index, changes) = (Mutex::default(), AtomicU64::new(0));
-        let snapshot = Mutex::default();
-        Self { store, journal, is_inside, index, snapshot, retention, changes }
+        let (snapshot, parts) = (Mutex::default(), Arc::default());
+        Self { store, journal, parts, is_inside, index, snapshot, retention, changes }
     }
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
@@ -99,7 +102,7 @@ impl Recorder {
 
     /// Whether it is the history of mounts, each of which records its own changes.
     fn is_of_mounts(&self) -> bool {
-        !self.journal.parts().is_empty()
+        !self.parts.is_empty()
     }
 
     /// The store by which a change is made, so that it is recorded.

@@ -18,9 +18,9 @@ type Whole = (Content, Vec<u8>);
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.
     pub(crate) fn trim(&self) -> Result<usize, HistoryError> {
-        let parts = self.journal.parts();
-        if !parts.is_empty() {
-            let writable = parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
+        if !self.parts.is_empty() {
+            let writable =
+                self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
             return writable.map(|part| part.recorder.trim()).sum();
         }
         let retention = self.retention;

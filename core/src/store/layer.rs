@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::notes::Notes;
 use super::{
-    Context, Entry, Mounts, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
     methods_by_mutate,
 };
 use crate::path::MemoryPath;
@@ -30,7 +30,7 @@ macro_rules! layer {
 
             /// [`Store::mounts`]. By default a layer has none: who goes to the mounted stores goes past the layer.
             #[doc(hidden)]
-            fn mounts(&self) -> Option<&Mounts> {
+            fn mounts(&self) -> Option<&dyn MountTable> {
                 None
             }
         }
@@ -46,7 +46,7 @@ macro_rules! layer {
                 }
             )*
 
-            fn mounts(&self) -> Option<&Mounts> {
+            fn mounts(&self) -> Option<&dyn MountTable> {
                 Layer::mounts(self)
             }
         }
@@ -134,7 +134,7 @@ mod tests {
                     }
                 )*
 
-                fn mounts(&self) -> Option<&Mounts> {
+                fn mounts(&self) -> Option<&dyn MountTable> {
                     None
                 }
             }

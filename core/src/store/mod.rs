@@ -37,6 +37,7 @@ mod local_windows;
 mod location;
 #[doc(hidden)]
 pub mod micros;
+mod mount_table;
 mod mounts;
 mod mutation;
 mod node;
@@ -94,6 +95,8 @@ pub use local_directory::LocalDirectory;
 pub(crate) use local_path::hint_at_own_files;
 pub use location::Location;
 pub(crate) use location::overlap;
+#[doc(hidden)]
+pub use mount_table::MountTable;
 #[cfg(feature = "cli")]
 pub(crate) use mounts::is_there;
 #[doc(hidden)]
@@ -409,7 +412,7 @@ pub trait Store: Send + Sync {
     ///
     /// By default it mounts none. Not for a store that wraps another one.
     #[doc(hidden)]
-    fn mounts(&self) -> Option<&Mounts> {
+    fn mounts(&self) -> Option<&dyn MountTable> {
         None
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Context, Entry, Layer, Location, Mounts, Mutation, Store, StoreError, StoreInfo};
+use super::{Context, Entry, Layer, Location, MountTable, Mutation, Store, StoreError, StoreInfo};
 
 /// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
 /// whether or not the path exists.
@@ -66,7 +66,7 @@ impl Layer for ReadOnly {
         info
     }
 
-    fn mounts(&self) -> Option<&Mounts> {
+    fn mounts(&self) -> Option<&dyn MountTable> {
         self.store.mounts()
     }
 

@@ -20,8 +20,8 @@ use self::names::Names;
 use super::access::if_a_file;
 use super::notes::Notes;
 use super::{
-    Context, Edit, Entry, EntryKind, Mounts, Mutation, Node, Problem, ProblemKind, Splice, Store,
-    StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
+    Context, Edit, Entry, EntryKind, MountTable, Mutation, Node, Problem, ProblemKind, Splice,
+    Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
 };
 use crate::error::Error;
 use crate::path::MemoryPath;
@@ -428,7 +428,7 @@ impl Store for Encrypted {
         None
     }
 
-    fn mounts(&self) -> Option<&Mounts> {
+    fn mounts(&self) -> Option<&dyn MountTable> {
         None
     }
 

@@ -11,9 +11,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
-    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -159,51 +161,6 @@ impl Mounts {
         self.all().map(|mounted| (mounted.at.clone(), mounted.store.info().is_read_only)).collect()
     }
 
-    /// The same tree of other stores. `wrap` makes one of each store, once if that is mounted twice, as a rename within a
-    /// store is recognized by its being the same.
-    pub(crate) fn with_each(
-        &self,
-        mut wrap: impl FnMut(&Arc<dyn Store>) -> Arc<dyn Store>,
-    ) -> Self {
-        let mut wrapped: Vec<Arc<dyn Store>> = Vec::new();
-        let mut numbered = self.numbered();
-        let mut with = |mounted: &Mounted| {
-            let number = numbered.next().map_or(0, |(_, number)| number);
-            if number == wrapped.len() {
-                wrapped.push(wrap(&mounted.store));
-            }
-            Mounted { at: mounted.at.clone(), store: Arc::clone(&wrapped[number]) }
-        };
-        let root = with(&self.root);
-        Self { root, below: self.below.iter().map(with).collect(), folds_case: self.folds_case }
-    }
-
-    /// The stores, each once, with the first of their mount points.
-    pub(crate) fn stores(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
-        let mut count = 0;
-        self.all().zip(self.numbered()).filter_map(move |(mounted, (at, number))| {
-            let is_first = number == count;
-            count += usize::from(is_first);
-            is_first.then_some((at, &mounted.store))
-        })
-    }
-
-    /// The mount points, each with the number of its store. Stores are numbered as they come, one that is mounted twice
-    /// once.
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (&MemoryPath, usize)> {
-        let mut seen: Vec<&Arc<dyn Store>> = Vec::new();
-        self.all().map(move |mounted| {
-            let is_same = |other: &&Arc<dyn Store>| {
-                std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&mounted.store))
-            };
-            let number = seen.iter().position(is_same).unwrap_or_else(|| {
-                seen.push(&mounted.store);
-                seen.len() - 1
-            });
-            (&mounted.at, number)
-        })
-    }
-
     fn all(&self) -> impl Iterator<Item = &Mounted> {
         std::iter::once(&self.root).chain(&self.below)
     }
@@ -311,6 +268,48 @@ fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Ve
 
 // Every method is implemented here, also those with a default.
 #[deny(clippy::missing_trait_methods)]
+impl MountTable for Mounts {
+    fn numbered(&self) -> Vec<(MemoryPath, usize)> {
+        let mut seen: Vec<&Arc<dyn Store>> = Vec::new();
+        let numbered = self.all().map(|mounted| {
+            let is_same = |other: &&Arc<dyn Store>| {
+                std::ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(&mounted.store))
+            };
+            let number = seen.iter().position(is_same).unwrap_or_else(|| {
+                seen.push(&mounted.store);
+                seen.len() - 1
+            });
+            (mounted.at.clone(), number)
+        });
+        numbered.collect()
+    }
+
+    fn stores(&self) -> Vec<(MemoryPath, Arc<dyn Store>)> {
+        let mut stores = Vec::new();
+        for (mounted, (at, number)) in self.all().zip(self.numbered()) {
+            if number == stores.len() {
+                stores.push((at, Arc::clone(&mounted.store)));
+            }
+        }
+        stores
+    }
+
+    fn with_each(&self, wrap: &mut Wrap<'_>) -> Arc<dyn Store> {
+        let mut wrapped: Vec<Arc<dyn Store>> = Vec::new();
+        let mut numbered = self.numbered().into_iter();
+        let mut with = |mounted: &Mounted| {
+            let number = numbered.next().map_or(0, |(_, number)| number);
+            if number == wrapped.len() {
+                wrapped.push(wrap(&mounted.store));
+            }
+            Mounted { at: mounted.at.clone(), store: Arc::clone(&wrapped[number]) }
+        };
+        let root = with(&self.root);
+        let below = self.below.iter().map(with).collect();
+        Arc::new(Self { root, below, folds_case: self.folds_case })
+    }
+}
+
 impl Store for Mounts {
     methods_by_mutate!();
 
@@ -468,7 +467,7 @@ impl Store for Mounts {
         None
     }
 
-    fn mounts(&self) -> Option<&Mounts> {
+    fn mounts(&self) -> Option<&dyn MountTable> {
         Some(self)
     }
 
