@@ -176,10 +176,10 @@ impl Place {
 
     /// The store, which is made if it does not exist and may be written.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
-        if self.options.read_only {
-            return self.existing();
-        }
-        open_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+        open_store(&self.address, &self.options).map_err(|error| {
+            let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
+            absent.unwrap_or_else(|| self.failure(&error))
+        })
     }
 
     /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.
