@@ -234,7 +234,7 @@ def test_changes_are_told_whoever_made_them(tmp_path: Path) -> None:
         listening = client.listen(resources_list_changed=True, resource_subscriptions=[uri])
         async with listening as events:
             told = aiter(events)
-            # At first anything may have been changed: the server began to look after it had acknowledged.
+            # At first anything may have changed: the server looks only after it has acknowledged.
             kinds = {type(await anext(told)) for _ in range(2)}
             assert kinds == {ResourcesListChanged, ResourceUpdated}
             await client.call_tool(
