@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+#[cfg(unix)]
 use crate::common;
 use crate::common::store_helpers::{self, append, at};
 use memdir::store::{Effect, Node, Splice, SqliteDatabase};
@@ -441,4 +442,37 @@ fn a_database_in_a_directory_that_cannot_be_written_can_be_viewed() {
         assert!(open(&copy.join("a.db")).is_err());
         set_mode(&copy, 0o700);
     });
+}
+
+/// Neither the history nor the file's own rows, of which some were deleted and some replaced, long before.
+#[test]
+fn what_is_redacted_is_nowhere_in_the_database() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let address = format!("sqlite:{}", path.display());
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    let memory = Memory::open(&address, options).unwrap();
+    for (name, lines) in [("small", 1), ("page", 400), ("large", 4_000)] {
+        let secret = "the secret is 4711-4711\n".repeat(lines);
+        let deleted = format!("/memories/{name}-deleted");
+        memory.create(&deleted, &secret).unwrap();
+        memory.delete(&deleted).unwrap();
+        let replaced = format!("/memories/{name}-replaced");
+        memory.create(&replaced, &secret).unwrap();
+        memory.write(&replaced, "nothing", None).unwrap();
+    }
+    for version in memory.history(&memdir::history::HistoryQuery::default()).unwrap() {
+        let content = memory.read_version(version.id).unwrap_or_default();
+        if String::from_utf8_lossy(&content).contains("4711") {
+            memory.redact(version.id, "a test").unwrap();
+        }
+    }
+    drop(memory);
+    let left = |path: &Path| {
+        let bytes = fs::read(path).unwrap_or_default();
+        bytes.windows(9).filter(|window| window == b"4711-4711").count()
+    };
+    assert_eq!(left(&path), 0);
+    assert_eq!(left(&place.path().join("a.db-wal")), 0);
 }

@@ -334,6 +334,8 @@ fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     distrust(&db)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
+    // What is deleted or replaced does not stay in free pages: what is redacted later is then in the history only.
+    db.pragma_update(None, "secure_delete", true)?;
     match database.durability {
         // Each commit is flushed. The second setting is for Apple's systems, whose fsync does not reach
         // the disk.

@@ -17,10 +17,7 @@ impl SqliteDatabase {
         &self,
         erase: impl FnOnce(&Tree<'_>) -> Result<(), SqliteError>,
     ) -> Result<(), StoreError> {
-        self.change(&Context::new(), "rewriting the history", |tree| {
-            tree.pragma_update(None, "secure_delete", true)?;
-            erase(&tree)
-        })?;
+        self.change(&Context::new(), "rewriting the history", |tree| erase(&tree))?;
         // The log still has the pages as they were. Readers may be in the way; then a later one does it.
         let _ = self.checkpoint();
         Ok(())
