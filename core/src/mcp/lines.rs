@@ -27,6 +27,8 @@ pub(super) struct Lines<R, W> {
     line: Vec<u8>,
     /// Whether it is the rest of one that was too long.
     is_rest: bool,
+    /// Whether the client has asked for something. What comes before has no meaning, and would end the session.
+    has_begun: bool,
     /// An answer that is being sent to what was no message.
     answering: Option<JoinHandle<io::Result<()>>>,
 }
@@ -38,7 +40,15 @@ where
 {
     pub(super) fn new(read: R, write: W, most: usize) -> Self {
         let (read, write) = (BufReader::new(read), Arc::new(Mutex::new(Some(write))));
-        Self { read, write, most, line: Vec::new(), is_rest: false, answering: None }
+        Self {
+            read,
+            write,
+            most,
+            line: Vec::new(),
+            is_rest: false,
+            has_begun: false,
+            answering: None,
+        }
     }
 
     /// The next line, without its end. `None` when the client sends no more.
@@ -48,7 +58,10 @@ where
             let most = if self.is_rest { DROPPED } else { self.most.saturating_add(2) };
             let room = most.saturating_sub(self.line.len()) as u64;
             if (&mut self.read).take(room).read_until(b'\n', &mut self.line).await? == 0 {
-                return Ok(None);
+                // The last line may have no end.
+                let last = std::mem::take(&mut self.line);
+                let is_line = !last.is_empty() && !self.is_rest;
+                return Ok(is_line.then_some(Line::Whole(last)));
             }
             let has_ended = self.line.last() == Some(&b'\n');
             let is_full = self.line.len() >= most;
@@ -112,7 +125,13 @@ where
                 Line::TooLong => Some(Box::new(message::too_long(self.most))),
                 Line::Whole(line) if line.is_empty() => None,
                 Line::Whole(line) => match message::read(&line) {
-                    Ok(message) => return Some(message),
+                    Ok(message) => {
+                        self.has_begun |= matches!(message, ClientJsonRpcMessage::Request(_));
+                        if self.has_begun {
+                            return Some(message);
+                        }
+                        None
+                    }
                     Err(NoMessage(answer)) => answer,
                 },
             };
@@ -158,11 +177,19 @@ mod tests {
     #[test]
     fn a_line_that_is_no_message_is_answered_and_the_next_is_read() {
         let bad = r#"{"jsonrpc":"2.0","id":2,"method":"ping","params":{"a":"\ud83d"}}"#;
-        let sent = format!("{PING}\r\n\n{bad}\n{{\n{PING}\nno end");
+        let sent = format!("{PING}\r\n\n{bad}\n{{\n{PING}\n{PING}");
         let (messages, answers) = exchange(sent.as_bytes(), 1_000);
-        assert_eq!((messages, answers.len()), (2, 2));
+        assert_eq!((messages, answers.len()), (3, 2));
         assert_eq!((&answers[0]["id"], &answers[0]["error"]["code"]), (&json!(2), &json!(-32700)));
         assert_eq!((answers[1].get("id"), &answers[1]["error"]["code"]), (None, &json!(-32700)));
+    }
+
+    #[test]
+    fn what_comes_before_the_first_request_is_passed_over() {
+        let early = r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#;
+        let answer = r#"{"jsonrpc":"2.0","id":3,"result":{}}"#;
+        let sent = format!("{early}\n{answer}\n{PING}\n{early}\n");
+        assert_eq!(exchange(sent.as_bytes(), 1_000), (2, Vec::new()));
     }
 
     #[test]

@@ -59,6 +59,10 @@ pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), Failure> {
             Ok(running) => running,
             // The client is gone before it has said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            // Its own sentence shows the whole message.
+            Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+                return Err(Failure::Client("it did not begin with initialize".to_owned()));
+            }
             Err(error) => return Err(Failure::Client(error.to_string())),
         };
         running.waiting().await.map(drop).map_err(|error| Failure::Io(io::Error::other(error)))
