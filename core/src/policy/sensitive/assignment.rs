@@ -40,7 +40,9 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
 }
 
 /// `the password for the router is …`.
-const BEFORE_A_THING: [&str; 9] = ["for", "of", "für", "vom", "von", "pour", "para", "de", "del"];
+const BEFORE_A_THING: [&str; 14] = [
+    "for", "of", "für", "vom", "von", "pour", "para", "de", "del", "du", "do", "da", "van", "voor",
+];
 
 /// A value that begins behind a match.
 struct Value<'t> {
