@@ -37,7 +37,7 @@ pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mcp"))]
 mod tests {
     use crate::{Memory, MemoryOptions, MemoryPath};
 

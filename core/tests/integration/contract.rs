@@ -1,10 +1,10 @@
 //! Every store of the core keeps the contract, and the check notices stores that do not.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-#[cfg(all(unix, feature = "postgres"))]
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+#[cfg(all(unix, feature = "postgres"))]
 use crate::common::postgres;
 use memdir::store::{
     Context, Edit, Entry, InProcess, Layer, Mutation, Node, Store, StoreError, check_contract,

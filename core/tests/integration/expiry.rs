@@ -8,16 +8,17 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+#[cfg(unix)]
+use std::time::Instant;
+use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{at, put};
-use memdir::store::{
-    Context, Encrypted, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly,
-};
-use memdir::{
-    EncryptionKey, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
-    open_store,
-};
+#[cfg(unix)]
+use memdir::store::Encrypted;
+use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Mutation, Node, ReadOnly};
+#[cfg(unix)]
+use memdir::{EncryptionKey, open_store};
+use memdir::{Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 const HOUR: Duration = Duration::from_secs(3600);
 

@@ -3,12 +3,12 @@
 #![cfg(any(unix, windows))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-#[cfg(all(unix, feature = "object-storage"))]
-#[cfg(all(unix, feature = "postgres"))]
 use std::collections::BTreeMap;
 
+#[cfg(all(unix, feature = "object-storage"))]
 use crate::common::clouds;
 use crate::common::effort::times;
+#[cfg(all(unix, feature = "postgres"))]
 use crate::common::postgres;
 use crate::common::workers::{self, Job, Worker, numbers, text};
 use memdir::history::{HistoryQuery, Operation, Version};

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
-#[cfg(unix)]
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 

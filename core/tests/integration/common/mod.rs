@@ -35,7 +35,9 @@ pub(crate) mod workers;
 use std::os::unix::fs::{PermissionsExt, chown};
 #[cfg(unix)]
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 use std::process::{Child, Command};
 #[cfg(unix)]
 use std::sync::OnceLock;
