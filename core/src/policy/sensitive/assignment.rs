@@ -32,8 +32,8 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
         (0..=4, [b'!' | b'?' | b'.', b'=' | b':' | b'!' | b'?' | b'.', ..]) => true,
         // A quotation mark, a dash, the first byte of other dashes and of an arrow.
         (1..=4, [b'"' | b'\'' | b'`' | b'-' | 0xe2, ..]) | (1..=2, [b'(', ..]) => true,
-        // `is`, `ist`, `lautet`, `est`, `es`, `string`.
-        (1, [b'i' | b'l' | b'e' | b's' | b'S', ..]) => true,
+        // `is`, `ist`, `lautet`, `est`, `es`, `é`, `string`.
+        (1, [b'i' | b'l' | b'e' | b's' | b'S', ..] | [0xc3, 0xa9, ..]) => true,
         (1, rest) => BEFORE_A_THING.iter().any(|word| rest.starts_with(word.as_bytes())),
         _ => false,
     }
@@ -422,7 +422,7 @@ mod tests {
     use super::super::context::CONTEXT;
     use super::*;
 
-    const AFTER: [&str; 39] = [
+    const AFTER: [&str; 40] = [
         "(",
         ")",
         " (a) ",
@@ -443,6 +443,7 @@ mod tests {
         "is",
         "ist",
         "lautet",
+        "é",
         "IS",
         "s",
         ">",
