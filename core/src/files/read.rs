@@ -37,12 +37,13 @@ pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
     }
 }
 
-#[cfg(all(test, feature = "mcp"))]
+#[cfg(test)]
 mod tests {
-    use crate::{Memory, MemoryOptions, MemoryPath};
-
+    #[cfg(feature = "mcp")]
     #[test]
     fn a_directory_is_not_shown_as_a_file() {
+        use crate::{Memory, MemoryOptions, MemoryPath};
+
         let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
         memory.create("/memories/dir/a.md", "x").unwrap();
         let shown = memory.read_shown(&MemoryPath::parse("/memories/dir").unwrap());
