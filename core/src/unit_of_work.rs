@@ -17,7 +17,7 @@ pub(crate) struct UnitOfWork<'m> {
     store: &'m Arc<dyn Store>,
     policies: &'m Policies,
     context: Context,
-    /// What was changed, in this order. Empty while nobody observes a store.
+    /// What was changed, in this order. Empty while no store is observed.
     changes: RefCell<Vec<Change>>,
 }
 

@@ -150,11 +150,7 @@ where
         if !head.headers.contains_key(hyper::header::EXPECT) {
             request::discard(&mut body, limits.body.min(QUIET), limits.body).await;
         }
-        let why = format!(
-            "The request is too large: it has more than {} bytes. Nothing was done.\n",
-            limits.declared
-        );
-        return said(StatusCode::PAYLOAD_TOO_LARGE, why);
+        return said(StatusCode::PAYLOAD_TOO_LARGE, too_large(limits.declared));
     }
     let (body, rest) = RequestBody::new(body, limits, work.held());
     let Ok(response) = service.call(Request::from_parts(head, body)).await;
@@ -177,6 +173,11 @@ fn refused<B>(status: StatusCode, why: &'static str) -> Response<ResponseBody<B>
         .headers_mut()
         .insert(hyper::header::RETRY_AFTER, hyper::header::HeaderValue::from_static("1"));
     response
+}
+
+/// What is answered to a request of more bytes than these.
+pub(crate) fn too_large(most: usize) -> String {
+    format!("The request is too large: it has more than {most} bytes. Nothing was done.\n")
 }
 
 fn said<B>(status: StatusCode, text: String) -> Response<ResponseBody<B>> {

@@ -132,7 +132,7 @@ impl Rest {
     }
 }
 
-/// Reads a body that nobody wants, for as long as some of it comes within `quiet`, and for so long at most.
+/// Reads a body and drops it. Ends when nothing of it comes within `quiet`, or after `patience`.
 pub(super) async fn discard(body: &mut Incoming, quiet: Duration, patience: Duration) {
     let read = async {
         while let Ok(Some(Ok(_))) =

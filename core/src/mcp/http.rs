@@ -77,10 +77,7 @@ async fn read(request: Request<RequestBody>, most: usize) -> Result<Request<Full
     match Limited::new(body, most).collect().await {
         Ok(body) => Ok(Request::from_parts(head, Full::new(body.to_bytes()))),
         Err(error) if error.is::<LengthLimitError>() => {
-            let why = format!(
-                "The request is too large: it has more than {most} bytes. Nothing was done.\n"
-            );
-            Err(said(StatusCode::PAYLOAD_TOO_LARGE, why))
+            Err(said(StatusCode::PAYLOAD_TOO_LARGE, http_server::too_large(most)))
         }
         Err(_) => Err(said(StatusCode::BAD_REQUEST, "The body could not be read\n".to_owned())),
     }

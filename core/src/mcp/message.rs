@@ -11,7 +11,7 @@ use serde_json::error::Category;
 /// The mark with which some programs begin a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Why there is no message: the answer, unless the text was one that nobody waits for.
+/// The answer to a text that is no message. A notification, or an answer of the client's own, gets none.
 pub(super) struct NoMessage(pub(super) Option<Box<ServerJsonRpcMessage>>);
 
 /// The message of a text.
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_answered_who_waits_for_nothing() {
+    fn notifications_and_answers_get_no_answer() {
         for text in [
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"a":"\ud83d"}}"#,
             r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#,

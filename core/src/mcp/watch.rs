@@ -342,7 +342,7 @@ mod tests {
     /// Far beyond what anything takes here.
     const LONG: Duration = Duration::from_secs(60);
 
-    /// A store at which nobody can look before it is let.
+    /// A store whose files cannot be listed until the test allows it.
     struct Closed {
         store: InProcess,
         is_open: Arc<(Mutex<bool>, Condvar)>,
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    /// A memory at which nobody can look, what lets them look, and what follows it.
+    /// A memory over such a store, what allows the listing, and what follows the memory.
     fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
         let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
         let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };

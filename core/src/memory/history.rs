@@ -216,7 +216,7 @@ impl Memory {
         if self.store.info().is_read_only { Err(HistoryError::ReadOnly) } else { self.recorder() }
     }
 
-    /// The context of an operation of this memory's actor. Without a history nobody asks who it is.
+    /// The context of an operation of this memory's actor. Only a history needs the actor.
     fn context(&self) -> Context {
         Context::of(self.history.as_ref().and_then(|_| self.actor.clone()))
     }

@@ -33,7 +33,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// The context of a change that nobody in particular makes.
+    /// The context of a change without an actor.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

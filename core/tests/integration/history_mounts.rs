@@ -175,7 +175,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     let team = scene.alone("team");
     team.undo(last.change, false).unwrap();
     assert!(tree.read("/memories/team/plans/a.md").is_err());
-    // And no history says that somebody else did it.
+    // No version is `external`.
     for memory in [tree, team, scene.alone("memory"), scene.alone("docs")] {
         assert!(done(&memory).iter().all(|done| !done.contains("external")), "{:?}", done(&memory));
         assert!(done(&memory).iter().all(|done| !done.contains(".memdir-")));
