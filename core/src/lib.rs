@@ -63,7 +63,6 @@ pub mod command;
 pub mod copy;
 pub mod history;
 pub mod hooks;
-pub mod path;
 pub mod policy;
 pub mod reply;
 pub mod store;
@@ -71,14 +70,12 @@ pub mod text;
 pub mod value;
 
 mod call;
-mod cancel;
 mod changes;
 mod check;
 mod context_management;
 #[cfg(test)]
 #[path = "../tests/integration/common/effort.rs"]
 mod effort;
-mod error;
 mod files;
 mod handlers;
 #[cfg(any(feature = "mcp", feature = "page"))]
@@ -90,9 +87,7 @@ mod memory;
 mod options;
 #[cfg(feature = "page")]
 mod page;
-mod per_process;
 mod policies;
-mod process;
 mod regex;
 mod repair;
 #[doc(hidden)]
@@ -103,18 +98,17 @@ mod typed_time;
 mod unit_of_work;
 
 pub use call::Call;
-pub use cancel::Cancellation;
 pub use changes::{Change, ChangeKind, Subscription};
 pub use check::{Checked, check};
 pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
-pub use error::{ConfigError, Error, HookError, NameCase};
 pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
+pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
+pub(crate) use memdir_store::{cancel, error, per_process, process};
 pub use memory::Memory;
 pub use options::MemoryOptions;
-pub use path::MemoryPath;
 pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]

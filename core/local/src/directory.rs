@@ -1,19 +1,19 @@
 //! [`LocalDirectory`], and how it is opened. Everything else has one half for each system: `local` is for Unix, and
-//! `local_windows` for Windows. Each half implements [`Store`](crate::Store), and these three functions:
+//! `local_windows` for Windows. Each half implements [`Store`](memdir_store::Store), and these three functions:
 //! `make_root`, `check_root` and `remove_leftovers`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::settings::{Durability, LOCK_TIMEOUT};
-use super::{Location, StoreError};
+use memdir_store::settings::{Durability, LOCK_TIMEOUT};
+use memdir_store::{Location, StoreError};
 
 /// A store in a directory on this machine.
 ///
 /// With [`open`](LocalDirectory::open) the files are in its `memories` directory, the layout of the
 /// SDKs' own tools. With [`open_bare`](LocalDirectory::open_bare) they are in the directory itself.
 ///
-/// Links and special files are never followed or opened. Names that no [`MemoryPath`](crate::MemoryPath) can contain
+/// Links and special files are never followed or opened. Names that no [`MemoryPath`](memdir_store::MemoryPath) can contain
 /// are left alone, and are not listed. An edit keeps a file's mode and owner, and on Windows its access rights and
 /// attributes. It replaces the file, so hard links keep the old content.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct LocalDirectory {
     pub(super) read_only: bool,
     /// The file system that files can be read from without waiting.
     #[cfg(target_os = "linux")]
-    pub(super) nowait: std::sync::OnceLock<super::local_read::FileSystem>,
+    pub(super) nowait: std::sync::OnceLock<crate::read::FileSystem>,
     /// Whether the system has refused to replace a file that somebody has open.
     #[cfg(windows)]
     pub(super) refuses_open_files: std::sync::atomic::AtomicBool,
@@ -142,7 +142,12 @@ impl LocalDirectory {
         })
     }
 
-    pub(in crate::store) fn existing(
+    /// Opens the tree in `directory` itself if it exists. As [`find_bare`](Self::find_bare), or read-only, as
+    /// [`open_read_only`](Self::open_read_only).
+    ///
+    /// # Errors
+    /// [`StoreError::Failed`] if it cannot be opened.
+    pub fn existing(
         directory: &Path,
         durability: Durability,
         read_only: bool,

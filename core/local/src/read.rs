@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
-use super::StoreError;
+use memdir_store::StoreError;
 
 /// What is known about the file system of a tree, for reading without waiting.
 #[cfg(target_os = "linux")]

@@ -12,11 +12,11 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::path::PathBuf;
 
-use super::local_directory::LocalDirectory;
-use crate::path::MemoryPath;
-use crate::per_process::PerProcess;
-use crate::store::StoreError;
-use crate::store::turns::{Turn, Turns};
+use crate::directory::LocalDirectory;
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
+use memdir_store::per_process::PerProcess;
+use memdir_store::turns::{Turn, Turns};
 
 /// How many threads of a process stage a content in a tree at the same time: their flushes coincide.
 const STAGING: usize = 16;
@@ -25,15 +25,15 @@ static AT_FILES: PerProcess<Turns<(PathBuf, String)>> = PerProcess::new();
 static TO_STAGE: PerProcess<Turns<PathBuf>> = PerProcess::new();
 
 /// A turn; none for a store that is only read.
-pub(in crate::store) struct OwnTurn<K: Hash + Eq + Clone + 'static>(Option<Turn<'static, K>>);
+pub(crate) struct OwnTurn<K: Hash + Eq + Clone + 'static>(Option<Turn<'static, K>>);
 
 impl<K: Hash + Eq + Clone> OwnTurn<K> {
     /// Whether others went first.
-    pub(in crate::store) fn has_waited(&self) -> bool {
+    pub(crate) fn has_waited(&self) -> bool {
         self.0.as_ref().is_some_and(Turn::has_waited)
     }
 
-    pub(in crate::store) fn succeeded(&mut self) {
+    pub(crate) fn succeeded(&mut self) {
         if let Some(turn) = &mut self.0 {
             turn.succeeded();
         }
@@ -42,7 +42,7 @@ impl<K: Hash + Eq + Clone> OwnTurn<K> {
 
 impl LocalDirectory {
     /// Waits for the turn at a file, if another thread of this process has it.
-    pub(in crate::store) fn turn_if_busy(
+    pub(crate) fn turn_if_busy(
         &self,
         path: &MemoryPath,
     ) -> Result<Option<OwnTurn<(PathBuf, String)>>, StoreError> {
@@ -52,7 +52,7 @@ impl LocalDirectory {
     }
 
     /// Waits for the turn at a file.
-    pub(in crate::store) fn turn_at(
+    pub(crate) fn turn_at(
         &self,
         path: &MemoryPath,
     ) -> Result<OwnTurn<(PathBuf, String)>, StoreError> {
@@ -60,7 +60,7 @@ impl LocalDirectory {
     }
 
     /// Waits until few other threads of this process have a staged content.
-    pub(in crate::store) fn turn_to_stage(&self) -> Result<OwnTurn<PathBuf>, StoreError> {
+    pub(crate) fn turn_to_stage(&self) -> Result<OwnTurn<PathBuf>, StoreError> {
         self.turn(&TO_STAGE, STAGING, || self.root.clone())
     }
 

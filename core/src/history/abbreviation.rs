@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::id::HistoryId;
 use super::reading::Reading;
 use super::timeline::Moment;
-use super::version::Operation;
+use memdir_store::Operation;
 
 /// The shortest part of an id that is looked for, in digits.
 pub(crate) const SHORTEST: usize = 6;

@@ -3,9 +3,9 @@
 use super::journal::Flush;
 use super::record::{Content, Row};
 use super::recorder::{Recorded, Recorder};
-use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{Context, Mutation, Node, StoreError};
+use memdir_store::Operation;
 
 impl Recorder {
     /// Records that the files are gone, each with its content.

@@ -3,9 +3,9 @@
 use super::journal::Flush;
 use super::record::{Content, Digest, Row};
 use super::recorder::{Recorded, Recorder};
-use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{Context, Edit, Mutation, Splice, StoreError};
+use memdir_store::Operation;
 
 impl Recorder {
     fn record_edit(

@@ -12,8 +12,8 @@ use super::id::HistoryId;
 use super::reading::Reading;
 use super::record::Digest;
 use super::timeline::{Moment, State};
-use super::version::Operation;
 use crate::path::MemoryPath;
+use memdir_store::Operation;
 
 /// Where the commits go.
 const BRANCH: &str = "refs/heads/main";

@@ -24,7 +24,6 @@ mod error;
 #[cfg(feature = "cli")]
 mod fast_import;
 mod hidden;
-pub(crate) mod id;
 mod index;
 mod journal;
 mod kept_files;
@@ -61,7 +60,8 @@ pub use error::HistoryError;
 #[cfg(feature = "cli")]
 pub(crate) use fast_import::{NotWritten, write_fast_import};
 pub(crate) use hidden::hiding;
-pub use id::{HistoryId, NoHistoryId};
+pub(crate) use memdir_store::history_id as id;
+pub use memdir_store::{HistoryId, NoHistoryId, Operation};
 pub use past::PastFile;
 pub use query::HistoryQuery;
 #[cfg(feature = "cli")]
@@ -75,4 +75,4 @@ pub use steps::{Restored, RestoredFile};
 pub(crate) use transfer::{Carried, Collected};
 #[doc(hidden)]
 pub use undo::Undo;
-pub use version::{Operation, Version};
+pub use version::Version;

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::id::HistoryId;
-use super::version::Operation;
 use crate::path::MemoryPath;
+use memdir_store::Operation;
 
 const MAGIC: [u8; 4] = *b"MDH1";
 /// How many bytes stand before the header.

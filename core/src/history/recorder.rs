@@ -21,12 +21,12 @@ use super::noted::Noted;
 use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
-use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::{
     Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
     Splice, Store, StoreError,
 };
+use memdir_store::Operation;
 
 /// A store with a history: it records every change before it is made.
 pub(crate) struct Recorder {

@@ -15,9 +15,9 @@ use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::steps::{Restored, Step, without_detours};
 use super::timeline::State;
-use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::Context;
+use memdir_store::Operation;
 
 /// What a file should be.
 #[derive(Debug, Clone)]

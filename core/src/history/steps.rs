@@ -11,9 +11,9 @@ use super::record::{Content, Digest};
 use super::recorder::Recorder;
 use super::settle::Found;
 use super::snapshot::Snapshot;
-use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
 use crate::store::{Context, Mutation, OnExisting, Splice, StoreError};
+use memdir_store::Operation;
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -11,8 +11,9 @@ use super::id::HistoryId;
 use super::journal::Stored;
 use super::record::{Content, Digest, Header, Redaction, Row};
 use super::settle::{self, Found};
-use super::version::{Operation, Version};
+use super::version::Version;
 use crate::path::{Folding, MemoryPath};
+use memdir_store::Operation;
 
 /// The numbers of a record's versions: two for each row, because somebody else may have changed the file before.
 const NUMBERS: usize = 2;

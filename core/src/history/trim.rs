@@ -10,7 +10,7 @@ use super::id::HistoryId;
 use super::record::{Content, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
-use super::version::Operation;
+use memdir_store::Operation;
 
 /// A content that is to be kept as a whole.
 type Whole = (Content, Vec<u8>);

@@ -1,83 +1,11 @@
 //! [`Version`]: what the history tells about one file and one change.
 
-use std::fmt;
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::id::HistoryId;
 use crate::path::MemoryPath;
-
-/// What a change did to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Operation {
-    /// A new file.
-    Created,
-    /// An edit: `str_replace`, `insert`, or an edit of your own code.
-    Modified,
-    /// The whole content was replaced.
-    Overwritten,
-    /// The file, or a directory above it, was renamed or moved. The content is the same.
-    Renamed,
-    /// The file, or a directory above it, was deleted.
-    Deleted,
-    /// Nobody had used it for so long that it expired.
-    Expired,
-    /// It was deleted with everything else ([`Memory::clear`](crate::Memory::clear)).
-    Cleared,
-    /// An earlier state was brought back.
-    Restored,
-    /// It came from a file outside of the memory (`memdir import`).
-    Imported,
-    /// The content of an earlier version was removed from the history.
-    Redacted,
-    /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-    /// file, and is what that change found.
-    External,
-}
-
-impl Operation {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Created,
-        Self::Modified,
-        Self::Overwritten,
-        Self::Renamed,
-        Self::Deleted,
-        Self::Expired,
-        Self::Cleared,
-        Self::Restored,
-        Self::Imported,
-        Self::Redacted,
-        Self::External,
-    ];
-
-    /// Its name in every language: `"created"`, `"modified"`, …
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Modified => "modified",
-            Self::Overwritten => "overwritten",
-            Self::Renamed => "renamed",
-            Self::Deleted => "deleted",
-            Self::Expired => "expired",
-            Self::Cleared => "cleared",
-            Self::Restored => "restored",
-            Self::Imported => "imported",
-            Self::Redacted => "redacted",
-            Self::External => "external",
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use memdir_store::{HistoryId, Operation};
 
 /// One version of one file: what a change made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -9,17 +9,17 @@
 /// it.
 pub fn before_fork() {
     #[cfg(feature = "sqlite")]
-    super::sqlite::connection::before_fork();
+    memdir_sqlite::before_fork();
 }
 
 /// Call this in the parent after [`before_fork`], also if the fork failed.
 pub fn after_fork_in_parent() {
     #[cfg(feature = "sqlite")]
-    super::sqlite::connection::after_fork_in_parent();
+    memdir_sqlite::after_fork_in_parent();
 }
 
 /// Call this in the child after [`before_fork`].
 pub fn after_fork_in_child() {
     #[cfg(feature = "sqlite")]
-    super::sqlite::connection::after_fork_in_child();
+    memdir_sqlite::after_fork_in_child();
 }

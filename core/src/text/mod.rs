@@ -10,18 +10,16 @@ mod lines;
 #[cfg(feature = "page")]
 pub(crate) mod merge;
 mod page;
-mod similar;
 mod size;
-mod splice;
 
 pub use diff::unified_diff;
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
+pub use memdir_store::Splice;
+pub(crate) use memdir_store::similar::most_similar;
 pub use page::{Ending, NotText, Page, Pager};
-pub(crate) use similar::most_similar;
 pub use size::human_size;
-pub use splice::Splice;
 
 /// The most lines a file may have to be shown: line numbers are six characters wide
 /// (documentation of the tool, "view").

@@ -6,7 +6,7 @@ use super::{Entry, Store, StoreError, listed_file};
 use crate::path::MemoryPath;
 
 /// The last access of a file, from the listing of its directory.
-pub(super) fn listed<S: Store + ?Sized>(
+pub fn listed<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
 ) -> Result<Option<SystemTime>, StoreError> {
@@ -15,13 +15,13 @@ pub(super) fn listed<S: Store + ?Sized>(
 
 /// The files that were not used at `since` or later, according to their entries. A file without a known time
 /// counts as used.
-pub(super) fn unused(mut files: Vec<Entry>, since: SystemTime) -> Vec<Entry> {
+pub fn unused(mut files: Vec<Entry>, since: SystemTime) -> Vec<Entry> {
     files.retain(|file| is_unused(file.modified, file.accessed, since));
     files
 }
 
 /// Whether a file with these times was not used at `since` or later.
-pub(super) fn is_unused(
+pub fn is_unused(
     modified: Option<SystemTime>,
     accessed: Option<SystemTime>,
     since: SystemTime,
@@ -30,8 +30,7 @@ pub(super) fn is_unused(
 }
 
 /// The result of [`Store::delete_unused`]: `false` if the path is gone, or is a directory.
-#[cfg(any(unix, windows, feature = "encryption", feature = "object-storage"))]
-pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
+pub fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match done {
         Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {
             Ok(false)
@@ -42,9 +41,11 @@ pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreErr
 
 /// The times of one file, for a copy that keeps its original's.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Times {
-    pub(crate) modified: Option<SystemTime>,
-    pub(crate) accessed: Option<SystemTime>,
+pub struct Times {
+    /// When it was last written.
+    pub modified: Option<SystemTime>,
+    /// Its last recorded access.
+    pub accessed: Option<SystemTime>,
 }
 
 impl Times {
@@ -52,7 +53,7 @@ impl Times {
     ///
     /// # Errors
     /// As [`Store::modified`].
-    pub(crate) fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
+    pub fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
         let accessed = if store.info().tracks_access { store.accessed(path)? } else { None };
         Ok(Self { modified: store.modified(path)?, accessed })
     }
@@ -61,11 +62,7 @@ impl Times {
     ///
     /// # Errors
     /// As [`Store::set_modified`].
-    pub(crate) fn set<S: Store + ?Sized>(
-        self,
-        store: &S,
-        path: &MemoryPath,
-    ) -> Result<(), StoreError> {
+    pub fn set<S: Store + ?Sized>(self, store: &S, path: &MemoryPath) -> Result<(), StoreError> {
         // The access first, so the file never seems to be unused for longer than it is.
         if let Some(time) = self.accessed.filter(|_| store.info().tracks_access) {
             store.record_access(path, time)?;

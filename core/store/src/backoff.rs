@@ -7,8 +7,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::StoreError;
 use crate::cancel;
-use crate::store::StoreError;
 
 /// The pauses between attempts, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
@@ -16,14 +16,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// A deadline for waiting for other writers.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub struct Backoff {
     deadline: Option<Instant>,
     pause: Duration,
 }
 
 impl Backoff {
     /// Waits for `timeout` in all at most, without one for ever.
-    pub(super) fn new(timeout: Option<Duration>) -> Backoff {
+    pub fn new(timeout: Option<Duration>) -> Backoff {
         // A timeout beyond the clock's range is no timeout.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Backoff { deadline, pause: FIRST_PAUSE }
@@ -33,7 +33,7 @@ impl Backoff {
     ///
     /// # Errors
     /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
-    pub(super) fn wait(&mut self) -> Result<(), StoreError> {
+    pub fn wait(&mut self) -> Result<(), StoreError> {
         cancel::check()?;
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(StoreError::Busy);

@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// Cancels calls.
 ///
@@ -96,7 +96,7 @@ impl fmt::Debug for Cancellation {
 }
 
 /// The cancellation of the call that this thread executes, for work that goes on in another thread.
-pub(crate) fn current() -> Option<Cancellation> {
+pub fn current() -> Option<Cancellation> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn current() -> Option<Cancellation> {
 ///
 /// # Errors
 /// [`StoreError::Cancelled`] if the caller has gone.
-pub(crate) fn check() -> Result<(), StoreError> {
+pub fn check() -> Result<(), StoreError> {
     // Not under the borrow: the callback may execute commands itself.
     if current().is_some_and(|current| current.is_cancelled()) {
         Err(StoreError::Cancelled)

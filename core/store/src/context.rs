@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::StoreError;
 use super::notes::Note;
-use crate::history::id::HistoryId;
-use crate::history::version::Operation;
+use crate::history_id::HistoryId;
+use crate::operation::Operation;
 
 /// Ends when what it stands for is on the disk.
-pub(crate) type Wait = Box<dyn FnOnce() -> Result<(), StoreError>>;
+type Wait = Box<dyn FnOnce() -> Result<(), StoreError>>;
 
 /// Who makes a change and what for, and what has to be kept, or waited for, together with it.
 ///
@@ -40,48 +40,48 @@ impl Context {
     }
 
     /// The context of what this actor does.
-    pub(crate) fn of(actor: Option<Arc<str>>) -> Self {
+    pub fn of(actor: Option<Arc<str>>) -> Self {
         Self { actor, ..Self::default() }
     }
 
     /// The same context of an operation that has a name of its own.
-    pub(crate) fn doing(self, operation: Operation) -> Self {
+    pub fn doing(self, operation: Operation) -> Self {
         Self { operation: Some(operation), ..self }
     }
 
     /// Who makes the change, as the host program says.
-    pub(crate) fn actor(&self) -> Option<&str> {
+    pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
     }
 
     /// What is done, which is `usual` unless the operation has a name of its own.
-    pub(crate) fn operation(&self, usual: Operation) -> Operation {
+    pub fn operation(&self, usual: Operation) -> Operation {
         self.operation.unwrap_or(usual)
     }
 
     /// The change that has begun, which further records belong to. `None` while nothing was recorded.
-    pub(crate) fn change(&self) -> Option<HistoryId> {
+    pub fn change(&self) -> Option<HistoryId> {
         self.change.get()
     }
 
     /// Further records belong to this change, unless one has begun already.
-    pub(crate) fn begin(&self, change: HistoryId) {
+    pub fn begin(&self, change: HistoryId) {
         self.change.set(self.change.get().or(Some(change)));
     }
 
     /// The store keeps this note in the transaction of the next change.
-    pub(crate) fn put_note(&self, note: Note) {
+    pub fn put_note(&self, note: Note) {
         *self.note.borrow_mut() = Some(note);
     }
 
     /// Takes the note for a transaction that begins, or that will never be.
-    pub(crate) fn take_note(&self) -> Option<Note> {
+    pub fn take_note(&self) -> Option<Note> {
         self.note.borrow_mut().take()
     }
 
     /// The next change takes effect when this has ended: the record of a history is being flushed meanwhile. A store that
     /// flushes the new content first waits after that, so both flushes coincide.
-    pub(crate) fn put_wait(&self, wait: Wait) {
+    pub fn put_wait(&self, wait: Wait) {
         *self.wait.borrow_mut() = Some(wait);
     }
 
@@ -89,7 +89,7 @@ impl Context {
     ///
     /// # Errors
     /// Nothing was changed yet.
-    pub(crate) fn wait(&self) -> Result<(), StoreError> {
+    pub fn wait(&self) -> Result<(), StoreError> {
         let wait = self.wait.borrow_mut().take();
         wait.map_or(Ok(()), |wait| wait().map_err(StoreError::unchanged))
     }

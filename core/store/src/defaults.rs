@@ -12,7 +12,6 @@ use crate::path::{Folding, MemoryPath};
 ///
 /// # Errors
 /// As [`Store::open`].
-#[doc(hidden)]
 pub fn open_whole<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
@@ -30,7 +29,7 @@ pub fn open_whole<S: Store + ?Sized>(
 }
 
 /// The default of [`Store::clear`]: deletes the entries of the root that `may_go`.
-pub(crate) fn clear_each<S: Store + ?Sized>(
+pub fn clear_each<S: Store + ?Sized>(
     store: &S,
     context: &Context,
     may_go: impl Fn(&MemoryPath) -> bool,
@@ -53,7 +52,6 @@ pub(crate) fn clear_each<S: Store + ?Sized>(
 ///
 /// # Errors
 /// As [`Store::modified`].
-#[doc(hidden)]
 pub fn listed_time<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
@@ -62,10 +60,7 @@ pub fn listed_time<S: Store + ?Sized>(
 }
 
 /// The entry of the file at `path` in the listing of its directory.
-pub(crate) fn listed_file<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-) -> Result<Entry, StoreError> {
+pub fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Entry, StoreError> {
     let above = path.parent().ok_or(StoreError::IsADirectory)?;
     let listed = match store.list(&above) {
         Err(StoreError::NotADirectory) => return Err(StoreError::NotFound),
@@ -80,8 +75,7 @@ pub(crate) fn listed_file<S: Store + ?Sized>(
 }
 
 /// The path with its names as a store that ignores case lists them, as far as they are there.
-#[cfg(feature = "encryption")]
-pub(crate) fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
+pub fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
     let folding = Folding::new(true);
     let mut listed = MemoryPath::root();
     let mut there = true;
@@ -102,16 +96,13 @@ pub(crate) fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPa
 }
 
 /// The temporary file that makes a directory in a store that has no other way.
-pub(crate) const NEW_DIRECTORY: &str = ".memdir-new-directory";
+pub const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
 /// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
-pub(crate) const MOVING: &str = ".memdir-moving-";
+pub const MOVING: &str = ".memdir-moving-";
 
 /// The default of [`Store::make_directory`].
-pub(super) fn make_by_writing<S: Store + ?Sized>(
-    store: &S,
-    path: &MemoryPath,
-) -> Result<(), StoreError> {
+pub fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<(), StoreError> {
     let file = path.join(NEW_DIRECTORY).map_err(|_| StoreError::NameTooLong)?;
     match store.list(path) {
         Ok(entries) if !entries.iter().any(|entry| entry.path == file) => return Ok(()),

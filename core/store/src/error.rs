@@ -5,15 +5,14 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
-use crate::store::{Effect, StoreError};
-use crate::text::most_similar;
+use crate::similar::most_similar;
+use crate::{Effect, StoreError};
 
 /// Why a hook failed. For you, never for the model.
 pub type HookError = Box<dyn StdError + Send + Sync>;
 
 /// Why a call of a typed method failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum Error {
     /// The command was refused, and nothing was changed. The text is the exact reply for the model;
     /// send it back with `is_error: true`.
@@ -40,12 +39,12 @@ impl From<ConfigError> for Error {
 
 impl Error {
     /// The error for a wrong address or option.
-    pub(crate) fn config(problem: impl Into<ConfigError>) -> Self {
+    pub fn config(problem: impl Into<ConfigError>) -> Self {
         Self::Config(problem.into())
     }
 
     /// The same error. A failure of the store gets this effect.
-    pub(crate) fn with_effect(self, effect: Effect) -> Self {
+    pub fn with_effect(self, effect: Effect) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.with_effect(effect)),
             other => other,
@@ -102,11 +101,7 @@ impl ConfigError {
     ///
     /// # Errors
     /// That it must be one of them.
-    pub(crate) fn parse_word<T: Copy>(
-        option: &str,
-        words: &[(&str, T)],
-        given: &str,
-    ) -> Result<T, Error> {
+    pub fn parse_word<T: Copy>(option: &str, words: &[(&str, T)], given: &str) -> Result<T, Error> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == given) {
             return Ok(*value);
         }
@@ -119,7 +114,6 @@ impl ConfigError {
 
     /// The error for an option that does not exist. `known` are those that do, as the caller writes them: a few are
     /// named, of many the one that is meant.
-    #[doc(hidden)]
     #[must_use]
     pub fn unknown_option(name: &str, known: &[&str]) -> Self {
         const FEW: usize = 8;
@@ -167,7 +161,6 @@ impl ConfigError {
     }
 
     /// The same error with another name for its option, such as `old_key` for `encryption_key`.
-    #[doc(hidden)]
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         if let Some(Part::Name(first)) = self.sentence.first_mut() {
@@ -177,7 +170,6 @@ impl ConfigError {
     }
 
     /// The same error, which is about an option that its sentence does not begin with.
-    #[doc(hidden)]
     #[must_use]
     pub fn about(mut self, option: &str) -> Self {
         self.option = Some(option.to_owned());
@@ -198,7 +190,6 @@ impl ConfigError {
     }
 
     /// The option that is wrong, as a language of that case writes it; `None` where it is the address.
-    #[doc(hidden)]
     #[must_use]
     pub fn option_in_case(&self, case: NameCase) -> Option<String> {
         self.option().map(|name| case.of(name))

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid, Variant, Version};
 
-use crate::store::StoreError;
+use crate::StoreError;
 
 /// How many bits count the versions of one record.
 const COUNTER_BITS: u32 = 24;
@@ -43,7 +43,7 @@ pub struct NoHistoryId;
 
 impl HistoryId {
     /// A new id for a record, later than every other of this process.
-    pub(super) fn new() -> Result<Self, StoreError> {
+    pub fn new() -> Result<Self, StoreError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let ticks = u64::try_from(now.as_nanos() * 4096 / 1_000_000).unwrap_or(u64::MAX);
         let mut ticks = ticks & ((1 << 60) - 1);
@@ -62,7 +62,7 @@ impl HistoryId {
     }
 
     /// Ids that are made from now on are later than this one.
-    pub(super) fn seen(self) {
+    pub fn seen(self) {
         let ticks = self.ticks();
         // Not one from a broken clock of the far future, after which no later one would fit.
         if ticks < 1 << 59 {
@@ -71,24 +71,24 @@ impl HistoryId {
     }
 
     /// The id with this number within the record.
-    pub(super) fn numbered(self, number: usize) -> Self {
+    pub fn numbered(self, number: usize) -> Self {
         Self(Uuid::from_u128(self.record().0.as_u128() | (number as u128 & COUNTER)))
     }
 
     /// The number within the record.
-    pub(super) fn number(self) -> usize {
+    pub fn number(self) -> usize {
         (self.0.as_u128() & COUNTER) as usize
     }
 
     /// Another id of the same time, for a record that is there a second time, from another place; for 0 the same id.
-    pub(super) fn beside(self, place: usize) -> Self {
+    pub fn beside(self, place: usize) -> Self {
         const RANDOM_BITS: u32 = 62 - COUNTER_BITS;
         let random = (place as u128 & ((1 << RANDOM_BITS) - 1)) << COUNTER_BITS;
         Self(Uuid::from_u128(self.0.as_u128() ^ random))
     }
 
     /// The id of the record that it belongs to.
-    pub(super) fn record(self) -> Self {
+    pub fn record(self) -> Self {
         Self(Uuid::from_u128(self.0.as_u128() & !COUNTER))
     }
 
@@ -150,7 +150,7 @@ impl<'de> serde::Deserialize<'de> for HistoryId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::micros;
+    use crate::micros;
 
     #[test]
     fn ids_sort_by_time_as_values_and_as_texts() {

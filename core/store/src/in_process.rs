@@ -10,7 +10,7 @@ use super::{
     Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError, StoreInfo,
 };
 use crate::path::{MemoryPath, PathError, is_hidden};
-use crate::store::settings::OnExisting;
+use crate::settings::OnExisting;
 
 /// Keeps everything in memory until it is dropped. For tests, and for agents whose memory ends with
 /// their process.

@@ -29,7 +29,6 @@ macro_rules! layer {
             )*
 
             /// [`Store::mounts`]. By default a layer has none: who goes to the mounted stores goes past the layer.
-            #[doc(hidden)]
             fn mounts(&self) -> Option<&dyn MountTable> {
                 None
             }
@@ -117,7 +116,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::store::{Edit, OnExisting, ReadOnly};
+    use crate::{Edit, OnExisting, ReadOnly};
 
     /// Notes which of its methods is called, and refuses it where it may.
     #[derive(Default)]

@@ -1,129 +1,88 @@
-//! [`Store`], the trait of everything that can keep a memory, and its implementations.
+//! What a store of [memdir](https://docs.rs/memdir) is: [`Store`], the trait of everything that can keep a memory, with
+//! the values that it takes and gives, and what stores and layers are built with.
 //!
 //! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
-//! [`Store`] and its methods document the guarantees of every store; [`contract`] checks them.
+//! [`Store`] and its methods document the guarantees of every store; `contract` (feature `testing`) checks them.
+//!
+//! Users of memdir have all of this as `memdir::store`, and depend on this crate only to publish a store by itself. The
+//! types at its root are as stable as memdir's own API. The modules are tools for memdir's own stores: they may change
+//! with every minor version.
+#![deny(unsafe_code)]
 
 use std::time::SystemTime;
 
-use crate::path::MemoryPath;
-
-pub(crate) mod access;
-mod address;
-mod address_hint;
-#[cfg(any(unix, windows))]
-mod backoff;
-pub(crate) mod context;
-mod defaults;
-mod edit;
-#[cfg(feature = "encryption")]
-mod encrypted;
-mod encryption_record;
-mod error;
-mod fork;
+pub mod access;
+pub mod backoff;
+pub mod cancel;
+pub mod context;
+#[cfg(feature = "testing")]
+pub mod contract;
+pub mod defaults;
+pub mod edit;
+#[cfg(test)]
+#[path = "../../tests/integration/common/effort.rs"]
+mod effort;
+pub mod encryption_record;
+pub mod error;
+pub mod history_id;
 mod in_process;
 mod info;
 mod layer;
-#[cfg(unix)]
-mod local;
-#[cfg(any(unix, windows))]
-mod local_directory;
-mod local_path;
-#[cfg(any(unix, windows))]
-mod local_read;
-#[cfg(any(unix, windows))]
-mod local_turns;
-#[cfg(windows)]
-mod local_windows;
+pub mod local_path;
 mod location;
-#[doc(hidden)]
 pub mod micros;
 mod mount_table;
 mod mounts;
 mod mutation;
-mod node;
-pub(crate) mod notes;
-#[cfg(feature = "object-storage")]
-mod objects;
-mod options;
-#[cfg(feature = "postgres")]
-mod postgres;
+pub mod node;
+pub mod notes;
+mod operation;
+pub mod path;
+pub mod per_process;
 mod problem;
+pub mod process;
 mod read_only;
-#[cfg(any(feature = "postgres", feature = "object-storage"))]
-mod runtime;
-pub(crate) mod settings;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod swap;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod total;
-pub(crate) mod transfer;
-#[cfg(any(unix, windows, feature = "sqlite"))]
-mod turns;
-mod walk;
+#[cfg(feature = "runtime")]
+pub mod runtime;
+pub mod settings;
+pub mod similar;
+mod splice;
+mod store_error;
+pub mod swap;
+pub mod total;
+pub mod transfer;
+pub mod turns;
+pub mod walk;
 
-#[cfg(feature = "testing")]
-pub mod contract;
-
-pub use crate::text::Splice;
-#[cfg(feature = "encryption")]
-pub use address::{encrypt, encrypt_lazily};
-pub use address::{
-    location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
-    open_store, redact_address,
-};
+pub use cancel::Cancellation;
 pub use context::Context;
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
-#[cfg(feature = "encryption")]
-pub(crate) use defaults::as_listed;
 use defaults::make_by_writing;
-pub(crate) use defaults::{MOVING, NEW_DIRECTORY, clear_each, listed_file};
-#[doc(hidden)]
-pub use defaults::{listed_time, open_whole};
+pub use defaults::{
+    MOVING, NEW_DIRECTORY, as_listed, clear_each, listed_file, listed_time, open_whole,
+};
 pub use edit::Edit;
-#[cfg(feature = "encryption")]
-pub use encrypted::{Encrypted, EncryptionKey, rekey};
-pub use error::{Effect, StoreError};
-pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+pub use error::{ConfigError, Error, HookError, NameCase};
+pub use history_id::{HistoryId, NoHistoryId};
 pub use in_process::InProcess;
 pub use info::StoreInfo;
 pub use layer::Layer;
-#[cfg(any(unix, windows))]
-pub use local_directory::LocalDirectory;
-#[cfg(feature = "cli")]
-pub(crate) use local_path::hint_at_own_files;
-pub use location::Location;
-pub(crate) use location::overlap;
-#[doc(hidden)]
+pub use location::{Location, overlap};
 pub use mount_table::MountTable;
-#[cfg(feature = "cli")]
-pub(crate) use mounts::is_there;
-#[doc(hidden)]
-pub use mounts::open_place;
-pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub use mounts::Mounts;
 pub use mutation::Mutation;
-pub(crate) use mutation::methods_by_mutate;
-pub(crate) use node::sort_by_path;
-pub use node::{Entry, EntryKind, Node};
-#[cfg(feature = "object-storage")]
-pub use objects::ObjectStorage;
-pub use options::StoreOptions;
-#[cfg(feature = "postgres")]
-pub use postgres::PostgresDatabase;
-#[cfg(feature = "cli")]
-pub(crate) use problem::shown as shown_name;
-pub use problem::{Problem, ProblemKind};
+pub use node::{Entry, EntryKind, Node, sort_by_path};
+pub use operation::Operation;
+pub use path::MemoryPath;
+pub use problem::{Problem, ProblemKind, shown as shown_name};
 pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteDatabase;
-#[doc(hidden)]
+pub use splice::Splice;
+pub use store_error::{Effect, StoreError};
 pub use swap::{Swap, update_by_swap};
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub use total::TotalLimits;
-pub(crate) use walk::Scope;
-pub use walk::walk_files;
+pub use walk::{Scope, walk_files};
 
 /// A place that keeps files and directories under `/memories`.
 ///
@@ -148,7 +107,7 @@ pub use walk::walk_files;
 /// store keeps the contract. To wrap another store, implement [`Layer`].
 ///
 /// ```
-#[doc = include_str!("../../examples/map_store.rs")]
+#[doc = include_str!("../examples/map_store.rs")]
 /// ```
 pub trait Store: Send + Sync {
     /// What the store says about itself. The answer stays the same while the store is open: it is asked when a memory is
@@ -403,7 +362,6 @@ pub trait Store: Send + Sync {
     /// The notes that the store keeps in the transaction of a change, if it can. A history is kept so where it is.
     ///
     /// By default there are none. Not for a store that wraps another one.
-    #[doc(hidden)]
     fn notes(&self) -> Option<&dyn notes::Notes> {
         None
     }
@@ -411,7 +369,6 @@ pub trait Store: Send + Sync {
     /// The stores that this one mounts into one tree, if it does. A history is then kept of each of them, where it is.
     ///
     /// By default it mounts none. Not for a store that wraps another one.
-    #[doc(hidden)]
     fn mounts(&self) -> Option<&dyn MountTable> {
         None
     }

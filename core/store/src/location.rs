@@ -41,19 +41,19 @@ impl Location {
 
     /// Whether it is on this machine, where a look costs nothing.
     #[must_use]
-    pub(crate) fn is_nearby(&self) -> bool {
+    pub fn is_nearby(&self) -> bool {
         self.service.is_empty() || self.service.starts_with("memory:")
     }
 
     /// The same location of a store that changes nothing there.
     #[must_use]
-    pub(crate) fn read_only(self) -> Self {
+    pub fn read_only(self) -> Self {
         Self { read_only: true, ..self }
     }
 
     /// The location of `path` in a store at this location.
     #[must_use]
-    pub(crate) fn below(&self, path: &MemoryPath) -> Self {
+    pub fn below(&self, path: &MemoryPath) -> Self {
         let mut below = self.clone();
         below.path.extend(path.names());
         below
@@ -115,7 +115,7 @@ fn is_above(_: &Path, _: &Path) -> bool {
 
 /// Whether one store's data is within the other's. To copy `from` would then change the source, or copy what
 /// it has just written.
-pub(crate) fn overlap(from: &[Location], to: &[Location]) -> bool {
+pub fn overlap(from: &[Location], to: &[Location]) -> bool {
     let written = || to.iter().filter(|to| !to.read_only);
     from.iter().any(|from| written().any(|to| from.holds(to) || to.holds(from)))
 }

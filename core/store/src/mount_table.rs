@@ -6,7 +6,7 @@ use super::Store;
 use crate::path::MemoryPath;
 
 /// Makes a store of another one.
-pub(super) type Wrap<'w> = dyn FnMut(&Arc<dyn Store>) -> Arc<dyn Store> + 'w;
+pub(crate) type Wrap<'w> = dyn FnMut(&Arc<dyn Store>) -> Arc<dyn Store> + 'w;
 
 /// The stores that one store mounts into one tree. A history is kept of each of them, where it is.
 pub trait MountTable {

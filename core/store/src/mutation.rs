@@ -7,7 +7,8 @@ use crate::path::MemoryPath;
 
 /// A change of a store, as a value that goes through all layers by one method ([`Store::mutate`]). Each is what the method
 /// of the same name documents.
-#[non_exhaustive]
+///
+/// A layer decides about each kind of change, so a new kind is a new major version.
 pub enum Mutation<'m> {
     /// [`Store::write`].
     Write {
@@ -97,90 +98,91 @@ impl Mutation<'_> {
 }
 
 /// The methods of [`Store`] that change something, for a store that makes every change by [`Store::mutate`].
+///
+/// It stands in the place of the methods, within `impl Store for …`.
+#[macro_export]
 macro_rules! methods_by_mutate {
     () => {
         fn write(
             &self,
             path: &$crate::path::MemoryPath,
             content: &[u8],
-            existing: $crate::store::OnExisting,
-        ) -> Result<(), $crate::store::StoreError> {
-            let write = $crate::store::Mutation::Write { path, content, existing };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), write).map(drop)
+            existing: $crate::OnExisting,
+        ) -> Result<(), $crate::StoreError> {
+            let write = $crate::Mutation::Write { path, content, existing };
+            $crate::Store::mutate(self, &$crate::Context::new(), write).map(drop)
         }
 
         fn write_unique(
             &self,
             path: &$crate::path::MemoryPath,
             content: &[u8],
-        ) -> Result<(), $crate::store::StoreError> {
-            let write = $crate::store::Mutation::WriteUnique { path, content };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), write).map(drop)
+        ) -> Result<(), $crate::StoreError> {
+            let write = $crate::Mutation::WriteUnique { path, content };
+            $crate::Store::mutate(self, &$crate::Context::new(), write).map(drop)
         }
 
         fn update(
             &self,
             path: &$crate::path::MemoryPath,
-            edit: &mut $crate::store::Edit<'_>,
-        ) -> Result<(), $crate::store::StoreError> {
-            let update = $crate::store::Mutation::Update { path, edit };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), update).map(drop)
+            edit: &mut $crate::Edit<'_>,
+        ) -> Result<(), $crate::StoreError> {
+            let update = $crate::Mutation::Update { path, edit };
+            $crate::Store::mutate(self, &$crate::Context::new(), update).map(drop)
         }
 
-        fn delete(&self, path: &$crate::path::MemoryPath) -> Result<(), $crate::store::StoreError> {
-            let delete = $crate::store::Mutation::Delete { path };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), delete).map(drop)
+        fn delete(&self, path: &$crate::path::MemoryPath) -> Result<(), $crate::StoreError> {
+            let delete = $crate::Mutation::Delete { path };
+            $crate::Store::mutate(self, &$crate::Context::new(), delete).map(drop)
         }
 
         fn delete_unused(
             &self,
             path: &$crate::path::MemoryPath,
             since: std::time::SystemTime,
-        ) -> Result<bool, $crate::store::StoreError> {
-            let delete = $crate::store::Mutation::DeleteUnused { path, since };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), delete)
+        ) -> Result<bool, $crate::StoreError> {
+            let delete = $crate::Mutation::DeleteUnused { path, since };
+            $crate::Store::mutate(self, &$crate::Context::new(), delete)
         }
 
         fn rename(
             &self,
             from: &$crate::path::MemoryPath,
             to: &$crate::path::MemoryPath,
-        ) -> Result<(), $crate::store::StoreError> {
-            let rename = $crate::store::Mutation::Rename { from, to };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), rename).map(drop)
+        ) -> Result<(), $crate::StoreError> {
+            let rename = $crate::Mutation::Rename { from, to };
+            $crate::Store::mutate(self, &$crate::Context::new(), rename).map(drop)
         }
 
-        fn clear(&self) -> Result<(), $crate::store::StoreError> {
-            let clear = $crate::store::Mutation::Clear;
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), clear).map(drop)
+        fn clear(&self) -> Result<(), $crate::StoreError> {
+            let clear = $crate::Mutation::Clear;
+            $crate::Store::mutate(self, &$crate::Context::new(), clear).map(drop)
         }
 
         fn make_directory(
             &self,
             path: &$crate::path::MemoryPath,
-        ) -> Result<(), $crate::store::StoreError> {
-            let make = $crate::store::Mutation::MakeDirectory { path };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), make).map(drop)
+        ) -> Result<(), $crate::StoreError> {
+            let make = $crate::Mutation::MakeDirectory { path };
+            $crate::Store::mutate(self, &$crate::Context::new(), make).map(drop)
         }
 
         fn set_modified(
             &self,
             path: &$crate::path::MemoryPath,
             time: std::time::SystemTime,
-        ) -> Result<(), $crate::store::StoreError> {
-            let set = $crate::store::Mutation::SetModified { path, time };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), set).map(drop)
+        ) -> Result<(), $crate::StoreError> {
+            let set = $crate::Mutation::SetModified { path, time };
+            $crate::Store::mutate(self, &$crate::Context::new(), set).map(drop)
         }
 
         fn record_access(
             &self,
             path: &$crate::path::MemoryPath,
             time: std::time::SystemTime,
-        ) -> Result<(), $crate::store::StoreError> {
-            let record = $crate::store::Mutation::RecordAccess { path, time };
-            $crate::store::Store::mutate(self, &$crate::store::Context::new(), record).map(drop)
+        ) -> Result<(), $crate::StoreError> {
+            let record = $crate::Mutation::RecordAccess { path, time };
+            $crate::Store::mutate(self, &$crate::Context::new(), record).map(drop)
         }
     };
 }
-
-pub(crate) use methods_by_mutate;

@@ -43,6 +43,20 @@ impl Entry {
         self.kind != EntryKind::Directory
     }
 
+    /// The same entry, as another store names it.
+    #[must_use]
+    pub fn at(mut self, path: MemoryPath) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// The same entry of another kind, or with another size.
+    #[must_use]
+    pub fn of_kind(mut self, kind: EntryKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
     /// The same entry, last written at `time`.
     #[must_use]
     pub fn modified_at(mut self, time: Option<SystemTime>) -> Self {
@@ -71,12 +85,11 @@ impl Entry {
 }
 
 /// Puts a listing into the order in which it is shown.
-pub(crate) fn sort_by_path(entries: &mut [Entry]) {
+pub fn sort_by_path(entries: &mut [Entry]) {
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
 }
 
 /// The result of [`Store::open`](crate::Store::open).
-#[non_exhaustive]
 pub enum Node<'s> {
     /// A file: its size in bytes, as known before reading, and its content.
     File(u64, Box<dyn Read + 's>),

@@ -5,7 +5,6 @@
 use super::StoreError;
 
 /// A store that can keep notes in the transaction of a change.
-#[doc(hidden)]
 pub trait Notes: Send + Sync {
     /// Keeps a note by itself.
     fn append(&self, note: &Note) -> Result<(), StoreError>;
@@ -24,18 +23,18 @@ pub trait Notes: Send + Sync {
 }
 
 /// What is kept with a change.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Names it.
     pub id: String,
+    /// What is kept.
     pub bytes: Vec<u8>,
 }
 
 /// A note in a listing.
-#[doc(hidden)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
+    /// Its place in the order of transactions.
     pub number: i64,
     /// The first [`HEAD`] bytes.
     pub head: Vec<u8>,
@@ -44,4 +43,4 @@ pub struct Listed {
 }
 
 /// How many bytes of a note a listing shows.
-pub(crate) const HEAD: usize = 4096;
+pub const HEAD: usize = 4096;

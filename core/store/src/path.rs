@@ -14,7 +14,8 @@ use percent_encoding::percent_decode_str;
 
 mod folding;
 
-pub(crate) use folding::{Folding, fold};
+use folding::fold_name;
+pub use folding::{Folding, fold};
 
 /// The root directory: every path starts with it.
 pub const ROOT: &str = "/memories";
@@ -45,9 +46,8 @@ pub const MAX_LEVELS: usize = 64;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MemoryPath(Box<str>);
 
-/// Why a text is not a [`MemoryPath`].
+/// Why a text is not a [`MemoryPath`]. A model gets a sentence for each case, so a new case is a new major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum PathError {
     /// It is neither `/memories` nor below it.
     #[error("the path does not start with /memories")]
@@ -212,7 +212,7 @@ impl MemoryPath {
 
     /// The path in the form in which a store that ignores case compares it.
     fn folded(&self) -> Self {
-        let names = self.names().map(folding::fold_name);
+        let names = self.names().map(fold_name);
         Self(std::iter::once(ROOT.to_owned()).chain(names).collect::<Vec<_>>().join("/").into())
     }
 
@@ -239,7 +239,7 @@ pub fn is_hidden(name: &str) -> bool {
 }
 
 /// The prefix of reserved names: those of an encrypted store's record and of temporary files.
-pub(crate) const RESERVED_PREFIX: &str = ".memdir-";
+pub const RESERVED_PREFIX: &str = ".memdir-";
 
 fn is_reserved(name: &str) -> bool {
     // The dot may be percent-encoded, or come after characters that are ignored. All other names are decided here.

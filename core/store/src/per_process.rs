@@ -10,7 +10,7 @@ use crate::process;
 
 /// A value that is made when a process first needs it.
 #[derive(Debug)]
-pub(crate) struct PerProcess<T> {
+pub struct PerProcess<T> {
     first: Slot<T>,
 }
 
@@ -25,13 +25,15 @@ struct Made<T> {
 }
 
 impl<T> PerProcess<T> {
-    pub(crate) const fn new() -> Self {
+    /// A value that is not made yet.
+    #[must_use]
+    pub const fn new() -> Self {
         Self { first: OnceLock::new() }
     }
 
     /// This process's value. No lock is held, so a fork in another thread leaves nothing locked. If two
     /// threads make one at once, one of them is dropped.
-    pub(crate) fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
+    pub fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
         let process = process::id();
         let mut slot = &self.first;
         loop {

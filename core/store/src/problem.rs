@@ -29,7 +29,7 @@ impl Problem {
     ///
     /// Copies, exports and imports leave out such an entry, with everything below it. In another store it would have a
     /// meaning: the record of an encrypted store would make a plain one look encrypted.
-    pub(crate) fn of_reserved_name(entry: &Entry) -> Option<Self> {
+    pub fn of_reserved_name(entry: &Entry) -> Option<Self> {
         let name = entry.path.name()?;
         let kind = match entry.kind {
             EntryKind::File(0) if name == NEW_DIRECTORY => ProblemKind::LeftOver,
@@ -138,7 +138,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// A name in a form that is safe to display.
-pub(crate) fn shown(name: &[u8]) -> String {
+pub fn shown(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -34,7 +34,7 @@ impl ReadOnly {
     }
 
     /// `store`, wrapped if `asked` is set and the store is not read-only itself.
-    pub(crate) fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
+    pub fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
         if asked && !store.info().is_read_only {
             return Arc::new(Self::from(store));
         }

@@ -38,7 +38,7 @@ impl Drop for Threads {
 ///
 /// # Errors
 /// [`StoreError::Failed`] if the runtime cannot be started, or the work ends without an answer.
-pub(super) fn run<T, W>(work: W) -> Result<T, StoreError>
+pub fn run<T, W>(work: W) -> Result<T, StoreError>
 where
     T: Send + 'static,
     W: Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -73,8 +73,7 @@ where
 ///
 /// # Errors
 /// [`StoreError::Cancelled`], and those of `work`.
-#[cfg(feature = "postgres")]
-pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
+pub async fn unless_cancelled<T, E: From<StoreError>>(
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     tokio::select! {
@@ -88,8 +87,7 @@ pub(super) async fn unless_cancelled<T, E: From<StoreError>>(
 ///
 /// # Errors
 /// [`StoreError::Cancelled`].
-#[cfg(feature = "object-storage")]
-pub(super) fn check() -> Result<(), StoreError> {
+pub fn check() -> Result<(), StoreError> {
     match caller() {
         Some(caller) if caller.is_cancelled() => Err(StoreError::Cancelled),
         _ => Ok(()),
@@ -101,7 +99,7 @@ fn caller() -> Option<Cancellation> {
 }
 
 /// Waits until the call is cancelled; for ever, if it cannot be.
-pub(super) async fn caller_gone() {
+pub async fn caller_gone() {
     match caller() {
         Some(cancellation) => {
             while !cancellation.is_cancelled() {

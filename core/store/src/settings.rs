@@ -5,17 +5,17 @@ use std::time::Duration;
 use crate::error::{ConfigError, Error};
 
 /// The default of how long writers wait for each other.
-pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The default limit of a file, in bytes.
-pub(crate) const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// At least as many bytes as encryption adds to a file; the underlying store counts them.
 const SEAL_BYTES: u64 = 1024;
 
 /// The most bytes of a file that are read into memory to edit it, for a limit of a file. It is never below
 /// the default limit, so a file over a lower limit can still be made smaller.
-pub(crate) fn max_edited_bytes(limit: Option<u64>) -> Option<u64> {
+pub fn max_edited_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.max(MAX_FILE_BYTES).saturating_add(SEAL_BYTES))
 }
 

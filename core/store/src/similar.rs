@@ -1,10 +1,7 @@
 //! Which known name was meant: for sentences about a word that does not exist.
 
 /// The known name that resembles `given`: at most a third of it is wrong.
-pub(crate) fn most_similar<'k>(
-    known: impl IntoIterator<Item = &'k str>,
-    given: &str,
-) -> Option<&'k str> {
+pub fn most_similar<'k>(known: impl IntoIterator<Item = &'k str>, given: &str) -> Option<&'k str> {
     let (distance, name) = known
         .into_iter()
         .map(|name| (distance(name, given), name))

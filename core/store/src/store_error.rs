@@ -5,9 +5,8 @@ use std::borrow::Cow;
 /// Why a method of a store failed.
 ///
 /// All cases but [failures](StoreError::is_failure) are conditions of the tree, which a model can
-/// act on.
+/// act on. A model gets a sentence for each, so a new case is a new major version.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum StoreError {
     /// Nothing is there.
     #[error("not found")]
@@ -58,7 +57,7 @@ pub enum StoreError {
         size: u64,
     },
     /// The change would exceed a limit of the whole store
-    /// ([`TotalLimits`](crate::store::TotalLimits)).
+    /// ([`TotalLimits`](crate::TotalLimits)).
     #[error("the store would hold more than it may")]
     OverLimit {
         /// How many bytes the store would hold, if they are too many.
@@ -108,7 +107,7 @@ impl StoreError {
     }
 
     /// Whether the operation may have changed something all the same.
-    pub(crate) fn may_have_changed(&self) -> bool {
+    pub fn may_have_changed(&self) -> bool {
         matches!(self, Self::Failed { effect: Effect::Unknown, .. })
     }
 
@@ -122,7 +121,7 @@ impl StoreError {
     /// something. A condition becomes a failure, because "nothing was changed" is not true for the
     /// whole operation.
     #[must_use]
-    pub(crate) fn after_changes(self) -> Self {
+    pub fn after_changes(self) -> Self {
         match self {
             failure @ Self::Failed { .. } => failure.with_effect(Effect::Unknown),
             stopped => Self::failed("going on with a change that had begun", stopped),
@@ -131,7 +130,7 @@ impl StoreError {
 
     /// The same error. A failure gets this effect.
     #[must_use]
-    pub(crate) fn with_effect(self, effect: Effect) -> Self {
+    pub fn with_effect(self, effect: Effect) -> Self {
         match self {
             Self::Failed { operation, source, .. } => Self::Failed { operation, source, effect },
             Self::Source(error) => Self::Source(Box::new(error.with_effect(effect))),
@@ -188,7 +187,7 @@ impl StoreError {
     }
 
     /// Whether the caller went away before anything was changed.
-    pub(crate) fn is_cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         match self {
             Self::Source(error) => error.is_cancelled(),
             error => matches!(error, Self::Cancelled),

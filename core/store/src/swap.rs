@@ -84,8 +84,8 @@ pub fn update_by_swap<S: Store + ?Sized>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::settings::OnExisting;
-    use crate::store::{InProcess, Splice};
+    use crate::settings::OnExisting;
+    use crate::{InProcess, Splice};
 
     fn append(old: &[u8]) -> Option<Splice> {
         Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() })

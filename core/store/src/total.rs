@@ -16,13 +16,17 @@ pub struct TotalLimits {
 
 /// How much a store holds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Total {
-    pub(super) bytes: u64,
-    pub(super) files: u64,
+pub struct Total {
+    /// The bytes of all files together.
+    pub bytes: u64,
+    /// How many files there are.
+    pub files: u64,
 }
 
 impl TotalLimits {
-    pub(super) fn are_set(self) -> bool {
+    /// Whether there is a limit.
+    #[must_use]
+    pub fn are_set(self) -> bool {
         self.bytes.is_some() || self.files.is_some()
     }
 
@@ -31,12 +35,7 @@ impl TotalLimits {
     ///
     /// # Errors
     /// [`StoreError::OverLimit`].
-    pub(super) fn check(
-        self,
-        held: Total,
-        before: Option<u64>,
-        after: u64,
-    ) -> Result<(), StoreError> {
+    pub fn check(self, held: Total, before: Option<u64>, after: u64) -> Result<(), StoreError> {
         let would_be = held.bytes.saturating_sub(before.unwrap_or(0)).saturating_add(after);
         let bytes = Some(would_be).filter(|_| after > before.unwrap_or(0));
         let files = Some(held.files.saturating_add(1)).filter(|_| before.is_none());

@@ -5,14 +5,14 @@ use std::io::Read;
 use super::access::Times;
 use super::{Node, Store, StoreError};
 use crate::path::MemoryPath;
-use crate::store::settings::OnExisting;
+use crate::settings::OnExisting;
 
 /// Writes a content that was read elsewhere, with its times, and reads it back.
 ///
 /// # Errors
 /// As [`Store::write`]. [`StoreError::Failed`] if the store does not return the content that was
 /// written.
-pub(crate) fn place_file(
+pub fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,
     content: &[u8],
@@ -32,11 +32,7 @@ pub(crate) fn place_file(
 ///
 /// # Errors
 /// As [`Store::read`].
-pub(crate) fn holds(
-    store: &dyn Store,
-    path: &MemoryPath,
-    content: &[u8],
-) -> Result<bool, StoreError> {
+pub fn holds(store: &dyn Store, path: &MemoryPath, content: &[u8]) -> Result<bool, StoreError> {
     let Node::File(_, mut stream) = store.open(path, 0)? else {
         return Err(StoreError::IsADirectory);
     };

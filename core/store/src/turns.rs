@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use crate::store::StoreError;
+use crate::StoreError;
 use crate::{cancel, process};
 
 /// How often a waiting thread looks whether it was cancelled.
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The queues of a process, one for each key that somebody has a turn of.
 #[derive(Debug)]
-pub(crate) struct Turns<K> {
+pub struct Turns<K> {
     /// How many have a turn of the same key at the same time.
     at_once: usize,
     queues: Mutex<HashMap<K, Queue>>,
@@ -46,7 +46,7 @@ struct Waiting {
 
 /// A thread's place: in the queue first, and then its turn, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn<'t, K: Eq + Hash + Clone> {
+pub struct Turn<'t, K: Eq + Hash + Clone> {
     turns: &'t Turns<K>,
     /// `None` for a thread that had a place already.
     key: Option<K>,
@@ -66,7 +66,9 @@ thread_local! {
 }
 
 impl<K: Eq + Hash + Clone> Turns<K> {
-    pub(crate) fn new(at_once: usize) -> Self {
+    /// Queues of which each lets `at_once` threads go at the same time.
+    #[must_use]
+    pub fn new(at_once: usize) -> Self {
         Self { at_once, queues: Mutex::default() }
     }
 
@@ -74,11 +76,7 @@ impl<K: Eq + Hash + Clone> Turns<K> {
     ///
     /// # Errors
     /// [`StoreError::Busy`], [`StoreError::Cancelled`].
-    pub(crate) fn take(
-        &self,
-        key: K,
-        timeout: Option<Duration>,
-    ) -> Result<Turn<'_, K>, StoreError> {
+    pub fn take(&self, key: K, timeout: Option<Duration>) -> Result<Turn<'_, K>, StoreError> {
         let address = std::ptr::from_ref(self).addr();
         let is_nested = PLACES.with_borrow(|places| places.contains(&address));
         let waiting = if is_nested { None } else { self.enter(&key) };
@@ -100,7 +98,7 @@ impl<K: Eq + Hash + Clone> Turns<K> {
     }
 
     /// Whether somebody has a turn.
-    pub(crate) fn is_busy(&self, key: &K) -> bool {
+    pub fn is_busy(&self, key: &K) -> bool {
         self.queues().contains_key(key)
     }
 
@@ -166,12 +164,12 @@ impl<K: Eq + Hash + Clone> Turn<'_, K> {
     }
 
     /// Whether others went first.
-    pub(crate) fn has_waited(&self) -> bool {
+    pub fn has_waited(&self) -> bool {
         self.has_waited
     }
 
     /// Notes that what the turn was for is done, so that those who wait go on waiting.
-    pub(crate) fn succeeded(&mut self) {
+    pub fn succeeded(&mut self) {
         self.has_succeeded = true;
     }
 }

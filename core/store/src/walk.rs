@@ -23,30 +23,30 @@ pub fn walk_files<S: Store + ?Sized>(
 
 /// Which entries below a directory are wanted.
 #[derive(Clone, Copy)]
-pub(crate) struct Scope {
+pub struct Scope {
     /// Whether hidden entries are wanted, too.
-    pub(crate) hidden: bool,
+    pub hidden: bool,
     /// How many levels deep.
-    pub(crate) depth: usize,
+    pub depth: usize,
 }
 
 impl Scope {
     /// Everything below.
-    pub(crate) const EVERYTHING: Self = Self { hidden: true, depth: usize::MAX };
+    pub const EVERYTHING: Self = Self { hidden: true, depth: usize::MAX };
 
     /// Whether an entry of this name is wanted.
-    pub(crate) fn shows(self, name: &str) -> bool {
+    pub fn shows(self, name: &str) -> bool {
         self.hidden || !is_hidden(name)
     }
 
     /// The scope below a directory among the entries; `None` for nothing.
-    pub(crate) fn below(self) -> Option<Self> {
+    pub fn below(self) -> Option<Self> {
         (self.depth > 1).then(|| Self { depth: self.depth - 1, ..self })
     }
 }
 
 /// Visits the wanted entries below `path`, each directory before its own.
-pub(super) fn walk<S: Store + ?Sized>(
+pub fn walk<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
     scope: Scope,

@@ -13,8 +13,8 @@ use zeroize::Zeroizing;
 
 use super::ring::{Generation, Ring};
 use super::seal::{self, KEY, Key};
-use crate::path::MemoryPath;
-use crate::store::StoreError;
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
 
 const MAGIC: &[u8; 3] = b"MDE";
 const VERSION: u8 = 1;

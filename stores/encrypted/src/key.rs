@@ -14,8 +14,8 @@ use zeroize::Zeroizing;
 
 use super::hex;
 use super::seal::{self, KEY, Key};
-use crate::error::{ConfigError, Error};
-use crate::store::StoreError;
+use memdir_store::StoreError;
+use memdir_store::error::{ConfigError, Error};
 
 /// The key of an encrypted store: 32 bytes, or a passphrase.
 ///

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::seal::{KEY, Key, random};
-use crate::error::{ConfigError, Error};
-use crate::store::local_path::expand_home;
+use memdir_store::error::{ConfigError, Error};
+use memdir_store::local_path::expand_home;
 
 /// How often a file is looked for that is made and removed meanwhile.
 const ATTEMPTS: usize = 16;

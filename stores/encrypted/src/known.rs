@@ -8,10 +8,10 @@ use super::key::KeyDeriver;
 use super::record::Record;
 use super::renames::Rename;
 use super::ring::Ring;
-use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
-use crate::store::settings::OnExisting;
-use crate::store::{Splice, Store, StoreError};
+use memdir_store::error::{ConfigError, Error};
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{Splice, Store, StoreError};
 
 /// Changes a record; it gets the key ring and the renames in the record.
 type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;

@@ -17,14 +17,14 @@ use self::file::Unreadable;
 use self::key::KeyDeriver;
 use self::known::Known;
 use self::names::Names;
-use super::access::if_a_file;
-use super::notes::Notes;
-use super::{
+use memdir_store::access::if_a_file;
+use memdir_store::error::Error;
+use memdir_store::notes::Notes;
+use memdir_store::path::MemoryPath;
+use memdir_store::{
     Context, Edit, Entry, EntryKind, MountTable, Mutation, Node, Problem, ProblemKind, Splice,
     Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
 };
-use crate::error::Error;
-use crate::path::MemoryPath;
 
 mod file;
 mod hex;
@@ -148,7 +148,7 @@ impl Encrypted {
             EntryKind::File(stored) => EntryKind::File(file::content_size(stored)),
             EntryKind::Directory => EntryKind::Directory,
         };
-        Some(Entry { path, kind, ..found.clone() })
+        Some(found.clone().at(path).of_kind(kind))
     }
 
     /// Reports names below `directory` of the underlying store that are not ours.
@@ -406,7 +406,7 @@ impl Store for Encrypted {
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
-        let beneath = |file: &Entry| Ok(Entry { path: self.at(&file.path)?, ..file.clone() });
+        let beneath = |file: &Entry| Ok(file.clone().at(self.at(&file.path)?));
         let beneath: Vec<Entry> = files.iter().map(beneath).collect::<Result<_, StoreError>>()?;
         let known = self.known()?;
         let mut unused = Vec::new();
@@ -414,7 +414,7 @@ impl Store for Encrypted {
             // The size is already that of the content.
             let kind = found.kind;
             unused.extend(
-                Self::entry(&known, &MemoryPath::root(), &found).map(|e| Entry { kind, ..e }),
+                Self::entry(&known, &MemoryPath::root(), &found).map(|entry| entry.of_kind(kind)),
             );
         }
         Ok(unused)

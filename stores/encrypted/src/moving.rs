@@ -5,11 +5,11 @@
 //! store.
 
 use super::{Encrypted, Known, file, renames, seal};
-use crate::cancel::Cancellation;
-use crate::path::MemoryPath;
-use crate::store::access::Times;
-use crate::store::encrypted::renames::Rename;
-use crate::store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
+use crate::renames::Rename;
+use memdir_store::access::Times;
+use memdir_store::cancel::Cancellation;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
 
 impl Encrypted {
     pub(super) fn move_bound(

@@ -6,7 +6,7 @@ use aes_siv::siv::Aes256Siv;
 use data_encoding::{BASE32_DNSSEC, Encoding};
 use zeroize::Zeroizing;
 
-use crate::path::{MemoryPath, PathError, is_hidden};
+use memdir_store::path::{MemoryPath, PathError, is_hidden};
 
 pub(super) const KEY: usize = 64;
 /// 0-9 and a-v: letters that every file system keeps apart.

@@ -17,9 +17,9 @@ use super::key::{Derivation, KeyDeriver};
 use super::renames::Rename;
 use super::ring::{Generation, Ring, StoreId};
 use super::seal;
-use crate::path::MemoryPath;
-use crate::store::StoreError;
-use crate::store::encryption_record::{FORMAT, NAME};
+use memdir_store::StoreError;
+use memdir_store::encryption_record::{FORMAT, NAME};
+use memdir_store::path::MemoryPath;
 
 const VERSION: u64 = 1;
 
@@ -184,8 +184,8 @@ fn damaged(problem: impl Into<String>) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::encrypted::EncryptionKey;
-    use crate::store::encrypted::key::PassphraseForm;
+    use crate::EncryptionKey;
+    use crate::key::PassphraseForm;
 
     #[test]
     fn a_record_comes_back_from_its_bytes() {

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use super::key::{EncryptionKey, KeyDeriver};
 use super::record::{Record, Slot};
 use super::{Encrypted, file};
-use crate::error::Error;
-use crate::path::MemoryPath;
-use crate::store::{Entry, EntryKind, Node, Splice, Store, StoreError};
+use memdir_store::error::Error;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, EntryKind, Node, Splice, Store, StoreError};
 
 /// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
 /// Returns the number of files that it encrypted.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::path::MemoryPath;
+use memdir_store::path::MemoryPath;
 
 /// After this time an unfinished rename counts as one whose process was killed. It must be longer than a
 /// rename takes. Until then the files are readable where they are.

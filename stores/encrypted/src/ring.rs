@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::names::{self, Names};
 use super::seal::{self, KEY, Key};
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 /// The identity of a store, so no file of one store is accepted in another.
 pub(super) type StoreId = [u8; 16];

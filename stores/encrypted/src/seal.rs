@@ -4,7 +4,7 @@ use chacha20poly1305::aead::common::getrandom;
 use chacha20poly1305::{AeadInOut, KeyInit, Tag, XChaCha20Poly1305, XNonce};
 use zeroize::Zeroizing;
 
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 pub(super) const KEY: usize = 32;
 const NONCE: usize = 24;

@@ -18,9 +18,9 @@ use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
 use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use crate::path::MemoryPath;
-use crate::store::access::is_unused;
-use crate::store::{Entry, Scope, StoreError, micros};
+use memdir_store::access::is_unused;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, Scope, StoreError, micros};
 
 /// What all notes are below.
 const NOTES: &str = ".memdir-accessed%2F";

@@ -18,9 +18,9 @@ use object_store::{
 use super::command::Change;
 use super::error::{ObjectError, RetryBackoff, is_no_condition};
 use super::stamp::{Id, Stamp};
-use crate::path::MemoryPath;
-use crate::store::StoreError;
-use crate::store::edit::reserve;
+use memdir_store::StoreError;
+use memdir_store::edit::reserve;
+use memdir_store::path::MemoryPath;
 
 /// The object that makes a directory exist also when nothing else is in it. No path can hold this
 /// name, because it decodes to a slash. Empty, unless the directory is being moved.
@@ -57,7 +57,7 @@ pub(super) struct Found {
 impl Found {
     /// Microseconds since 1970.
     pub(super) fn modified(&self) -> i64 {
-        self.stamp.modified.unwrap_or_else(|| crate::store::micros::of(self.stored))
+        self.stamp.modified.unwrap_or_else(|| memdir_store::micros::of(self.stored))
     }
 
     /// Which version it is, as text.

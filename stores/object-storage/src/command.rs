@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::error::ObjectError;
-use crate::store::{StoreError, runtime};
+use memdir_store::{StoreError, runtime};
 
 /// How often it is looked whether a caller who has gone may be heard.
 const LOOK: Duration = Duration::from_millis(10);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use object_store::client::{HttpError, HttpErrorKind};
 
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 /// For how long a command tries to get its turn.
 const CONTENTION: Duration = Duration::from_secs(120);

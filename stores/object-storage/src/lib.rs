@@ -30,14 +30,14 @@ use self::client::{Body, Client, How, Put};
 use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use self::stamp::Id;
 use self::stream::Stream;
-use super::access::if_a_file;
-use super::{
+use memdir_store::access::if_a_file;
+use memdir_store::error::Error;
+use memdir_store::path::MemoryPath;
+use memdir_store::per_process::PerProcess;
+use memdir_store::settings::OnExisting;
+use memdir_store::{
     Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, StoreInfo, micros, runtime,
 };
-use crate::error::Error;
-use crate::path::MemoryPath;
-use crate::per_process::PerProcess;
-use crate::store::settings::OnExisting;
 
 mod access;
 mod address;

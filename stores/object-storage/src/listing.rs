@@ -5,8 +5,8 @@ use std::time::SystemTime;
 
 use super::client::{Body, Client, Found, How, Item};
 use super::error::ObjectError;
-use crate::path::MemoryPath;
-use crate::store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
 
 impl Client {
     /// The file at `path`; `None` if there is none.

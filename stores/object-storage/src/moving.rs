@@ -30,9 +30,9 @@ use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, 
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use crate::path::{MemoryPath, PathError};
-use crate::store::StoreError;
-use crate::store::settings::OnExisting;
+use memdir_store::StoreError;
+use memdir_store::path::{MemoryPath, PathError};
+use memdir_store::settings::OnExisting;
 
 /// A copy, and what it is of.
 #[derive(Clone)]

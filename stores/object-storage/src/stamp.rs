@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use object_store::{Attribute, AttributeValue, Attributes};
 
 use super::error::ObjectError;
-use crate::store::micros;
+use memdir_store::micros;
 
 /// How many writes an object remembers. S3 allows 2 KiB of metadata; this takes 1.1.
 const REMEMBERED: usize = 64;

@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 
 use super::client::Pieces;
 use super::error::ObjectError;
-use crate::store::runtime;
+use memdir_store::runtime;
 
 pub(super) struct Stream {
     /// `None` at the end, and after an error.

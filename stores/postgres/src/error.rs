@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 /// Why something inside the store did not succeed.
 #[derive(Debug)]

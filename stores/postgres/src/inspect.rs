@@ -6,8 +6,8 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
 use super::statements::Statement;
-use crate::path::MemoryPath;
-use crate::store::{Problem, ProblemKind};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind};
 
 /// Every node of the namespace, with every directory before its entries; and last, at depth -1,
 /// those that no directory leads to.

@@ -3,9 +3,9 @@
 use super::error::PostgresError;
 use super::session::{Change, Parameter, Wanted};
 use super::{PostgresDatabase, statements};
-use crate::path::MemoryPath;
-use crate::store::notes::{HEAD, Listed, Note, Notes};
-use crate::store::{Context, StoreError};
+use memdir_store::path::MemoryPath;
+use memdir_store::notes::{HEAD, Listed, Note, Notes};
+use memdir_store::{Context, StoreError};
 
 const READING: &str = "reading the history";
 const REWRITING: &str = "rewriting the history";

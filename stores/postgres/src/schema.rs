@@ -5,7 +5,7 @@
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::error::{PostgresError, explain};
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 #[cfg(test)]
 #[cfg(unix)]
@@ -175,9 +175,9 @@ mod tests {
     use std::future::Future;
 
     use super::*;
-    use crate::store::postgres::address::Address;
-    use crate::store::postgres::server::{Lease, Server};
-    use crate::store::runtime;
+    use crate::address::Address;
+    use crate::server::{Lease, Server};
+    use memdir_store::runtime;
 
     fn with<T: Send + 'static, W>(
         address: &str,
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn nothing_looks_through_the_whole_table() {
-        use super::super::statements as sql;
+        use memdir_store::statements as sql;
 
         let Some(server) = real::server() else { return };
         let address = server.database("planned");
@@ -278,7 +278,7 @@ mod tests {
             explain(&sql::NEWEST, "text", "'a'");
             explain(&sql::TOTAL, "text", "'a'");
             explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
-            explain(&super::super::inspect::ALL, "text", "'a'");
+            explain(&memdir_store::inspect::ALL, "text", "'a'");
         }
     }
 }

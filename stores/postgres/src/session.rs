@@ -15,11 +15,11 @@ use tokio_postgres::types::{ToSql, Type};
 use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
-use crate::path::MemoryPath;
-use crate::store::notes::Note;
-use crate::store::settings::Durability;
-use crate::store::total::Total;
-use crate::store::{Location, StoreError, runtime};
+use memdir_store::path::MemoryPath;
+use memdir_store::notes::Note;
+use memdir_store::settings::Durability;
+use memdir_store::total::Total;
+use memdir_store::{Location, StoreError, runtime};
 
 /// How long the store searches for the outcome of a change while the server is down.
 const SEARCH: Duration = Duration::from_secs(30);

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
-use crate::path::MemoryPath;
-use crate::store::micros;
+use memdir_store::path::MemoryPath;
+use memdir_store::micros;
 
 /// One statement with the types of its parameters. They are sent along, so no round trip is needed to
 /// ask for them. The statement has no name on the server, because a pooled connection does not know the
@@ -51,7 +51,7 @@ pub(super) const LOOK: Statement = Statement {
 
 /// What is at the end of the way `$2`: a file with its content, or a directory with its entries, as
 /// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
-/// [`is_hidden`](crate::path::is_hidden).
+/// [`is_hidden`](memdir_store::path::is_hidden).
 pub(super) const OPEN: Statement = Statement {
     sql: way!(
     ", below (depth, parent, id, name, size, modified, accessed) AS (

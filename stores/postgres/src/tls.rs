@@ -11,7 +11,7 @@ use tokio_postgres::config::SslNegotiation;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Settings;
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 const OPERATION: &str = "preparing TLS for PostgreSQL";
 

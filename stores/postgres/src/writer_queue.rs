@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 /// For the writers of one namespace: one that works, and one that has its place at the server's lock
 /// already, so that no time is lost between the two.

@@ -24,9 +24,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, SqliteError, schema};
-use crate::cancel;
-use crate::store::StoreError;
-use crate::store::settings::Durability;
+use memdir_store::StoreError;
+use memdir_store::cancel;
+use memdir_store::settings::Durability;
 
 /// The most idle connections to keep: about as many as commands usually run at once.
 const KEPT: usize = 16;
@@ -184,7 +184,7 @@ impl Drop for Inside {
 }
 
 /// Waits until no thread is inside and keeps others out, so that a child will be able to go on.
-pub(in crate::store) fn before_fork() {
+pub fn before_fork() {
     PRESENT.fetch_add(FORKER, SeqCst);
     // In a child that refuses to go on, the count is that of the parent and never falls.
     if OWNER.load(SeqCst) == process::id() {
@@ -192,11 +192,13 @@ pub(in crate::store) fn before_fork() {
     }
 }
 
-pub(in crate::store) fn after_fork_in_parent() {
+/// Lets other threads go on in the parent of a fork.
+pub fn after_fork_in_parent() {
     PRESENT.fetch_sub(FORKER, SeqCst);
 }
 
-pub(in crate::store) fn after_fork_in_child() {
+/// Lets the child of a fork go on.
+pub fn after_fork_in_child() {
     // Of all threads that were about to fork, the child has only this one.
     PRESENT.fetch_and(FORKER - 1, SeqCst);
 }

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use super::SqliteError;
 use super::connection::Lease;
 use super::tree::Tree;
-use crate::store::edit::reserve;
-use crate::store::{StoreError, micros};
+use memdir_store::edit::reserve;
+use memdir_store::{StoreError, micros};
 
 /// The bytes in each chunk but the last. Most files are smaller, and are one row.
 pub(super) const CHUNK: usize = 64 * 1024;

@@ -4,8 +4,8 @@ use rusqlite::ErrorCode;
 
 use super::tree::Tree;
 use super::{SqliteError, schema};
-use crate::path::MemoryPath;
-use crate::store::{Problem, ProblemKind};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind};
 
 /// The most problems of one kind to report.
 const MOST: usize = 100;

@@ -15,23 +15,25 @@ use rusqlite::ErrorCode;
 
 use self::connection::Lease;
 use self::tree::{Found, Tree};
-use super::access::is_unused;
-use super::notes::Notes;
-use super::{
+use memdir_store::access::is_unused;
+use memdir_store::cancel;
+use memdir_store::notes::Notes;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
+use memdir_store::{
     Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
     TotalLimits, methods_by_mutate,
 };
-use crate::cancel;
-use crate::path::MemoryPath;
-use crate::store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
-pub(super) mod connection;
+mod connection;
 mod content;
 mod inspect;
 mod note;
 mod schema;
 mod tree;
 mod turns;
+
+pub use connection::{after_fork_in_child, after_fork_in_parent, before_fork};
 
 /// A store in an SQLite database of its own.
 ///

@@ -2,8 +2,8 @@
 
 use super::tree::Tree;
 use super::{SqliteDatabase, SqliteError};
-use crate::store::notes::{HEAD, Listed, Note, Notes};
-use crate::store::{Context, StoreError};
+use memdir_store::notes::{HEAD, Listed, Note, Notes};
+use memdir_store::{Context, StoreError};
 
 pub(super) fn add(tree: &Tree<'_>, note: &Note) -> Result<(), SqliteError> {
     let mut add = tree.prepare_cached("INSERT INTO note (id, bytes) VALUES (?1, ?2)")?;

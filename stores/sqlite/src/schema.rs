@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteError;
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 /// The application id in the database's header, "memd". It identifies a database as ours.
 const APPLICATION_ID: i32 = 0x6d65_6d64;

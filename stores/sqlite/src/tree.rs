@@ -7,9 +7,9 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{SqliteError, schema};
-use crate::path::{MemoryPath, PathError};
-use crate::store::total::Total;
-use crate::store::{Entry, Scope, StoreError, micros};
+use memdir_store::path::{MemoryPath, PathError};
+use memdir_store::total::Total;
+use memdir_store::{Entry, Scope, StoreError, micros};
 
 /// The tree as one transaction sees it.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);

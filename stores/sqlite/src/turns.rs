@@ -8,9 +8,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Database;
-use crate::per_process::PerProcess;
-use crate::store::StoreError;
-use crate::store::turns::{Turn, Turns};
+use memdir_store::StoreError;
+use memdir_store::per_process::PerProcess;
+use memdir_store::turns::{Turn, Turns};
 
 /// How many threads of a process write to a database at the same time: one that works, and one that has its place at SQLite's
 /// lock already.

@@ -15,10 +15,10 @@ use super::moving::{self, rename_new};
 use super::remove::{self, Doomed};
 use super::temporary;
 use super::{LocalDirectory, parent_of, peek};
-use crate::cancel;
-use crate::path::{Folding, MemoryPath};
-use crate::store::StoreError;
-use crate::store::local_read::absent;
+use crate::read::absent;
+use memdir_store::StoreError;
+use memdir_store::cancel;
+use memdir_store::path::{Folding, MemoryPath};
 
 impl LocalDirectory {
     pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {

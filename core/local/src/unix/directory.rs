@@ -12,9 +12,9 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, chmodat, fchmod, mkdirat, open, unl
 use rustix::io::Errno;
 
 use super::beneath::{self, PASSAGE, condition};
-use crate::path::MemoryPath;
-use crate::store::StoreError;
-use crate::store::settings::Durability;
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::Durability;
 
 /// The mode of new directories, whatever the umask.
 const DIRECTORY_MODE: Mode = Mode::RWXU;

@@ -12,8 +12,8 @@ use super::beneath::{self, PASSAGE, condition, kind};
 use super::descend::id;
 use super::listing::entries;
 use super::{temporary, times};
-use crate::path::MemoryPath;
-use crate::store::{Problem, ProblemKind, StoreError};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind, StoreError};
 
 /// For how long a temporary entry must be unlocked and unchanged before it counts as a leftover, as a
 /// number of looks with a pause after each.

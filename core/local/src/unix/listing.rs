@@ -9,8 +9,8 @@ use rustix::io::Errno;
 
 use super::beneath::{condition, kind, open_child};
 use super::times;
-use crate::path::MemoryPath;
-use crate::store::{Entry, Scope, StoreError};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, Scope, StoreError};
 
 /// Collects the entries of an open directory whose path is `path`.
 ///

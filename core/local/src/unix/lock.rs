@@ -15,9 +15,9 @@ use super::descend::id;
 use super::directory::open_root;
 use super::lockable::{LockableFile, NoFork};
 use super::{LocalDirectory, condition, remove, temporary};
-use crate::cancel;
-use crate::store::StoreError;
-use crate::store::backoff::Backoff;
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::cancel;
 
 /// The tree's root, opened by a writer.
 #[derive(Debug)]

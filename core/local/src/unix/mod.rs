@@ -24,12 +24,14 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
-use super::access::{if_a_file, is_unused};
-use super::local_directory::LocalDirectory;
-use super::local_read::{absent, read_whole};
-use super::{Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo};
-use crate::path::MemoryPath;
-use crate::store::settings::{Durability, OnExisting};
+use crate::directory::LocalDirectory;
+use crate::read::{absent, read_whole};
+use memdir_store::access::{if_a_file, is_unused};
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::{Durability, OnExisting};
+use memdir_store::{
+    Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+};
 
 mod beneath;
 mod deleting;

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::beneath::{kind, open_child};
 use super::listing::entries;
-use crate::path::{MemoryPath, PathError};
+use memdir_store::path::{MemoryPath, PathError};
 
 /// Renames to a name that must be free, in one step where the system has one.
 pub(super) fn rename_new(

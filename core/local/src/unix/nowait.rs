@@ -17,9 +17,9 @@ use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use super::beneath::{PASSAGE, kind};
 use super::size;
-use crate::path::MemoryPath;
-use crate::store::NOWAIT_BYTES;
-use crate::store::local_read::FileSystem;
+use crate::read::FileSystem;
+use memdir_store::NOWAIT_BYTES;
+use memdir_store::path::MemoryPath;
 
 /// The file systems of disks in this machine, by the number that `statfs` has for each: ext2 to ext4, XFS, Btrfs, F2FS,
 /// bcachefs, and overlays, which containers have.

@@ -25,9 +25,9 @@ use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::temporary::{self, DOOMED, STAGED};
 use super::{parent_of, times};
-use crate::path::MemoryPath;
-use crate::store::StoreError;
-use crate::store::access::is_unused;
+use memdir_store::StoreError;
+use memdir_store::access::is_unused;
+use memdir_store::path::MemoryPath;
 
 /// Whether the directory `name` of `parent` can be deleted with all that it holds, as far as that can be
 /// known without trying.

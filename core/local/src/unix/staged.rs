@@ -15,9 +15,9 @@ use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::remove::sweep;
 use super::temporary::{STAGED, is_at, names, take_over};
-use crate::store::StoreError;
-use crate::store::backoff::Backoff;
-use crate::store::settings::Durability;
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::settings::Durability;
 
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

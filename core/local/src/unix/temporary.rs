@@ -1,6 +1,6 @@
 //! Names of temporary files: contents that are being written, and directories that are being deleted.
 //!
-//! The names percent-decode to a slash, so no [`MemoryPath`](crate::MemoryPath) can represent them: no
+//! The names percent-decode to a slash, so no [`MemoryPath`](memdir_store::MemoryPath) can represent them: no
 //! command can reach them, and no listing shows them. A process locks the file or directory while it
 //! works on it. So an unlocked one is left over from a killed process, and the next process that finds
 //! it removes it.

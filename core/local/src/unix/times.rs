@@ -10,7 +10,7 @@ use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
 use super::beneath::open_child;
-use crate::store::micros;
+use memdir_store::micros;
 
 /// The fields of a `Stat` differ in their types from system to system; on some nothing is to be converted.
 macro_rules! time {

@@ -12,13 +12,13 @@ use super::temporary::{self, CLEARING, utf16};
 use super::times::Accesses;
 use super::tree::{self, Found, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
-use crate::cancel;
-use crate::path::{Folding, MemoryPath};
-use crate::store::StoreError;
-use crate::store::access::is_unused;
-use crate::store::backoff::Backoff;
-use crate::store::local_read::absent;
-use crate::store::settings::Durability;
+use crate::read::absent;
+use memdir_store::StoreError;
+use memdir_store::access::is_unused;
+use memdir_store::backoff::Backoff;
+use memdir_store::cancel;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::settings::Durability;
 
 /// How Windows compares names.
 const FOLDING: Folding = Folding::new(true);
@@ -263,7 +263,7 @@ fn check_paths_below(root: &File, from: &MemoryPath, to: &MemoryPath) -> Result<
     let mut entries = Vec::new();
     let directory =
         open_directory(root, from).map_err(|status| condition("moving a directory", status))?;
-    tree::collect(&directory, from, crate::store::Scope::EVERYTHING, &mut entries)?;
+    tree::collect(&directory, from, memdir_store::Scope::EVERYTHING, &mut entries)?;
     for entry in entries {
         let below = entry.path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
         MemoryPath::parse(&format!("{to}{below}")).map_err(|_| StoreError::NameTooLong)?;

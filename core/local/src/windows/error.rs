@@ -13,7 +13,7 @@ use windows_sys::Win32::Foundation::{
 };
 
 use super::handle::Status;
-use crate::store::StoreError;
+use memdir_store::StoreError;
 
 pub(super) fn condition(operation: &'static str, status: Status) -> StoreError {
     match status.0 {

@@ -10,9 +10,9 @@ use super::LocalDirectory;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{self, LOCK, utf16};
-use crate::cancel;
-use crate::store::StoreError;
-use crate::store::backoff::Backoff;
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::cancel;
 
 /// The root of the tree, while nobody else changes it.
 pub(super) struct Locked<'r> {
@@ -88,7 +88,7 @@ impl LocalDirectory {
     }
 
     /// Removes what killed processes left.
-    pub(in crate::store) fn remove_leftovers(&self) -> Result<(), StoreError> {
+    pub(crate) fn remove_leftovers(&self) -> Result<(), StoreError> {
         let root = self.enter()?;
         let clearing = utf16(temporary::CLEARING);
         if handle::entry(&root, &clearing).is_ok_and(|found| found.is_some())

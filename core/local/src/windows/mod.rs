@@ -25,13 +25,15 @@ use windows_sys::Win32::Storage::FileSystem::{
     FILE_SHARE_WRITE,
 };
 
-use super::access::{if_a_file, is_unused};
-use super::backoff::Backoff;
-use super::local_directory::LocalDirectory;
-use super::local_read::{absent, read_whole};
-use super::{Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo};
-use crate::path::MemoryPath;
-use crate::store::settings::OnExisting;
+use crate::directory::LocalDirectory;
+use crate::read::{absent, read_whole};
+use memdir_store::access::{if_a_file, is_unused};
+use memdir_store::backoff::Backoff;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{
+    Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+};
 
 mod changing;
 mod error;
@@ -50,12 +52,12 @@ use tree::{Found, collect, look};
 
 impl LocalDirectory {
     /// Makes a directory and its missing parents.
-    pub(in crate::store) fn make_root(directory: &Path) -> io::Result<()> {
+    pub(crate) fn make_root(directory: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)
     }
 
     /// Checks that the root can be opened.
-    pub(in crate::store) fn check_root(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_root(&self) -> Result<(), StoreError> {
         self.enter().map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! How a name of a [`MemoryPath`](crate::MemoryPath) is spelled on Windows, and back.
+//! How a name of a [`MemoryPath`](memdir_store::MemoryPath) is spelled on Windows, and back.
 //!
 //! A model may use every name that a path can hold, and a memory is copied from Linux to Windows and back without
 //! loss. Windows forbids some characters, ignores dots and spaces at the end, and takes names such as `aux.txt`

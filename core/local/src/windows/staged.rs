@@ -16,10 +16,10 @@ use super::error::condition;
 use super::handle::{self, Existing, Purpose, Rights, Status};
 use super::retried;
 use super::temporary;
-use crate::cancel;
-use crate::store::StoreError;
-use crate::store::backoff::Backoff;
-use crate::store::settings::Durability;
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::cancel;
+use memdir_store::settings::Durability;
 
 const OPERATION: &str = "writing a file";
 

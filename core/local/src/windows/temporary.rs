@@ -1,6 +1,6 @@
 //! Names for the lock, for contents that are being written, for what is being deleted, and for times of access.
 //!
-//! They percent-decode to a slash, so no [`MemoryPath`](crate::MemoryPath) can hold them: no command can reach them
+//! They percent-decode to a slash, so no [`MemoryPath`](memdir_store::MemoryPath) can hold them: no command can reach them
 //! and no listing shows them.
 //!
 //! A content that is being written is open in the process that writes it. So one that nobody has open was left by a

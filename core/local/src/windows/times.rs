@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{ACCESSED, utf16};
-use crate::store::{StoreError, micros};
+use memdir_store::{StoreError, micros};
 
 /// The times of one tree.
 pub(super) struct Accesses(Option<File>);

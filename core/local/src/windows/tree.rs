@@ -14,8 +14,8 @@ use super::handle::{self, Existing, Purpose, Status};
 use super::names::{decoded, encoded};
 use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
-use crate::path::{MemoryPath, fold};
-use crate::store::{Entry, Problem, ProblemKind, Scope, StoreError};
+use memdir_store::path::{MemoryPath, fold};
+use memdir_store::{Entry, Problem, ProblemKind, Scope, StoreError};
 
 /// What a look at a path found.
 pub(super) enum Found {

@@ -9,11 +9,11 @@ use super::staged::{Kept, Staged, failed, flush};
 use super::times::Accesses;
 use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
-use crate::path::MemoryPath;
-use crate::store::backoff::Backoff;
-use crate::store::local_read::{absent, read_whole};
-use crate::store::settings::OnExisting;
-use crate::store::{Context, Edit, StoreError};
+use crate::read::{absent, read_whole};
+use memdir_store::backoff::Backoff;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{Context, Edit, StoreError};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;

@@ -13,11 +13,11 @@ use crate::store::ReadOnly;
 use crate::store::Store;
 #[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::StoreError;
-#[cfg(feature = "sqlite")]
-use crate::store::local_path::expand_home;
-#[cfg(any(unix, windows, feature = "sqlite"))]
-use crate::store::local_path::{FILES, hint_at_own_files};
 use crate::store::options::StoreOptions;
+#[cfg(feature = "sqlite")]
+use memdir_store::local_path::expand_home;
+#[cfg(any(unix, windows, feature = "sqlite"))]
+use memdir_store::local_path::{FILES, hint_at_own_files};
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn shared(store: impl Store + 'static) -> Arc<dyn Store> {

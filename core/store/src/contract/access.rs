@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use super::races::race;
 use super::{Checked, Holds, done, expect, path};
 use crate::path::MemoryPath;
-use crate::store::settings::OnExisting::Error;
-use crate::store::{Splice, Store, StoreError, micros};
+use crate::settings::OnExisting::Error;
+use crate::{Splice, Store, StoreError, micros};
 
 const MOMENT: Duration = Duration::from_micros(1);
 

@@ -2,7 +2,7 @@
 
 use super::{Checked, Holds, done, expect, opened, path, sorted};
 use crate::path::MemoryPath;
-use crate::store::{Entry, StoreError};
+use crate::{Entry, StoreError};
 
 pub(super) fn listing(store: &Checked<'_>) -> Holds {
     for at in ["/memories/b", "/memories/a/x", "/memories/a/deep/y", "/memories/.hidden"] {

@@ -19,7 +19,7 @@ mod races;
 
 use super::{Entry, EntryKind, Node, Splice, Store, StoreError, sort_by_path};
 use crate::path::MemoryPath;
-use crate::store::settings::OnExisting::{Error, Overwrite};
+use crate::settings::OnExisting::{Error, Overwrite};
 
 /// Makes a fresh, empty store each time it is called.
 pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;

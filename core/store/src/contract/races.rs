@@ -5,8 +5,8 @@ use std::thread;
 
 use super::{Checked, Holds, done, expect, path};
 use crate::path::MemoryPath;
-use crate::store::settings::OnExisting::{Error, Overwrite};
-use crate::store::{Splice, Store, StoreError};
+use crate::settings::OnExisting::{Error, Overwrite};
+use crate::{Splice, Store, StoreError};
 
 /// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.
 pub(super) fn race(

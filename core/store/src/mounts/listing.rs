@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use super::{Mounted, Mounts};
 use crate::path::{MemoryPath, is_hidden};
-use crate::store::{Entry, Node, StoreError};
+use crate::{Entry, Node, StoreError};
 
 impl Mounts {
     /// [`Store::list`](crate::Store::list).

@@ -4,7 +4,6 @@
 //!   to. All results have the paths of the whole tree.
 //! - `listing` combines the entries of a directory with the mount points in it.
 //! - `moving` moves files and directories from one store into another.
-//! - `opening` opens mounts from addresses, for all languages.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,13 +21,8 @@ use crate::path::{Folding, MemoryPath, ROOT};
 
 mod listing;
 mod moving;
-mod opening;
 mod snapshot;
 mod taking;
-
-#[cfg(feature = "cli")]
-pub(crate) use opening::is_there;
-pub use opening::{Mount, Place, open_mounts, open_place};
 
 use moving::End;
 
@@ -156,8 +150,8 @@ impl Mounts {
     }
 
     /// Every mount point, the root first, and whether nothing can be changed in its store.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn places(&self) -> Vec<(MemoryPath, bool)> {
+    #[must_use]
+    pub fn places(&self) -> Vec<(MemoryPath, bool)> {
         self.all().map(|mounted| (mounted.at.clone(), mounted.store.info().is_read_only)).collect()
     }
 

@@ -14,7 +14,7 @@ use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part}
 use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
-use crate::store::{Context, EntryKind, Mutation, Node, Store, StoreError};
+use crate::{Context, EntryKind, Mutation, Node, Store, StoreError};
 
 /// How often a move starts again because its source was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
@@ -234,8 +234,8 @@ mod tests {
 
     use super::*;
     use crate::cancel;
-    use crate::store::settings::OnExisting;
-    use crate::store::{InProcess, Layer};
+    use crate::settings::OnExisting;
+    use crate::{InProcess, Layer};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
     /// changes anything.

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 
+use crate::access::Times;
 use crate::path::MemoryPath;
-use crate::store::access::Times;
-use crate::store::settings::OnExisting;
-use crate::store::transfer::place_file;
-use crate::store::{EntryKind, Store, StoreError};
+use crate::settings::OnExisting;
+use crate::transfer::place_file;
+use crate::{EntryKind, Store, StoreError};
 
 /// All that is at and below a path, by the path that it would have if that were the root.
 pub(super) type Snapshot = BTreeMap<MemoryPath, Fingerprint>;

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::snapshot::{Snapshot, Snapshotter};
 use crate::path::MemoryPath;
 use crate::process;
-use crate::store::{Context, Effect, MOVING, Mutation, Store, StoreError};
+use crate::{Context, Effect, MOVING, Mutation, Store, StoreError};
 
 /// How often something that was taken is put back until it is given up.
 const PUT_BACK_ATTEMPTS: usize = 3;

@@ -12,27 +12,31 @@ use super::MemoryPath;
 
 /// Whether a store ignores case, and with it in which form paths are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Folding(bool);
+pub struct Folding(bool);
 
 impl Folding {
-    /// For a store with this [`folds_case`](crate::store::StoreInfo::folds_case).
-    pub(crate) const fn new(folds_case: bool) -> Self {
+    /// For a store with this [`folds_case`](crate::StoreInfo::folds_case).
+    #[must_use]
+    pub const fn new(folds_case: bool) -> Self {
         Self(folds_case)
     }
 
     /// What stands for the file or directory at the path, however it is spelled.
-    pub(crate) fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
+    #[must_use]
+    pub fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
         if self.0 { Cow::Owned(path.folded()) } else { Cow::Borrowed(path) }
     }
 
     /// Whether both paths lead to one file or directory.
-    pub(crate) fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
+    #[must_use]
+    pub fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
         one == other || (self.0 && one.folded() == other.folded())
     }
 }
 
 /// The form of a text in which spellings of one name are equal.
-pub(crate) fn fold(text: &str) -> String {
+#[must_use]
+pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }

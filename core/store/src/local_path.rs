@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 
 /// The directory of the SDKs' layout that holds the files.
-pub(super) const FILES: &str = "memories";
+pub const FILES: &str = "memories";
 
 /// The path with `~` as its first component replaced by the home directory, as in a shell. For a directory of
 /// that name, write `./~`.
 ///
 /// # Errors
 /// [`Error::Config`] if the home directory is not known, or for `~name`, another user's home directory.
-pub(super) fn expand_home(path: &Path) -> Result<PathBuf, Error> {
+pub fn expand_home(path: &Path) -> Result<PathBuf, Error> {
     expand(path, home_directory)
 }
 
@@ -52,7 +52,7 @@ fn home_directory() -> Option<PathBuf> {
 ///
 /// # Errors
 /// [`Error::Config`] with the path that is probably meant.
-pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
+pub fn check_not_files(base: &Path) -> Result<(), Error> {
     if base.file_name() != Some(OsStr::new(FILES)) || base.join(FILES).exists() {
         return Ok(());
     }
@@ -76,8 +76,7 @@ pub(super) fn check_not_files(base: &Path) -> Result<(), Error> {
 }
 
 /// The sentence that leads from a directory without a memory to its own files, if it has some.
-#[cfg(any(unix, windows, feature = "sqlite"))]
-pub(crate) fn hint_at_own_files(base: &Path) -> Option<String> {
+pub fn hint_at_own_files(base: &Path) -> Option<String> {
     let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
     let mut entries = fs::read_dir(base).ok()?.flatten();
     let holds_files = entries.any(|entry| seen(&entry.file_name()));

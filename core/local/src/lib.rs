@@ -1,0 +1,15 @@
+//! The store of [memdir](https://docs.rs/memdir) in a directory on this machine: [`LocalDirectory`].
+//!
+//! `directory` says what such a store is and opens it. `unix` and `windows` are its two halves, of which one is compiled.
+//! `turns` lets the threads of a process go one after the other, and `read` reads whole files.
+#![cfg(any(unix, windows))]
+
+mod directory;
+mod read;
+mod turns;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+pub use directory::LocalDirectory;

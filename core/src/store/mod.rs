@@ -1,0 +1,52 @@
+//! [`Store`], the trait of everything that can keep a memory, and its implementations.
+//!
+//! A store keeps bytes under a [`MemoryPath`](crate::MemoryPath). It needs to know nothing about commands and replies.
+//! [`Store`] and its methods document the guarantees of every store; `contract` (feature `testing`) checks them.
+//!
+//! Each store with dependencies of its own is a crate. This module has them all under one name, and opens them by their
+//! addresses.
+
+mod address;
+mod address_hint;
+mod fork;
+mod mounts;
+mod options;
+
+#[cfg(feature = "encryption")]
+pub use address::{encrypt, encrypt_lazily};
+pub use address::{
+    location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
+    open_store, redact_address,
+};
+pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
+#[cfg(feature = "encryption")]
+pub use memdir_encrypted::{Encrypted, EncryptionKey, rekey};
+#[cfg(any(unix, windows))]
+pub use memdir_local::LocalDirectory;
+#[cfg(feature = "object-storage")]
+pub use memdir_object_storage::ObjectStorage;
+#[cfg(feature = "postgres")]
+pub use memdir_postgres::PostgresDatabase;
+#[cfg(feature = "sqlite")]
+pub use memdir_sqlite::SqliteDatabase;
+#[cfg(feature = "cli")]
+pub(crate) use memdir_store::local_path::hint_at_own_files;
+#[cfg(feature = "cli")]
+pub(crate) use memdir_store::shown_name;
+pub use memdir_store::{
+    Context, Durability, Edit, Effect, Entry, EntryKind, InProcess, Layer, Location, MountTable,
+    Mounts, Mutation, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, OnExisting, Problem, ProblemKind,
+    ReadOnly, Splice, Store, StoreError, StoreInfo, Swap, TotalLimits, listed_time, micros,
+    open_whole, update_by_swap, walk_files,
+};
+pub(crate) use memdir_store::{
+    MOVING, NEW_DIRECTORY, access, notes, overlap, settings, sort_by_path, transfer,
+};
+#[cfg(feature = "testing")]
+pub use memdir_store::{check_contract, contract};
+#[cfg(feature = "cli")]
+pub(crate) use mounts::is_there;
+#[doc(hidden)]
+pub use mounts::open_place;
+pub use mounts::{Mount, Place, open_mounts};
+pub use options::StoreOptions;
