@@ -73,9 +73,6 @@ mod call;
 mod changes;
 mod check;
 mod context_management;
-#[cfg(test)]
-#[path = "../tests/integration/common/effort.rs"]
-mod effort;
 mod files;
 mod handlers;
 #[cfg(any(feature = "mcp", feature = "page"))]

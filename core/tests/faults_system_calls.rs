@@ -14,8 +14,7 @@
 )]
 
 #[cfg(target_os = "linux")]
-#[path = "integration/common/effort.rs"]
-mod effort;
+use memdir_test_support::effort;
 #[cfg(target_os = "linux")]
 #[path = "integration/common/on_disk.rs"]
 mod on_disk;

@@ -278,7 +278,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(500))]
+        #![proptest_config(memdir_test_support::effort::cases(500))]
         #[test]
         fn kills_leave_no_doubt_where_nobody_else_writes(
             schedule in prop::collection::vec(

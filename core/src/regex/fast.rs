@@ -421,7 +421,7 @@ mod tests {
     ];
 
     proptest! {
-        #![proptest_config(crate::effort::cases(1000))]
+        #![proptest_config(memdir_test_support::effort::cases(1000))]
 
         #[test]
         fn both_engines_find_the_same(

@@ -104,7 +104,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn agrees_with_the_naive_search(content in "[ab\n]{0,40}", needle in "[ab\n]{1,4}") {
             prop_assert_eq!(find(content.as_bytes(), needle.as_bytes()), naive(&content, &needle));

@@ -450,7 +450,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(300))]
+        #![proptest_config(memdir_test_support::effort::cases(300))]
 
         #[test]
         fn common_lines_are_the_same_on_both_sides(

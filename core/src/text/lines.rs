@@ -110,7 +110,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn counts_as_the_naive_split(content in "[ab\n\r]{0,30}") {
             prop_assert_eq!(count_lines(content.as_bytes()), naive_lines(&content).len() as u64);

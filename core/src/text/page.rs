@@ -288,7 +288,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(500))]
+        #![proptest_config(memdir_test_support::effort::cases(500))]
         #[test]
         fn agrees_with_the_naive_page_however_it_is_fed(
             content in "[aé猫\n\r\u{2028}]{0,30}",

@@ -19,9 +19,6 @@ pub mod context;
 pub mod contract;
 pub mod defaults;
 pub mod edit;
-#[cfg(test)]
-#[path = "../../tests/integration/common/effort.rs"]
-mod effort;
 pub mod encryption_record;
 pub mod error;
 pub mod history_id;

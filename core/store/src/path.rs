@@ -451,7 +451,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn what_is_accepted_is_canonical_and_harmless(raw in "(/memories)?[/a.%25eEfF\\\\\u{0}é]{0,40}") {
             if let Ok(path) = MemoryPath::parse(&raw) {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 #[cfg(unix)]
-#[path = "../../examples/map_store.rs"]
+#[path = "../../store/examples/map_store.rs"]
 #[allow(dead_code, reason = "it is a program")]
 mod six_methods;
 

@@ -333,7 +333,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn no_namespace_leads_out_of_its_place_or_to_another(
             one in "([a-c/.%A-F0-9\\\\]|\\PC|[\\x00-\\x1f]){1,12}",

@@ -7,11 +7,6 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 use super::error::{PostgresError, explain};
 use memdir_store::StoreError;
 
-#[cfg(test)]
-#[cfg(unix)]
-#[path = "../../../tests/integration/common/postgres.rs"]
-mod real;
-
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
 /// A step that was ever released is never changed.
 const STEPS: &[&str] = &[
@@ -195,7 +190,7 @@ mod tests {
 
     #[test]
     fn older_tables_are_brought_up_to_date_and_keep_what_they_hold() {
-        let Some(server) = real::server() else { return };
+        let Some(server) = memdir_test_support::postgres::server() else { return };
         let address = server.database("older");
         with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
         let root = "INSERT INTO memdir.node (namespace, parent, name) VALUES ('a', 0, '')";
@@ -218,7 +213,7 @@ mod tests {
 
     #[test]
     fn tables_of_every_older_version_are_brought_up_to_date() {
-        let Some(server) = real::server() else { return };
+        let Some(server) = memdir_test_support::postgres::server() else { return };
         for old in 1..STEPS.len() {
             let name = format!("version_{old}");
             let address = server.database(&name);
@@ -235,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_step_that_fails_leaves_the_database_as_it_was() {
-        let Some(server) = real::server() else { return };
+        let Some(server) = memdir_test_support::postgres::server() else { return };
         let address = server.database("failing");
         with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
         let newer = [STEPS, &["CREATE TABLE memdir.more (a text);", "no SQL"]].concat();
@@ -250,7 +245,7 @@ mod tests {
     fn nothing_looks_through_the_whole_table() {
         use memdir_store::statements as sql;
 
-        let Some(server) = real::server() else { return };
+        let Some(server) = memdir_test_support::postgres::server() else { return };
         let address = server.database("planned");
         with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
         // Statements are planned for any parameters, once a connection has used them for a while.

@@ -140,8 +140,7 @@ fn rust_encrypted_names() {
 }
 
 #[cfg(unix)]
-#[path = "../../../core/tests/integration/common/postgres.rs"]
-mod postgres;
+use memdir_test_support::{clouds, postgres};
 
 #[cfg(unix)]
 #[test]
@@ -157,8 +156,6 @@ fn rust_postgres() {
 }
 
 #[cfg(unix)]
-#[path = "../../../core/tests/integration/common/clouds.rs"]
-mod clouds;
 
 #[cfg(unix)]
 fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {

@@ -382,7 +382,7 @@ mod tests {
         let text = prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat());
         let tag = regex_lite::Regex::new("<(/?)([^\\s>]*)([^>]*)>").unwrap();
         let attribute = regex_lite::Regex::new(r#"([a-z:-]+)="([^"]*)""#).unwrap();
-        proptest!(crate::effort::cases(200), |(text in text)| {
+        proptest!(memdir_test_support::effort::cases(200), |(text in text)| {
             let html = rendered(&text);
             for found in tag.captures_iter(&html) {
                 let (name, rest) = (&found[2], &found[3]);

@@ -19,6 +19,7 @@ fn noun(operation: Operation) -> &'static str {
         Operation::Redacted => "redaction",
         Operation::External => "external change",
         Operation::Imported => "import",
+        _ => "change",
     }
 }
 

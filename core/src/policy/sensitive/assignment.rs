@@ -475,7 +475,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(1000))]
+        #![proptest_config(memdir_test_support::effort::cases(1000))]
 
         #[test]
         fn where_there_is_no_chance_the_pattern_does_not_match(

@@ -144,7 +144,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(500))]
+        #![proptest_config(memdir_test_support::effort::cases(500))]
 
         #[test]
         fn lines_alone_are_checked_as_in_their_file(

@@ -136,7 +136,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn no_part_of_a_password_is_shown(
             parts in proptest::collection::vec("[QXZ]{4,8}", 1..4),

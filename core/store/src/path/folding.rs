@@ -93,7 +93,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(crate::effort::cases(200))]
+        #![proptest_config(memdir_test_support::effort::cases(200))]
         #[test]
         fn no_letter_is_told_from_itself_in_another_case(name in "\\PC{1,8}") {
             let folded = fold(&name);

@@ -2,11 +2,7 @@
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 #[cfg(unix)]
-#[macro_use]
-pub(crate) mod clouds;
-#[cfg(unix)]
 pub(crate) mod crowd;
-pub(crate) mod effort;
 pub(crate) mod failing;
 #[cfg(unix)]
 pub(crate) mod faulty;
@@ -15,8 +11,6 @@ pub(crate) mod folding_store;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod on_disk;
-#[cfg(unix)]
-pub(crate) mod postgres;
 pub(crate) mod program;
 #[cfg(unix)]
 pub(crate) mod proxy;
@@ -44,6 +38,9 @@ use std::sync::OnceLock;
 
 use memdir::{Durability, Memory, MemoryOptions};
 
+pub(crate) use memdir_test_support::effort;
+#[cfg(unix)]
+pub(crate) use memdir_test_support::{clouds, on_servers, postgres};
 pub(crate) use on_disk::on_disk;
 
 /// A user without any power: `nobody` on every system.

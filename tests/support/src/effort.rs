@@ -2,7 +2,6 @@
 //!
 //! - `MEMDIR_EFFORT` multiplies loops, kills, races and random inputs. It is 1 in `make test`; `make soak` sets it.
 //! - `MEMDIR_SEED` is what everything random starts from. It is 1 unless it is set, so that a commit has one result.
-#![allow(dead_code, reason = "each test program uses its part")]
 #![allow(clippy::panic, reason = "a panic is how a test fails")]
 
 use std::ops::Mul;
@@ -17,12 +16,12 @@ fn number(name: &str) -> u32 {
 }
 
 /// What everything random starts from.
-pub(crate) fn seed() -> u64 {
+pub fn seed() -> u64 {
     number("MEMDIR_SEED").into()
 }
 
 /// How often something is done: `count` times `MEMDIR_EFFORT`.
-pub(crate) fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
+pub fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
     let Ok(effort) = N::try_from(number("MEMDIR_EFFORT")) else {
         panic!("MEMDIR_EFFORT is too large")
     };
@@ -31,12 +30,12 @@ pub(crate) fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
 
 /// Whether it is the turn of the one with this `number`: of a matrix that is too large for every run, one in `of` is tried, and
 /// all with an effort of `of`.
-pub(crate) fn is_turn(number: usize, of: usize) -> bool {
+pub fn is_turn(number: usize, of: usize) -> bool {
     number.is_multiple_of((of / times(1)).max(1))
 }
 
 /// For a test that draws `count` inputs, times `MEMDIR_EFFORT`, at random from `MEMDIR_SEED`.
-pub(crate) fn cases(count: u32) -> Config {
+pub fn cases(count: u32) -> Config {
     Config {
         cases: times(count),
         rng_seed: RngSeed::Fixed(seed()),

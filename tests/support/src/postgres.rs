@@ -2,7 +2,6 @@
 //! program ends, however it ends.
 //!
 //! Where none is installed, the tests that need one say so and are left out; in CI they fail.
-#![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -14,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
 
-const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers");
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/servers/postgres");
+const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../servers/postgres");
 /// What the script answers where no server is installed.
 const MISSING: i32 = 3;
 
 /// A PostgreSQL server, or the way to one through a pooler.
-pub(crate) struct Server {
+pub struct Server {
     /// Where its files are.
     place: PathBuf,
     /// Without a namespace.
@@ -30,7 +29,7 @@ pub(crate) struct Server {
 }
 
 /// The server that all tests share.
-pub(crate) fn server() -> Option<&'static Server> {
+pub fn server() -> Option<&'static Server> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     SERVER.get_or_init(|| Server::shared().unwrap_or_else(|| Server::start(""))).as_ref()
 }
@@ -69,7 +68,7 @@ impl Server {
     }
 
     /// One of one's own, to stop or to configure, with more `settings`, one a line.
-    pub(crate) fn start(settings: &str) -> Option<Self> {
+    pub fn start(settings: &str) -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         // The server's user has to get in.
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -82,7 +81,7 @@ impl Server {
     }
 
     /// One behind a PgBouncer of its own, which shares the connections of the server among transactions.
-    pub(crate) fn behind_pooler() -> Option<Self> {
+    pub fn behind_pooler() -> Option<Self> {
         let direct = server()?;
         let directory = tempfile::tempdir().unwrap();
         std::fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -94,35 +93,35 @@ impl Server {
     }
 
     /// Where the server's files are.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.place
     }
 
     /// An address without a namespace and without a `?`.
-    pub(crate) fn base(&self) -> &str {
+    pub fn base(&self) -> &str {
         &self.address
     }
 
-    pub(crate) fn address(&self, namespace: &str) -> String {
+    pub fn address(&self, namespace: &str) -> String {
         format!("{}?namespace={namespace}", self.address)
     }
 
     /// The address of a namespace that nobody else has.
-    pub(crate) fn fresh(&self) -> String {
+    pub fn fresh(&self) -> String {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.address(&format!("fresh-{}-{number}", std::process::id()))
     }
 
     /// The address of a new database. One that an earlier run on the same server left is dropped.
-    pub(crate) fn database(&self, name: &str) -> String {
+    pub fn database(&self, name: &str) -> String {
         self.sql("postgres", &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         self.sql("postgres", &format!("CREATE DATABASE {name}"));
         self.address.replace("/postgres", &format!("/{name}")) + "?"
     }
 
     /// What the server answers to the superuser.
-    pub(crate) fn sql(&self, database: &str, sql: &str) -> String {
+    pub fn sql(&self, database: &str, sql: &str) -> String {
         let output = self.run(&["sql"], &[database], sql);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{sql}: {said}");
@@ -130,20 +129,20 @@ impl Server {
     }
 
     /// Whether the superuser's SQL came to its end.
-    pub(crate) fn try_sql(&self, database: &str, sql: &str) -> bool {
+    pub fn try_sql(&self, database: &str, sql: &str) -> bool {
         self.run(&["sql"], &[database], sql).status.success()
     }
 
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         assert!(self.run(&["kill"], &[], "").status.success());
     }
 
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         assert!(self.run(&["stop"], &[], "").status.success());
     }
 
     /// After a kill or stop, on the same port.
-    pub(crate) fn start_again(&self) {
+    pub fn start_again(&self) {
         let output = self.run(&["start"], &[], "");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }

@@ -1,6 +1,5 @@
 //! Object storage for the tests of a program: a real server of each protocol that can be had, and plain
 //! requests to it, as another program would send them.
-#![allow(dead_code, unused_macros, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::Write;
@@ -9,12 +8,12 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Once, OnceLock};
 
-use memdir::store::ObjectStorage;
+use memdir_object_storage::ObjectStorage;
 use reqwest::{Method, Url};
 use tokio::runtime::Runtime;
 
 /// The bucket or container that each server has.
-pub(crate) const BUCKET: &str = "memdir";
+pub const BUCKET: &str = "memdir";
 
 /// The account that Azure's server has, whose name and key are public.
 const ACCOUNT: &str = "devstoreaccount1";
@@ -31,7 +30,7 @@ static CLIENT: LazyLock<(Runtime, reqwest::Client)> = LazyLock::new(|| {
 });
 
 /// No error and no reply may hold one of these.
-pub(crate) const SECRETS: [&str; 6] =
+pub const SECRETS: [&str; 6] =
     ["test-key-id", "test-secret-key", "Signature=", "AWS4", ACCOUNT, "Eby8vdM02"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,41 +41,41 @@ enum Protocol {
 
 /// A server: the one of the run (`tests/servers/run`), or else one for as long as the program runs.
 #[derive(Debug)]
-pub(crate) struct Cloud {
+pub struct Cloud {
     protocol: Protocol,
     /// Where it is: `127.0.0.1:port`.
-    pub(crate) server: String,
+    pub server: String,
     /// Where its notes are.
     _place: tempfile::TempDir,
 }
 
 /// What a plain request was answered.
-pub(crate) struct Answer {
-    pub(crate) status: u16,
+pub struct Answer {
+    pub status: u16,
     /// Which version of the object it is.
-    pub(crate) tag: String,
-    pub(crate) body: Vec<u8>,
+    pub tag: String,
+    pub body: Vec<u8>,
 }
 
 /// The server of S3's protocol; `None`, said aloud, where it is not installed; in CI that is a failure.
-pub(crate) fn s3() -> Option<&'static Cloud> {
+pub fn s3() -> Option<&'static Cloud> {
     static SERVER: OnceLock<Option<Cloud>> = OnceLock::new();
     SERVER.get_or_init(|| Cloud::start(Protocol::S3)).as_ref()
 }
 
 /// The server of Azure's protocol, likewise.
-pub(crate) fn azure() -> Option<&'static Cloud> {
+pub fn azure() -> Option<&'static Cloud> {
     static SERVER: OnceLock<Option<Cloud>> = OnceLock::new();
     SERVER.get_or_init(|| Cloud::start(Protocol::Azure)).as_ref()
 }
 
 /// All that there are.
-pub(crate) fn all() -> impl Iterator<Item = &'static Cloud> {
+pub fn all() -> impl Iterator<Item = &'static Cloud> {
     [s3(), azure()].into_iter().flatten()
 }
 
 /// A prefix that no other test has.
-pub(crate) fn prefix() -> String {
+pub fn prefix() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     format!("test/{}-{number}", std::process::id())
@@ -135,7 +134,7 @@ impl Cloud {
 
     /// The endpoint of a server of our own; `None` where it is not installed.
     fn started(name: &str, place: &Path) -> Option<String> {
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/servers").join(name);
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../servers").join(name);
         let started = Command::new(script).arg("start").arg(place).output().unwrap();
         if started.status.code() == Some(3) {
             return None;
@@ -144,17 +143,17 @@ impl Cloud {
         Some(String::from_utf8(started.stdout).unwrap())
     }
 
-    pub(crate) fn is_azure(&self) -> bool {
+    pub fn is_azure(&self) -> bool {
         self.protocol == Protocol::Azure
     }
 
     /// How often something is done: Azure's server takes five times as long as the one of S3's protocol.
-    pub(crate) fn few(&self, s3: usize, azure: usize) -> usize {
+    pub fn few(&self, s3: usize, azure: usize) -> usize {
         if self.is_azure() { azure } else { s3 }
     }
 
     /// The address of a memory; on the way through `host`, which may be a proxy.
-    pub(crate) fn address_at(&self, host: &str, bucket: &str, prefix: &str) -> String {
+    pub fn address_at(&self, host: &str, bucket: &str, prefix: &str) -> String {
         match self.protocol {
             Protocol::S3 => format!(
                 "s3://{bucket}/{prefix}?endpoint=http://{host}&region=us-east-1&allow_http=true"
@@ -165,26 +164,26 @@ impl Cloud {
         }
     }
 
-    pub(crate) fn address(&self, prefix: &str) -> String {
+    pub fn address(&self, prefix: &str) -> String {
         self.address_at(&self.server, BUCKET, prefix)
     }
 
     /// The address of a place on the server that no other test has.
-    pub(crate) fn fresh(&self) -> String {
+    pub fn fresh(&self) -> String {
         self.address(&prefix())
     }
 
-    pub(crate) fn open(&self, prefix: &str) -> ObjectStorage {
+    pub fn open(&self, prefix: &str) -> ObjectStorage {
         ObjectStorage::open(&self.address(prefix)).unwrap()
     }
 
     /// On the way through `host`.
-    pub(crate) fn open_at(&self, host: &str, prefix: &str) -> ObjectStorage {
+    pub fn open_at(&self, host: &str, prefix: &str) -> ObjectStorage {
         ObjectStorage::open(&self.address_at(host, BUCKET, prefix)).unwrap()
     }
 
     /// Whether an object was written.
-    pub(crate) fn put(&self, key: &str, headers: &[(&str, &str)], body: &[u8]) -> bool {
+    pub fn put(&self, key: &str, headers: &[(&str, &str)], body: &[u8]) -> bool {
         let blob = [("x-ms-blob-type", "BlockBlob")];
         let own: &[_] = if self.is_azure() { &blob } else { &[] };
         let status = self.request(Method::PUT, key, "", &[own, headers].concat(), body).status;
@@ -194,16 +193,16 @@ impl Cloud {
     }
 
     /// The header of the metadata that memdir writes.
-    pub(crate) fn metadata(&self) -> &'static str {
+    pub fn metadata(&self) -> &'static str {
         if self.is_azure() { "x-ms-meta-memdir" } else { "x-amz-meta-memdir" }
     }
 
-    pub(crate) fn get(&self, key: &str) -> Answer {
+    pub fn get(&self, key: &str) -> Answer {
         self.request(Method::GET, key, "", &[], b"")
     }
 
     /// The keys below a prefix, as the server tells them; at most the first thousand.
-    pub(crate) fn keys(&self, prefix: &str) -> Vec<String> {
+    pub fn keys(&self, prefix: &str) -> Vec<String> {
         let (query, element) = match self.protocol {
             Protocol::S3 => ("list-type=2", "Key"),
             Protocol::Azure => ("restype=container&comp=list", "Name"),
@@ -254,16 +253,17 @@ impl Cloud {
 }
 
 /// Each test, which gets the server, as a test of its own for each server, or for the one that is named.
+#[macro_export]
 macro_rules! on_servers {
     (all: $($all:ident),+; $(s3: $($s3:ident),+;)? $(azure: $($azure:ident),+;)?) => {
-        on_servers! { @s3 $($all)+ $($($s3)+)? }
-        on_servers! { @azure $($all)+ $($($azure)+)? }
+        $crate::on_servers! { @s3 $($all)+ $($($s3)+)? }
+        $crate::on_servers! { @azure $($all)+ $($($azure)+)? }
     };
     (@$server:ident $($test:ident)+) => {
         mod $server {
             $(#[test]
             fn $test() {
-                if let Some(cloud) = crate::common::clouds::$server() {
+                if let Some(cloud) = $crate::clouds::$server() {
                     super::$test(cloud);
                 }
             })+
