@@ -123,7 +123,6 @@ pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
             interruption(py, error).unwrap_or_else(|| hook_error(py, error, source))
         }
         Error::Config(error) => config_error(py, error),
-        other => config_error(py, &ConfigError::from(other.to_string())),
     }
 }
 

@@ -179,7 +179,6 @@ impl Opened {
                 Ok(Self::File(content))
             }
             Node::Directory(entries) => Ok(Self::Directory(entries)),
-            _ => Err(StoreError::failed("opening", "neither a file nor a directory")),
         }
     }
 

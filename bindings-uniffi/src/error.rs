@@ -104,7 +104,6 @@ impl From<memdir::Error> for MemdirError {
             memdir::Error::Store(error) => Self::from(error),
             memdir::Error::Hook(_) => Self::Hook { reason },
             memdir::Error::Config(error) => Self::from(error),
-            _ => Self::Config { reason, option: None },
         }
     }
 }

@@ -9,10 +9,6 @@
     reason = "a program, and not part of the library"
 )]
 
-#[cfg(all(unix, feature = "postgres"))]
-#[path = "../tests/integration/common/postgres.rs"]
-mod real;
-
 fn main() {
     #[cfg(all(unix, feature = "postgres"))]
     on_a_server::run();
@@ -25,7 +21,7 @@ mod on_a_server {
 
     use memdir::{Memory, MemoryOptions};
 
-    use super::real::Server;
+    use memdir_test_support::postgres::Server;
 
     const TENANTS: usize = 10_000;
     const FILES: usize = 20;

@@ -226,7 +226,7 @@ mod tests {
 
     /// The names of the methods that the source of [`Store`] has, but the one that no layer hands on.
     fn methods_of_store() -> Vec<&'static str> {
-        let (_, source) = include_str!("mod.rs").split_once("\npub trait Store:").unwrap();
+        let (_, source) = include_str!("lib.rs").split_once("\npub trait Store:").unwrap();
         let (source, _) = source.split_once("\n}\n").unwrap();
         source
             .lines()

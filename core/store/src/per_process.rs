@@ -27,6 +27,7 @@ struct Made<T> {
 impl<T> PerProcess<T> {
     /// A value that is not made yet.
     #[must_use]
+    #[allow(clippy::new_without_default, reason = "it is made in statics")]
     pub const fn new() -> Self {
         Self { first: OnceLock::new() }
     }

@@ -375,7 +375,7 @@ fn what_is_too_large_is_not_read_to_be_edited(cloud: &'static Cloud) {
     store_helpers::what_is_too_large_is_not_read_to_be_edited(&store);
 }
 
-on_servers! {
+memdir_test_support::on_servers! {
     all:
         a_namespace_reaches_no_other,
         what_is_too_large_is_not_read_to_be_edited,

@@ -434,7 +434,7 @@ fn a_file_and_a_directory_at_one_path_are_never_both_made(cloud: &'static Cloud)
     }
 }
 
-on_servers! {
+memdir_test_support::on_servers! {
     all:
         a_fault_that_passes_makes_no_version_too_many,
         a_fault_that_passes_changes_nothing_about_any_command,

@@ -144,7 +144,7 @@ fn while_connected(memory: &Memory) {
     assert_eq!(rest.len() + 1000, content.len());
 }
 
-on_servers! {
+memdir_test_support::on_servers! {
     all:
         processes_that_edit_one_file_lose_nothing,
         of_processes_that_create_one_path_one_wins,

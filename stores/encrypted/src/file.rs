@@ -161,6 +161,8 @@ fn content_context(ring: &Ring) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use memdir_store::settings::{MAX_FILE_BYTES, max_edited_bytes};
+
     use super::*;
 
     fn path(text: &str) -> MemoryPath {
@@ -169,9 +171,8 @@ mod tests {
 
     #[test]
     fn a_file_of_the_largest_size_can_be_edited_under_its_seal() {
-        let options = crate::MemoryOptions::default();
-        let largest = options.max_file_bytes.unwrap() + OVERHEAD as u64;
-        assert!(options.max_edited_bytes().unwrap() >= largest);
+        let largest = MAX_FILE_BYTES + OVERHEAD as u64;
+        assert!(max_edited_bytes(Some(MAX_FILE_BYTES)).unwrap() >= largest);
     }
 
     #[test]

@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn nothing_looks_through_the_whole_table() {
-        use memdir_store::statements as sql;
+        use crate::statements as sql;
 
         let Some(server) = memdir_test_support::postgres::server() else { return };
         let address = server.database("planned");
@@ -273,7 +273,7 @@ mod tests {
             explain(&sql::NEWEST, "text", "'a'");
             explain(&sql::TOTAL, "text", "'a'");
             explain(&sql::ACCESS, "text, text[], timestamptz", "'a', '{b,c}', now()");
-            explain(&memdir_store::inspect::ALL, "text", "'a'");
+            explain(&crate::inspect::ALL, "text", "'a'");
         }
     }
 }

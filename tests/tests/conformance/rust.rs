@@ -156,8 +156,6 @@ fn rust_postgres() {
 }
 
 #[cfg(unix)]
-
-#[cfg(unix)]
 fn on_object_storage(runner: &str, cloud: Option<&clouds::Cloud>) {
     /// What an error says if the server, and not memdir, was too slow: on a machine with much else to do, one has
     /// stood still for a minute.

@@ -40,7 +40,7 @@ use memdir::{Durability, Memory, MemoryOptions};
 
 pub(crate) use memdir_test_support::effort;
 #[cfg(unix)]
-pub(crate) use memdir_test_support::{clouds, on_servers, postgres};
+pub(crate) use memdir_test_support::{clouds, postgres};
 pub(crate) use on_disk::on_disk;
 
 /// A user without any power: `nobody` on every system.
