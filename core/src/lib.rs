@@ -62,6 +62,7 @@ pub mod cli;
 pub mod command;
 pub mod copy;
 pub mod history;
+mod undo;
 pub mod hooks;
 pub mod policy;
 pub mod reply;

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use imara_diff::Hunk;
 
-use super::line_diff::line_diff;
+use memdir_history::line_diff::line_diff;
 
 /// The lines around the two sides of a conflict.
 pub(crate) const MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];

@@ -3,16 +3,14 @@
 //! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
 //! line and starts no further one.
 
-mod diff;
 mod find;
-mod line_diff;
 mod lines;
 #[cfg(feature = "page")]
 pub(crate) mod merge;
 mod page;
 mod size;
 
-pub use diff::unified_diff;
+pub use memdir_history::text_diff::unified_diff;
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};

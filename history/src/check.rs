@@ -1,0 +1,46 @@
+//! Checks every chain of a history: that each record is whole, and each content can be computed.
+
+use std::collections::HashSet;
+
+use super::error::HistoryError;
+use super::recorder::Recorder;
+use super::timeline::State;
+use memdir_store::StoreError;
+
+impl Recorder {
+    /// What is wrong with the history, in a few words each.
+    pub(crate) fn check_history(&self) -> Result<Vec<String>, StoreError> {
+        let reading = match self.reading() {
+            Ok(reading) => reading,
+            Err(HistoryError::Store(error)) => return Err(error),
+            Err(error) => return Ok(vec![error.to_string()]),
+        };
+        let snapshot = &reading.snapshot;
+        let mut problems: Vec<String> =
+            snapshot.damaged.iter().map(|damage| format!("the history: {damage}")).collect();
+        // What one record has lost, others may still lead to.
+        for stored in &snapshot.records {
+            if let Err(error) = self.journal.read(stored) {
+                // It may have been removed for its age just now.
+                if self.index().reload(&*self.journal).is_ok()
+                    && !self.index().records().any(|now| now.header.id == stored.header.id)
+                {
+                    continue;
+                }
+                problems.push(format!("the history: the record {}: {error}", stored.header.id));
+            }
+        }
+        let mut seen = HashSet::new();
+        for moment in &snapshot.timeline.moments {
+            let State::Content(content) = moment.state else { continue };
+            if snapshot.timeline.redaction(content).is_some() || !seen.insert(content.sha256) {
+                continue;
+            }
+            if let Err(error) = reading.content(content) {
+                let (id, path) = (moment.id, &moment.path);
+                problems.push(format!("the history: version {id} of {path}: {error}"));
+            }
+        }
+        Ok(problems)
+    }
+}

@@ -1,0 +1,132 @@
+//! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
+
+use super::journal::Flush;
+use super::record::{Content, Row};
+use super::recorder::{Recorded, Recorder};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, Mutation, Node, StoreError};
+use memdir_store::Operation;
+
+impl Recorder {
+    /// Records that the files are gone, each with its content.
+    pub(super) fn record_deletion(
+        &self,
+        context: &Context,
+        files: &[MemoryPath],
+        operation: Operation,
+    ) -> Result<Option<Recorded>, StoreError> {
+        let operation = context.operation(operation);
+        let mut record = self.record(context)?;
+        for path in files {
+            let bytes = match self.store.read(path) {
+                Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
+                // What cannot be kept is not deleted.
+                read => read.map_err(StoreError::unchanged)?,
+            };
+            let content = Content::of(&bytes);
+            self.keep_unknown(&mut record, content, &bytes);
+            record.header.rows.push(Row {
+                operation,
+                path: path.clone(),
+                old_path: None,
+                before: Some(content),
+                after: None,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        if record.header.rows.is_empty() {
+            return Ok(None);
+        }
+        self.append(context, record, Flush::Now).map(Some)
+    }
+
+    /// Records that the files come from a reserved name, under which they were not part of the memory.
+    pub(super) fn record_arrival(
+        &self,
+        context: &Context,
+        files: &[MemoryPath],
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<Option<Recorded>, StoreError> {
+        let operation = context.operation(Operation::Created);
+        let mut record = self.record(context)?;
+        for hidden in files {
+            // The store refuses what cannot be moved, and says why.
+            let Ok(path) = hidden.moved(from, to) else { continue };
+            let bytes = self.store.read(hidden)?;
+            let content = Content::of(&bytes);
+            record.keep(content, &bytes);
+            record.header.rows.push(Row {
+                operation,
+                path,
+                old_path: None,
+                before: None,
+                after: Some(content),
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        if record.header.rows.is_empty() {
+            return Ok(None);
+        }
+        self.append(context, record, Flush::Now).map(Some)
+    }
+
+    /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
+    /// would be deleted or moved without a record.
+    pub(super) fn files_at(&self, path: &MemoryPath) -> Result<Vec<MemoryPath>, StoreError> {
+        match self.store.open(path, 0) {
+            Ok(Node::File(..)) => Ok(vec![path.clone()]),
+            Ok(Node::Directory(_)) => {
+                let mut files = Vec::new();
+                self.files_below(path, &mut files)?;
+                files.sort_unstable();
+                Ok(files)
+            }
+            // The store's own method says so, each in its way.
+            Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn files_below(
+        &self,
+        directory: &MemoryPath,
+        files: &mut Vec<MemoryPath>,
+    ) -> Result<(), StoreError> {
+        let entries = match self.store.list(directory) {
+            // Gone meanwhile.
+            Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
+            listed => listed?,
+        };
+        for entry in entries.into_iter().filter(|entry| !self.is_hidden(&entry.path)) {
+            if entry.is_file() {
+                files.push(entry.path);
+            } else {
+                self.files_below(&entry.path, files)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
+    pub(super) fn empty(
+        &self,
+        context: &Context,
+        directory: &MemoryPath,
+        changed: &mut bool,
+    ) -> Result<(), StoreError> {
+        let listed = self.store.list(directory).map_err(StoreError::unchanged)?;
+        for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
+            match self.store.mutate(context, Mutation::Delete { path: &entry.path }) {
+                Ok(_) => *changed = true,
+                Err(StoreError::MountPoint) => self.empty(context, &entry.path, changed)?,
+                Err(StoreError::NotFound) => {}
+                Err(StoreError::ReadOnly) if !directory.is_root() => {}
+                Err(error) => return Err(if *changed { error.after_changes() } else { error }),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! `diff`: what changed between two versions, as a unified diff.
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+use super::timeline::State;
+use memdir_store::path::MemoryPath;
+use crate::text_diff::unified_diff;
+
+/// What stands for a file that is not there.
+const NOTHING: &str = "/dev/null";
+
+impl Recorder {
+    pub(crate) fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
+        let snapshot = self.snapshot()?;
+        match snapshot.timeline.find(id) {
+            Some(number) => self.content_of(&snapshot, number),
+            None => Err(HistoryError::Unknown(id.to_string())),
+        }
+    }
+
+    /// From one version to another; without another, what the change of the version did to the file.
+    pub(crate) fn diff(
+        &self,
+        one: HistoryId,
+        other: Option<HistoryId>,
+    ) -> Result<String, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let find = |id: HistoryId| {
+            snapshot.timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))
+        };
+        let (from, to) = match other {
+            Some(other) => (Some(find(one)?), find(other)?),
+            None => {
+                let number = find(one)?;
+                (snapshot.timeline.moments[number].earlier, number)
+            }
+        };
+        let (old_path, old) = self.side(&snapshot, from)?;
+        let (path, new) = self.side(&snapshot, Some(to))?;
+        Ok(unified(old_path.as_ref(), &old, path.as_ref(), &new))
+    }
+
+    /// The path and the content of one side of a diff.
+    fn side(
+        &self,
+        snapshot: &Snapshot,
+        number: Option<usize>,
+    ) -> Result<(Option<MemoryPath>, Vec<u8>), HistoryError> {
+        let Some(number) = number else { return Ok((None, Vec::new())) };
+        let moment = &snapshot.timeline.moments[number];
+        match moment.state {
+            State::Gone => Ok((None, Vec::new())),
+            _ => Ok((Some(moment.path.clone()), self.content_of(snapshot, number)?)),
+        }
+    }
+}
+
+/// A unified diff of two versions, which may have been at different paths, or not been there.
+pub(crate) fn unified(
+    old_path: Option<&MemoryPath>,
+    old: &[u8],
+    path: Option<&MemoryPath>,
+    new: &[u8],
+) -> String {
+    let name = |path: Option<&MemoryPath>| path.map_or(NOTHING, MemoryPath::as_str).to_owned();
+    unified_diff(&name(old_path), old, &name(path), new)
+}

@@ -1,0 +1,127 @@
+//! How an edit is recorded and made: the splice and what it removed, before the store writes.
+
+use super::journal::Flush;
+use super::record::{Content, Digest, Row};
+use super::recorder::{Recorded, Recorder};
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, Edit, Mutation, Splice, StoreError};
+use memdir_store::Operation;
+
+impl Recorder {
+    fn record_edit(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        old: &[u8],
+        splice: &Splice,
+        operation: Operation,
+    ) -> Result<Recorded, StoreError> {
+        let operation = context.operation(operation);
+        let pieces = splice.pieces(old);
+        let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
+        let before = Content::of(old);
+        let after = Content { sha256: Digest::of_pieces(&pieces), size: after_len };
+        let mut record = self.record(context)?;
+        self.keep_unknown(&mut record, before, old);
+        let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
+        let (same_start, same_end) = common_ends(removed, pieces[1]);
+        let at = pieces[0].len() + same_start;
+        let removed = &removed[same_start..removed.len() - same_end];
+        let inserted = &pieces[1][same_start..pieces[1].len() - same_end];
+        let kept = record.keep_splice(at, removed, inserted);
+        record.header.rows.push(Row {
+            operation,
+            path: path.clone(),
+            old_path: None,
+            before: Some(before),
+            after: Some(after),
+            splice: Some(kept),
+            is_trimmed: false,
+        });
+        self.append(context, record, Flush::Beside)
+    }
+
+    /// [`Store::update`](crate::Store::update) where an edit may not write to the journal: the content is read first, and the edit is
+    /// made if the file still has it.
+    fn update_in_steps(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
+        const MAX_ATTEMPTS: usize = 1_000;
+        let mut found = None;
+        let mut look = |content: &[u8]| {
+            found = Some(content.to_vec());
+            None
+        };
+        self.store.mutate(context, Mutation::Update { path, edit: &mut look })?;
+        for _ in 0..MAX_ATTEMPTS {
+            let Some(old) = found.take() else { break };
+            let Some(splice) = edit(&old) else { return Ok(()) };
+            let recorded = self.record_edit(context, path, &old, &splice, operation)?;
+            let mut made = false;
+            let mut replace = |content: &[u8]| {
+                made = content == old;
+                if made {
+                    return Some(splice.clone());
+                }
+                found = Some(content.to_vec());
+                None
+            };
+            let replaced =
+                self.store.mutate(context, Mutation::Update { path, edit: &mut replace });
+            match replaced {
+                Ok(_) if !made => self.withdraw(context, recorded.id),
+                result => return self.finish(context, Some(recorded), result.map(drop)),
+            }
+        }
+        let failed = format!("updating {path}");
+        Err(StoreError::failed(failed, "the store never holds what it shows").unchanged())
+    }
+
+    pub(super) fn update_as(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        if !self.journal.is_apart() {
+            return self.update_in_steps(context, path, edit, operation);
+        }
+        let (mut recorded, mut broken) = (None, None);
+        let mut recording = |old: &[u8]| {
+            if let Some(Recorded { id, .. }) = recorded.take() {
+                self.withdraw(context, id);
+            }
+            let splice = edit(old)?;
+            match self.record_edit(context, path, old, &splice, operation) {
+                Ok(appended) => {
+                    recorded = Some(appended);
+                    Some(splice)
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    None
+                }
+            }
+        };
+        let update = Mutation::Update { path, edit: &mut recording };
+        let result = self.store.mutate(context, update).map(drop);
+        match broken {
+            Some(error) => Err(error),
+            None => self.finish(context, recorded, result),
+        }
+    }
+}
+
+/// How many bytes both begin with, and then end with.
+fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
+    let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[start..], &b[start..]);
+    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
+    (start, end)
+}

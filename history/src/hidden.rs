@@ -1,0 +1,45 @@
+//! [`hiding`]: a store without the files that its history is kept in, for a reader or writer that records nothing.
+
+use std::sync::Arc;
+
+use super::recorder::Recorder;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
+
+/// The store, but a journal that is kept in the store itself is not to be seen. What is written is not recorded.
+pub fn hiding(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    if let Some(mounts) = store.mounts() {
+        let is_read_only = store.info().is_read_only;
+        let shown = mounts.with_each(&mut |store| hiding(Arc::clone(store)));
+        return ReadOnly::where_asked(shown, is_read_only);
+    }
+    Arc::new(Hiding(Recorder::untrimmed(store, Durability::Full)))
+}
+
+struct Hiding(Recorder);
+
+impl Layer for Hiding {
+    fn inner(&self) -> &dyn Store {
+        &*self.0.store
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        Layer::read(&self.0, path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        Layer::list(&self.0, path)
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        Layer::open(&self.0, path, depth)
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        Layer::files(&self.0, visit)
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        !self.0.is_hidden(path) && self.0.store.can_keep(path)
+    }
+}

@@ -1,0 +1,135 @@
+//! [`Index`]: what one process knows of a journal.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use memdir_store::HistoryId;
+use super::journal::{Appended, Journal, Loaded, Stored};
+use super::record::{Digest, Header};
+use super::retention::Retention;
+use super::snapshot::Extent;
+use memdir_store::StoreError;
+
+#[derive(Default)]
+pub(super) struct Index {
+    pub(super) loaded: Loaded,
+    /// The contents that the journal can give back.
+    known: HashSet<Digest>,
+    /// Those of records of which is not known whether their change was made.
+    unsure: Vec<(HistoryId, Vec<Digest>)>,
+    /// How many of the loaded records are among the known, and of which generation.
+    counted: (usize, u64),
+    /// Changes that were made, which the next record will say.
+    unconfirmed: Vec<HistoryId>,
+}
+
+impl Index {
+    /// Looks at what is new in the journal.
+    pub(super) fn refresh(&mut self, journal: &dyn Journal) -> Result<(), StoreError> {
+        journal.load(&mut self.loaded)?;
+        self.count();
+        Ok(())
+    }
+
+    /// As [`refresh`](Self::refresh), from the beginning: others rewrote the journal meanwhile.
+    pub(super) fn reload(&mut self, journal: &dyn Journal) -> Result<(), StoreError> {
+        self.loaded.start_anew();
+        self.refresh(journal)
+    }
+
+    fn count(&mut self) {
+        let (mut from, generation) = self.counted;
+        if generation != self.loaded.generation || from > self.loaded.records.len() {
+            self.known.clear();
+            self.unsure.clear();
+            from = 0;
+        }
+        for stored in &self.loaded.records[from..] {
+            self.unsure.push((stored.header.id, contents_of(&stored.header)));
+        }
+        let (known, confirmed) = (&mut self.known, &self.loaded.confirmed);
+        let withdrawn = &self.loaded.withdrawn;
+        self.unsure.retain(|(id, contents)| {
+            if confirmed.contains(id) {
+                known.extend(contents);
+            }
+            !confirmed.contains(id) && !withdrawn.contains(id)
+        });
+        self.counted = (self.loaded.records.len(), self.loaded.generation);
+    }
+
+    /// How far the journal was loaded.
+    pub(super) fn extent(&self) -> Extent {
+        let loaded = &self.loaded;
+        let (withdrawn, confirmed) = (loaded.withdrawn.len(), loaded.confirmed.len());
+        (loaded.generation, loaded.records.len(), withdrawn, confirmed)
+    }
+
+    /// Whether the journal can give back this content.
+    pub(super) fn knows(&self, content: Digest) -> bool {
+        self.known.contains(&content)
+    }
+
+    /// What a new record can say of earlier ones of this process.
+    pub(super) fn take_unconfirmed(&mut self) -> Vec<HistoryId> {
+        std::mem::take(&mut self.unconfirmed)
+    }
+
+    /// A record that this process appended.
+    pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
+        let follows = match appended.at {
+            None => true,
+            Some(at) => at == self.loaded.end && !self.loaded.beginning.is_empty(),
+        };
+        if follows {
+            let at = appended.at.unwrap_or(0);
+            self.loaded.add(header, at, appended.len);
+            self.loaded.end = at.saturating_add(appended.len);
+            self.count();
+        } else {
+            self.unsure.push((header.id, contents_of(&header)));
+        }
+    }
+
+    /// The change of a record of this process was made.
+    pub(super) fn confirmed(&mut self, id: HistoryId, is_noted: bool) {
+        self.loaded.confirmed.insert(id);
+        if !is_noted {
+            self.unconfirmed.push(id);
+        }
+        self.count();
+    }
+
+    /// The change of a record of this process was not made.
+    pub(super) fn withdrawn(&mut self, id: HistoryId) {
+        self.loaded.withdrawn.insert(id);
+        self.count();
+    }
+
+    /// Whether something may be kept no longer, as far as is known here.
+    pub(super) fn may_be_trimmed(&self, retention: Retention) -> bool {
+        let records = &self.loaded.records;
+        let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        let is_old = oldest.is_some_and(|oldest| {
+            records.first().is_some_and(|first| first.header.id.time() < oldest)
+        });
+        let is_much = retention
+            .max_bytes
+            .is_some_and(|most| records.iter().map(|stored| stored.len).sum::<u64>() > most);
+        is_old || is_much || retention.max_versions.is_some_and(|most| records.len() > most)
+    }
+
+    /// The records whose change may have been made, in the order of the journal.
+    pub(super) fn records(&self) -> impl Iterator<Item = &Stored> {
+        let withdrawn = &self.loaded.withdrawn;
+        self.loaded.records.iter().filter(|stored| !withdrawn.contains(&stored.header.id))
+    }
+}
+
+/// The contents that can be computed if this record and its neighbours are there.
+fn contents_of(header: &Header) -> Vec<Digest> {
+    let kept = header.wholes.iter().map(|kept| kept.content.sha256);
+    let spliced = header.rows.iter().filter(|row| row.splice.is_some());
+    let spliced = spliced.flat_map(|row| [row.before, row.after]).flatten();
+    kept.chain(spliced.map(|content| content.sha256)).collect()
+}

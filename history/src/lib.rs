@@ -1,0 +1,69 @@
+//! The history of a memory: every change can be seen, and taken back.
+//!
+//! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes it. An edit
+//! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
+//! and not what the file holds.
+//!
+//! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
+//! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
+//! hidden files in any other store (`kept_files`). In a tree of mounts each store has its own, which are read as one
+//! (`mounted`).
+//!
+//! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
+//! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
+//! is the page about it.
+
+mod abbreviation;
+mod check;
+mod contents;
+mod deletions;
+mod diff;
+mod edits;
+mod error;
+mod fast_import;
+mod hidden;
+mod index;
+mod journal;
+mod kept_files;
+pub mod line_diff;
+mod log_file;
+mod log_writer;
+mod mounted;
+mod noted;
+mod obstacles;
+mod opening;
+mod past;
+mod query;
+mod reading;
+mod recall;
+mod record;
+mod recorder;
+mod redact;
+mod restore;
+mod retention;
+mod settle;
+mod size;
+mod snapshot;
+mod steps;
+pub mod text_diff;
+pub mod time;
+mod timeline;
+mod transfer;
+mod trim;
+mod version;
+
+pub use abbreviation::Named;
+pub use error::HistoryError;
+pub use fast_import::{NotWritten, write_fast_import};
+pub use hidden::hiding;
+pub use memdir_store::{HistoryId, NoHistoryId, Operation};
+pub use past::PastFile;
+pub use query::HistoryQuery;
+pub use reading::Reading;
+pub use recorder::Recorder;
+pub use restore::How;
+pub use retention::Retention;
+pub use size::HistorySize;
+pub use steps::{Restored, RestoredFile};
+pub use transfer::{Carried, Collected};
+pub use version::Version;

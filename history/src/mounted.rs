@@ -1,0 +1,248 @@
+//! [`MountedJournals`]: the history of a tree of mounts, which is that of each store in it.
+//!
+//! Every mounted store records its own changes where it keeps its history: so each history is with its files, encrypted as
+//! they are, and the same for everybody who opens that store. This reads them as one, with the paths of the tree.
+//! Nothing is appended through it but notes about redactions.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memdir_store::HistoryId;
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::kept_files;
+use super::record::{Header, Record, Row};
+use super::recorder::{Part, Recorder};
+use super::retention::Retention;
+use super::snapshot::Extent;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
+
+/// The history of the tree that `store` mounts. `one` makes that of a store.
+pub(super) fn recorder(
+    store: &dyn Store,
+    mounts: &dyn MountTable,
+    retention: Retention,
+    one: impl Fn(Arc<dyn Store>) -> Recorder,
+) -> Recorder {
+    let info = store.info();
+    let mut recorders = Vec::new();
+    let recording = mounts.with_each(&mut |store| {
+        let store = ReadOnly::where_asked(Arc::clone(store), info.is_read_only);
+        let recorder = Arc::new(one(store));
+        recorders.push(Arc::clone(&recorder));
+        recorder.into_store()
+    });
+    let parts = mounts.numbered().into_iter();
+    let parts = parts.map(|(at, number)| Part { at, recorder: Arc::clone(&recorders[number]) });
+    let parts: Arc<[Part]> = parts.collect();
+    let journals = MountedJournals::new(Arc::clone(&parts), Folding::new(info.folds_case));
+    Recorder::of_parts(recording, Box::new(journals), parts, retention)
+}
+
+pub(super) struct MountedJournals {
+    parts: Arc<[Part]>,
+    folding: Folding,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How far each journal was loaded.
+    extents: Vec<Extent>,
+    /// Of each record of the tree, the part that has it and what it is there.
+    records: HashMap<HistoryId, (usize, Stored)>,
+}
+
+impl MountedJournals {
+    fn new(parts: Arc<[Part]>, folding: Folding) -> Self {
+        Self { parts, folding, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
+    fn outside(&self, part: usize, path: &MemoryPath) -> Option<MemoryPath> {
+        let at = &self.parts[part].at;
+        let path = path.moved(&MemoryPath::root(), at).ok()?;
+        let key = self.folding.key(&path);
+        let hides = |other: &Part| {
+            let other_at = self.folding.key(&other.at);
+            let is_deeper = self.folding.key(at).is_above(&other_at);
+            is_deeper && other_at.is_above(&key)
+        };
+        (!self.parts.iter().any(hides)).then_some(path)
+    }
+
+    /// A row with the paths of the tree. One that the tree does not show keeps its place, as versions are numbered by it,
+    /// at a path that has no versions.
+    fn row(&self, part: usize, row: &Row) -> Row {
+        let path = self.outside(part, &row.path);
+        let old_path = row.old_path.as_ref().map(|path| self.outside(part, path));
+        match (path, old_path) {
+            (Some(path), None) => Row { path, old_path: None, ..row.clone() },
+            (Some(path), Some(Some(old))) => Row { path, old_path: Some(old), ..row.clone() },
+            _ => Row { path: kept_files::directory(), old_path: None, ..row.clone() },
+        }
+    }
+
+    /// Takes the records of a part, in the order of its journal, into the state. What is known of them goes to `all`.
+    fn take(&self, part: usize, own: &Loaded, state: &mut State, all: &mut Loaded) -> Vec<Stored> {
+        let mut taken = Vec::new();
+        for stored in &own.records {
+            let header = &*stored.header;
+            // A store may be in one tree with a copy of it, which has the same history.
+            let is_free = |id: &HistoryId| !state.records.contains_key(id);
+            let number =
+                [0, part + 1].into_iter().find(|number| is_free(&header.id.beside(*number)));
+            let Some(number) = number else { continue };
+            let header = Header {
+                id: header.id.beside(number),
+                change: header.change.beside(number),
+                redacts: header.redacts.iter().map(|id| id.beside(number)).collect(),
+                rows: header.rows.iter().map(|row| self.row(part, row)).collect(),
+                ..header.clone()
+            };
+            if own.withdrawn.contains(&stored.header.id) {
+                all.withdrawn.insert(header.id);
+            }
+            if own.confirmed.contains(&stored.header.id) {
+                all.confirmed.insert(header.id);
+            }
+            state.records.insert(header.id, (part, stored.clone()));
+            taken.push(Stored { header: Arc::new(header), at: 0, len: stored.len });
+        }
+        taken
+    }
+
+    /// The parts whose store may be changed, one that is mounted twice only once.
+    fn writable(&self) -> impl Iterator<Item = (usize, &Part)> {
+        self.parts.iter().enumerate().filter(|(number, part)| {
+            let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
+            !part.recorder.store.info().is_read_only && !self.parts[..*number].iter().any(is_same)
+        })
+    }
+}
+
+/// The records of all parts in the order of their ids, while each part's stay in their order.
+fn merged(parts: Vec<Vec<Stored>>) -> Vec<Stored> {
+    let mut parts: Vec<_> = parts.into_iter().map(|part| part.into_iter().peekable()).collect();
+    let mut all = Vec::new();
+    loop {
+        let first = |part: &mut std::iter::Peekable<std::vec::IntoIter<Stored>>| {
+            part.peek().map(|stored| stored.header.id)
+        };
+        let heads = parts.iter_mut().enumerate();
+        let next = heads.filter_map(|(number, part)| Some((first(part)?, number))).min();
+        let Some(stored) = next.and_then(|(_, number)| parts[number].next()) else { return all };
+        all.push(stored);
+    }
+}
+
+fn only_by_the_parts() -> StoreError {
+    StoreError::failed("writing the history", "each mounted store writes its own").unchanged()
+}
+
+impl Journal for MountedJournals {
+    fn append(&self, _: &Context, _: &Record, _: Flush) -> Result<Appended, StoreError> {
+        Err(only_by_the_parts())
+    }
+
+    /// Each part is told of its own versions.
+    fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
+        let notes: Vec<(usize, Record)> = {
+            let state = self.state();
+            let parts = self.writable().map(|(number, _)| {
+                let own = record.header.redacts.iter().filter_map(|id| {
+                    let (part, stored) = state.records.get(&id.record())?;
+                    let is_own =
+                        Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
+                    is_own.then(|| stored.header.id.numbered(id.number()))
+                });
+                let redacts: Vec<HistoryId> = own.collect();
+                let header = Header { redacts, ..record.header.clone() };
+                (number, Record { header, contents: record.contents.clone() })
+            });
+            parts.filter(|(_, note)| !note.header.redacts.is_empty()).collect()
+        };
+        for (number, mut note) in notes {
+            // Ids of records are different in all of the tree.
+            note.header.id = HistoryId::new()?;
+            self.parts[number].recorder.journal.append_alone(&note)?;
+        }
+        Ok(())
+    }
+
+    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
+        false
+    }
+
+    fn withdraw(&self, _: &Context, _: HistoryId) -> Result<(), StoreError> {
+        Err(only_by_the_parts())
+    }
+
+    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+        let mut extents = Vec::new();
+        for part in &*self.parts {
+            let mut index = part.recorder.index();
+            index.refresh(&*part.recorder.journal)?;
+            extents.push(index.extent());
+        }
+        let mut state = self.state();
+        let is_loaded = loaded.end > 0;
+        if is_loaded && state.extents == extents {
+            return Ok(());
+        }
+        let (mut new, mut all, mut parts) = (State::default(), Loaded::default(), Vec::new());
+        for (number, part) in self.parts.iter().enumerate() {
+            let index = part.recorder.index();
+            new.extents.push(index.extent());
+            all.damaged.extend(index.loaded.damaged.iter().cloned());
+            parts.push(self.take(number, &index.loaded, &mut new, &mut all));
+        }
+        let generations =
+            |extents: &[Extent]| extents.iter().map(|extent| extent.0).collect::<Vec<_>>();
+        let is_new = is_loaded && generations(&state.extents) != generations(&new.extents);
+        all.generation = loaded.generation + u64::from(is_new);
+        all.records = merged(parts);
+        // That it was loaded at all.
+        all.end = 1;
+        (*state, *loaded) = (new, all);
+        Ok(())
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
+        let found = self.state().records.get(&stored.header.id).cloned();
+        let (part, own) = found.ok_or(StoreError::NotFound)?;
+        let record = self.parts[part].recorder.journal.read(&own)?;
+        Ok(Record { header: (*stored.header).clone(), ..record })
+    }
+
+    /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
+    /// be in a store that may only be read.
+    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
+        for part in self.parts.iter().filter(|part| part.recorder.store.info().is_read_only) {
+            let stored: Vec<Stored> = part.recorder.index().records().cloned().collect();
+            for stored in &stored {
+                let Ok(record) = part.recorder.journal.read(stored) else { continue };
+                if change(record.clone())?.as_ref() != Some(&record) {
+                    return Err(StoreError::ReadOnly);
+                }
+            }
+        }
+        for (_, part) in self.writable() {
+            part.recorder.journal.rewrite(change)?;
+            part.recorder.index().reload(&*part.recorder.journal)?;
+        }
+        Ok(())
+    }
+
+    fn is_apart(&self) -> bool {
+        false
+    }
+
+    fn is_cheap_to_follow(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,124 @@
+//! [`Noted`]: the journal of a database, whose records are in the transactions of the changes.
+//!
+//! A record is there if and only if its change was made, so nothing is ever withdrawn or in doubt.
+
+use std::sync::Arc;
+
+use memdir_store::HistoryId;
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::record::{Damaged, PREFIX, Prefix, Record};
+use memdir_store::notes::{HEAD, Listed, Note, Notes};
+use memdir_store::{Context, Store, StoreError};
+
+pub(super) struct Noted {
+    store: Arc<dyn Store>,
+}
+
+impl Noted {
+    /// `None` for a store that keeps no notes.
+    pub(super) fn new(store: &Arc<dyn Store>) -> Option<Self> {
+        store.notes().map(|_| Self { store: Arc::clone(store) })
+    }
+
+    fn notes(&self) -> Result<&dyn Notes, StoreError> {
+        self.store.notes().ok_or_else(|| damaged(Damaged))
+    }
+
+    fn record(&self, number: i64, len: u64) -> Result<Record, StoreError> {
+        let bytes = self.notes()?.read(number, 0, len)?.ok_or_else(|| damaged(Damaged))?;
+        Record::from_bytes(&bytes).map_err(damaged)
+    }
+
+    fn header_bytes(&self, listed: &Listed) -> Result<(Prefix, Vec<u8>), StoreError> {
+        let prefix = Prefix::read(&listed.head).map_err(damaged)?;
+        let end = PREFIX + prefix.header;
+        if end <= HEAD {
+            let header = listed.head.get(PREFIX..end).ok_or_else(|| damaged(Damaged))?;
+            return Ok((prefix, header.to_vec()));
+        }
+        let read = self.notes()?.read(listed.number, PREFIX as u64, prefix.header as u64)?;
+        Ok((prefix, read.ok_or_else(|| damaged(Damaged))?))
+    }
+}
+
+fn damaged(error: Damaged) -> StoreError {
+    StoreError::failed("reading the history", error).unchanged()
+}
+
+fn note(record: &Record) -> Note {
+    Note { id: record.header.id.to_string(), bytes: record.to_bytes() }
+}
+
+impl Journal for Noted {
+    /// The record goes with the change to the store, which takes it into the transaction.
+    fn append(&self, context: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+        let note = note(record);
+        let len = note.bytes.len() as u64;
+        context.put_note(note);
+        Ok(Appended { at: Some(u64::MAX), len, file: None })
+    }
+
+    fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
+        self.notes()?.append(&note(record))
+    }
+
+    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
+        true
+    }
+
+    /// The transaction did not come about, so the note is not for the next one.
+    fn withdraw(&self, context: &Context, _: HistoryId) -> Result<(), StoreError> {
+        self.give_up(context);
+        Ok(())
+    }
+
+    fn give_up(&self, context: &Context) {
+        context.take_note();
+    }
+
+    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+        let after = i64::try_from(loaded.end).unwrap_or(0);
+        for listed in self.notes()?.list(after)? {
+            let number = u64::try_from(listed.number).unwrap_or(0);
+            let header = self
+                .header_bytes(&listed)
+                .and_then(|(prefix, header)| prefix.header(&header).map_err(damaged));
+            match header {
+                Ok(header) => {
+                    loaded.confirmed.insert(header.id);
+                    loaded.add(header, number, listed.len);
+                }
+                Err(_) => loaded.damaged.push(format!("the record number {number}")),
+            }
+            loaded.end = number;
+        }
+        Ok(())
+    }
+
+    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
+        let record = self.record(i64::try_from(stored.at).unwrap_or(-1), stored.len)?;
+        if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
+    }
+
+    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
+        let mut gone = Vec::new();
+        for listed in self.notes()?.list(0)? {
+            // What is damaged cannot be read anyway.
+            let Ok(record) = self.record(listed.number, listed.len) else { continue };
+            match change(record.clone())? {
+                None => gone.push(listed.number),
+                Some(new) if new == record => {}
+                Some(new) => self.notes()?.replace(listed.number, &new.to_bytes())?,
+            }
+        }
+        if gone.is_empty() { Ok(()) } else { self.notes()?.remove(&gone) }
+    }
+
+    fn is_apart(&self) -> bool {
+        true
+    }
+
+    fn is_cheap_to_follow(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,26 @@
+//! Opens the history of a store: of one store its own, of mounts that of each.
+
+use std::sync::Arc;
+
+use super::mounted;
+use super::recorder::Recorder;
+use super::retention::Retention;
+use memdir_store::{Durability, Store};
+
+impl Recorder {
+    /// The history of `store`. Of mounts each store has its own, and they are read as one.
+    pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
+        match store.mounts() {
+            None => Self::of_one(store, durability, retention),
+            Some(mounts) => mounted::recorder(&*store, mounts, retention, |store| {
+                Self::new(store, durability, retention)
+            }),
+        }
+    }
+
+    /// A history that keeps everything.
+    pub(crate) fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
+        let retention = Retention { max_age: None, max_versions: None, max_bytes: None };
+        Self::new(store, durability, retention)
+    }
+}

@@ -1,0 +1,98 @@
+//! [`PastFile`]: which files there were at a time, and what they held.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+use super::timeline::State;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Layer, Node};
+
+/// A file as it was at a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PastFile {
+    /// Where it was.
+    pub path: MemoryPath,
+    /// Its size in bytes. `None` if its content is redacted, or nobody has read it since it was moved.
+    pub size: Option<u64>,
+    /// When it was last changed before that time, if that is known.
+    #[serde(skip)]
+    pub modified: Option<SystemTime>,
+    /// Its version. `None` for a file that the history does not know, because it was not changed since it is kept.
+    pub version: Option<HistoryId>,
+}
+
+impl Recorder {
+    /// The files that there were at a time, sorted by their paths.
+    pub(crate) fn past_files(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let mut files = Vec::new();
+        for number in snapshot.there_at(at)? {
+            let moment = &timeline.moments[number];
+            let size = match moment.state {
+                State::Content(content) if timeline.redaction(content).is_some() => None,
+                State::Content(content) => Some(content.size),
+                // Moved with its directory, and there since.
+                _ if timeline.is_latest(number) => match self.store.open(&moment.path, 0) {
+                    Ok(Node::File(size, _)) => Some(size),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // What was there before the history began has no time in it.
+            let modified = Some(moment.id.time()).filter(|time| *time <= at);
+            let (path, version) = (moment.path.clone(), Some(moment.id));
+            files.push(PastFile { path, size, modified, version });
+        }
+        let known: HashSet<MemoryPath> =
+            files.iter().map(|file| snapshot.folding.key(&file.path).into_owned()).collect();
+        Layer::files(self, &mut |entry| {
+            let key = snapshot.folding.key(&entry.path);
+            let is_known = timeline.live.contains_key(&*key) || known.contains(&*key);
+            if let (false, memdir_store::EntryKind::File(size)) = (is_known, entry.kind)
+                && entry.modified.is_none_or(|modified| modified <= at)
+            {
+                let (path, size) = (entry.path.clone(), Some(size));
+                files.push(PastFile { path, size, modified: entry.modified, version: None });
+            }
+        })?;
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(files)
+    }
+
+    /// What a file held at a time; `None` if it was not there.
+    pub(crate) fn read_at(
+        &self,
+        path: &MemoryPath,
+        at: SystemTime,
+    ) -> Result<Option<Vec<u8>>, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let wanted = snapshot.folding.key(path);
+        let is_it = |other: &MemoryPath| snapshot.folding.key(other) == wanted;
+        let moments = &snapshot.timeline.moments;
+        let there = snapshot.there_at(at)?;
+        if let Some(number) = there.into_iter().find(|number| is_it(&moments[*number].path)) {
+            return self.content_of(&snapshot, number).map(Some);
+        }
+        let unknown = self.past_files(at)?.into_iter().find(|file| is_it(&file.path));
+        match unknown {
+            Some(file) => Ok(Some(self.store.read(&file.path)?)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Snapshot {
+    /// The versions whose files were there at a time.
+    fn there_at(&self, at: SystemTime) -> Result<Vec<usize>, HistoryError> {
+        let there = self.states_at(at)?.into_iter().filter_map(|(_, number)| number);
+        Ok(there.filter(|number| self.timeline.moments[*number].state.is_there()).collect())
+    }
+}

@@ -1,0 +1,95 @@
+//! [`HistoryQuery`]: which versions are asked for.
+
+use std::time::SystemTime;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+use super::version::Version;
+use memdir_store::path::MemoryPath;
+
+/// Which versions [`Memory::history`](crate::Memory::history) returns, newest first. The default is all.
+///
+/// ```
+/// use memdir::history::HistoryQuery;
+/// use memdir::{Memory, MemoryOptions};
+///
+/// let mut options = MemoryOptions::default();
+/// options.history = true;
+/// let memory = Memory::open("memory:", options)?;
+/// memory.create("/memories/a.md", "one\n")?;
+/// memory.create("/memories/b.md", "two\n")?;
+///
+/// let mut query = HistoryQuery::default();
+/// query.path = Some("/memories/a.md".to_owned());
+/// assert_eq!(memory.history(&query)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HistoryQuery {
+    /// A file or a directory, also one that is not there any more: versions of what is or was there, and the earlier
+    /// versions of files that were moved there. `None` for everything.
+    pub path: Option<String>,
+    /// At most so many. `None` for all.
+    pub limit: Option<usize>,
+    /// Only versions before this one: the last of the page that was shown before.
+    pub before: Option<HistoryId>,
+    /// Only versions that this actor made.
+    pub actor: Option<String>,
+    /// Only versions of this change.
+    pub change: Option<HistoryId>,
+    /// Only versions that were made at this time or later.
+    pub since: Option<SystemTime>,
+}
+
+impl Recorder {
+    pub(crate) fn versions(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
+        let path = match &query.path {
+            None => None,
+            Some(path) => {
+                Some(MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.clone()))?)
+            }
+        };
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let end = match query.before {
+            None => timeline.moments.len(),
+            // It may have been removed for its age since.
+            Some(before) => timeline.find(before).unwrap_or_else(|| {
+                let older = timeline.moments.iter().rposition(|moment| moment.id < before);
+                older.map_or(0, |older| older + 1)
+            }),
+        };
+        let wanted = |number: &usize| {
+            let moment = &timeline.moments[*number];
+            let version_of = || timeline.version(*number);
+            query.since.is_none_or(|since| moment.id.time() >= since)
+                && query.change.is_none_or(|change| version_of().change == change)
+                && query
+                    .actor
+                    .as_ref()
+                    .is_none_or(|actor| version_of().actor.as_ref() == Some(actor))
+                && path.as_ref().is_none_or(|path| snapshot.concerns(*number, path))
+        };
+        let newest_first = (0..end).rev().filter(wanted);
+        let limit = query.limit.unwrap_or(usize::MAX);
+        Ok(newest_first.take(limit).map(|number| timeline.version(number)).collect())
+    }
+}
+
+impl Snapshot {
+    /// Whether a version is about what is or was at `path` or below.
+    pub(super) fn concerns(&self, number: usize, path: &MemoryPath) -> bool {
+        let is_at = |other: &MemoryPath| {
+            let (path, other) = (self.folding.key(path), self.folding.key(other));
+            path == other || path.is_above(&other)
+        };
+        let moment = &self.timeline.moments[number];
+        let latest = &self.timeline.moments[self.timeline.latest[moment.file]];
+        is_at(&moment.path)
+            || moment.old_path.as_ref().is_some_and(is_at)
+            || (latest.state.is_there() && is_at(&latest.path))
+    }
+}

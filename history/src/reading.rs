@@ -1,0 +1,164 @@
+//! [`Reading`]: the history as it is at one moment, for a caller that reads much of it.
+//!
+//! Whoever reads version after version, such as a log with its diffs, an export or a check, needs neighbours of what was
+//! read before. So the contents that were computed last are kept, and each version costs one splice.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::diff::unified;
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::journal::Stored;
+use super::record::{Content, Digest};
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+use super::timeline::State;
+use super::version::Version;
+use memdir_store::path::MemoryPath;
+
+/// How many bytes of contents are kept.
+const KEPT: usize = 64 << 20;
+
+pub struct Reading<'r> {
+    pub(super) recorder: &'r Recorder,
+    pub(super) snapshot: Arc<Snapshot>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    contents: HashMap<Digest, Arc<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Recorder {
+    pub(crate) fn reading(&self) -> Result<Reading<'_>, HistoryError> {
+        Ok(Reading { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn content(&self, wanted: Content) -> Result<Arc<Vec<u8>>, HistoryError> {
+        if let Some(content) = self.kept(wanted.sha256) {
+            return Ok(content);
+        }
+        let snapshot = &*self.snapshot;
+        let records: Vec<&Stored> = snapshot.records.iter().collect();
+        let journal = &*self.recorder.journal;
+        let read = snapshot.contents.read(&records, journal, wanted, &mut |digest| {
+            if let Some(content) = self.kept(digest) {
+                return Some(content.to_vec());
+            }
+            let content = self.recorder.found_content(snapshot.holders.get(&digest)?)?;
+            (Digest::of(&content) == digest).then_some(content)
+        });
+        let content = match read {
+            Ok(content) => content,
+            // Somebody may have rewritten the journal meanwhile.
+            Err(_) => self.recorder.content(snapshot, wanted)?,
+        };
+        let content = Arc::new(content);
+        self.keep(wanted.sha256, &content);
+        Ok(content)
+    }
+
+    fn kept(&self, digest: Digest) -> Option<Arc<Vec<u8>>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.contents.get(&digest).cloned()
+    }
+
+    fn keep(&self, digest: Digest, content: &Arc<Vec<u8>>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.bytes + content.len() > KEPT {
+            *kept = Kept::default();
+        }
+        if content.len() <= KEPT && kept.contents.insert(digest, Arc::clone(content)).is_none() {
+            kept.bytes += content.len();
+        }
+    }
+}
+
+impl Recorder {
+    /// What a file holds, if it can be read.
+    fn found_content(&self, path: &MemoryPath) -> Option<Vec<u8>> {
+        self.store.read(path).ok()
+    }
+}
+
+/// A version, for a caller that goes through all of them.
+pub(crate) struct Listed {
+    pub(crate) version: Version,
+    /// The file that it is a version of: the same number for all of its versions.
+    pub(crate) file: usize,
+    number: usize,
+}
+
+impl Reading<'_> {
+    /// The versions of what is or was at the path and below, newest first.
+    pub(crate) fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = Listed> {
+        let timeline = &self.snapshot.timeline;
+        let numbers = (0..timeline.moments.len()).rev();
+        let wanted = numbers.filter(|number| self.snapshot.concerns(*number, path));
+        wanted.map(|number| {
+            let (version, file) = (timeline.version(number), timeline.moments[number].file);
+            Listed { version, file, number }
+        })
+    }
+
+    /// The content that a version left; `None` if the history has it no more, or it was a deletion.
+    pub(crate) fn left_by(&self, listed: &Listed) -> Result<Option<Arc<Vec<u8>>>, HistoryError> {
+        match self.content_of(listed.number) {
+            Ok(content) => Ok(Some(content)),
+            Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The content that a version left.
+    pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
+        match &self.snapshot.timeline.moments[number].state {
+            State::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
+                self.content(*content)
+            }
+            _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// Whether no history was ever kept here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
+    }
+
+    /// How many versions there are.
+    pub(crate) fn versions(&self) -> usize {
+        self.snapshot.timeline.moments.len()
+    }
+}
+
+impl Reading<'_> {
+    /// What the change of a version did to its file, as a unified diff.
+    pub(crate) fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
+        let timeline = &self.snapshot.timeline;
+        let number = timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))?;
+        let (old_path, old) = self.side(timeline.moments[number].earlier)?;
+        let (path, new) = self.side(Some(number))?;
+        Ok(unified(old_path, &old, path, &new))
+    }
+
+    fn side(
+        &self,
+        number: Option<usize>,
+    ) -> Result<(Option<&MemoryPath>, Arc<Vec<u8>>), HistoryError> {
+        let Some(number) = number else { return Ok((None, Arc::default())) };
+        let moment = &self.snapshot.timeline.moments[number];
+        match moment.state {
+            State::Gone => Ok((None, Arc::default())),
+            _ => Ok((Some(&moment.path), self.content_of(number)?)),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! How a history is read: the [`Snapshot`] of what is in the journal now, and the contents of its versions.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::contents::Contents;
+use super::error::HistoryError;
+use super::journal::Stored;
+use super::record::{Content, Digest};
+use super::recorder::Recorder;
+use super::settle::Found;
+use super::snapshot::Snapshot;
+use super::timeline::{State, Timeline};
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::StoreError;
+
+impl Recorder {
+    /// The history as it is now.
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, HistoryError> {
+        let (records, confirmed, damaged, extent) = {
+            let mut index = self.index();
+            index.refresh(&*self.journal)?;
+            let extent = index.extent();
+            if let Some((of, snapshot)) = &*self.last_snapshot()
+                && *of == extent
+            {
+                return Ok(Arc::clone(snapshot));
+            }
+            let records: Vec<Stored> = index.records().cloned().collect();
+            (records, index.loaded.confirmed.clone(), index.loaded.damaged.clone(), extent)
+        };
+        let folding = Folding::new(self.store.info().folds_case);
+        let borrowed: Vec<&Stored> = records.iter().collect();
+        // A file is read once, so all that is decided about it is decided by one state.
+        let (mut broken, mut found) = (None, HashMap::new());
+        let timeline = Timeline::new(&borrowed, &confirmed, folding, &mut |path| {
+            *found.entry(path.clone()).or_insert_with(|| {
+                self.found(path).unwrap_or_else(|error| {
+                    broken = Some(error);
+                    Found::Unknown
+                })
+            })
+        });
+        let is_in_doubt = !found.is_empty();
+        if let Some(error) = broken {
+            return Err(error.into());
+        }
+        let contents = Contents::new(&borrowed);
+        let mut holders = HashMap::new();
+        for file in timeline.live.values() {
+            let moment = &timeline.moments[timeline.latest[*file]];
+            if let State::Content(content) = moment.state {
+                holders.insert(content.sha256, moment.path.clone());
+            }
+        }
+        let last = Mutex::default();
+        let snapshot =
+            Arc::new(Snapshot { records, timeline, folding, contents, holders, damaged, last });
+        // A change that is not confirmed may be one that is just being made: that is asked again.
+        *self.last_snapshot() = (!is_in_doubt).then(|| (extent, Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+
+    /// What is at a path now.
+    pub(super) fn found(&self, path: &MemoryPath) -> Result<Found, StoreError> {
+        match self.store.read(path) {
+            Ok(content) => Ok(Found::File(Digest::of(&content))),
+            Err(StoreError::PermissionDenied) => Ok(Found::Unknown),
+            Err(error) if error.is_failure() => Err(error),
+            Err(_) => Ok(Found::Nothing),
+        }
+    }
+
+    /// A content of the history.
+    pub(super) fn content(
+        &self,
+        snapshot: &Snapshot,
+        wanted: Content,
+    ) -> Result<Vec<u8>, HistoryError> {
+        let read = self.computed(snapshot, wanted);
+        if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
+            // Somebody may have rewritten the journal since it was loaded: the records are elsewhere then.
+            self.index().reload(&*self.journal)?;
+            return self.computed(&*self.snapshot()?, wanted);
+        }
+        read
+    }
+
+    fn computed(&self, snapshot: &Snapshot, wanted: Content) -> Result<Vec<u8>, HistoryError> {
+        let records: Vec<&Stored> = snapshot.records.iter().collect();
+        let last = snapshot.last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let content = snapshot.contents.read(&records, &*self.journal, wanted, &mut |digest| {
+            if let Some((of, content)) = &last
+                && *of == digest
+            {
+                return Some(content.clone());
+            }
+            let content = self.store.read(snapshot.holders.get(&digest)?).ok()?;
+            (Digest::of(&content) == digest).then_some(content)
+        })?;
+        *snapshot.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((wanted.sha256, content.clone()));
+        Ok(content)
+    }
+
+    /// The content that a version left.
+    pub(super) fn content_of(
+        &self,
+        snapshot: &Snapshot,
+        number: usize,
+    ) -> Result<Vec<u8>, HistoryError> {
+        let moment = &snapshot.timeline.moments[number];
+        match &moment.state {
+            State::Content(content) => match snapshot.timeline.redaction(*content) {
+                Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
+                None => self.content(snapshot, *content),
+            },
+            State::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
+            // It was moved with its directory, and nobody has changed it since: the file has it.
+            State::Unread if snapshot.timeline.is_latest(number) => {
+                match self.store.read(&moment.path) {
+                    // Somebody else deleted it, or put something else there.
+                    Err(error) if !error.is_failure() => Err(HistoryError::Damaged),
+                    read => Ok(read?),
+                }
+            }
+            State::Unread => Err(HistoryError::Damaged),
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! [`Record`]: what the journal keeps of one change, and its form as bytes.
+//!
+//! ```text
+//! "MDH1" | length of the header (u32) | length of the contents (u64) | check of the header | check of the contents
+//!        | header | contents
+//! ```
+//! The header is JSON: who, which files, and where in the contents is what. The contents are the bytes of splices and
+//! whole files, one after the other. Numbers are in little-endian order; a check is the first 8 bytes of a SHA-256, that of
+//! the header also over the length of the contents.
+//!
+//! A splice is kept with what it removed and what it inserted. So a content can be computed from the one before and
+//! from the one after it, and a whole content is kept only where there is neither.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use memdir_store::HistoryId;
+use memdir_store::path::MemoryPath;
+use memdir_store::Operation;
+
+const MAGIC: [u8; 4] = *b"MDH1";
+/// How many bytes stand before the header.
+pub(super) const PREFIX: usize = 32;
+/// The longest header that is read: that of a change of a million files.
+const MAX_HEADER: usize = 1 << 30;
+
+/// The SHA-256 of a content.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Digest([u8; 32]);
+
+impl Digest {
+    pub(super) fn of(content: &[u8]) -> Self {
+        Self(Sha256::digest(content).into())
+    }
+
+    /// The digest of what `pieces` are together.
+    pub(super) fn of_pieces(pieces: &[&[u8]]) -> Self {
+        let mut hash = Sha256::new();
+        pieces.iter().for_each(|piece| hash.update(piece));
+        Self(hash.finalize().into())
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        let text: String = digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect();
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        let wrong = || serde::de::Error::custom("not a SHA-256");
+        let digits = |at: usize| text.get(at..at + 2).ok_or_else(wrong);
+        let mut digest = [0; 32];
+        if text.len() != 64 {
+            return Err(wrong());
+        }
+        for (at, byte) in digest.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(digits(at * 2)?, 16).map_err(|_| wrong())?;
+        }
+        Ok(Self(digest))
+    }
+}
+
+/// Which content a file had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Content {
+    pub(super) sha256: Digest,
+    pub(super) size: u64,
+}
+
+impl Content {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self { sha256: Digest::of(bytes), size: bytes.len() as u64 }
+    }
+}
+
+/// Where a splice stands in the contents of its record: first what it removed, then what it inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KeptSplice {
+    /// The place in the file.
+    pub(super) at: u64,
+    pub(super) removed: u64,
+    pub(super) inserted: u64,
+    /// Where in the record's contents.
+    pub(super) offset: u64,
+}
+
+/// Where a whole content stands in the contents of its record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KeptWhole {
+    pub(super) content: Content,
+    pub(super) offset: u64,
+}
+
+/// That a content was removed from the history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Redaction {
+    /// What stands in the place of the content's SHA-256, by which somebody could tell a guess.
+    pub(super) mark: Digest,
+    pub(super) reason: String,
+}
+
+/// What a change did to one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Row {
+    pub(super) operation: Operation,
+    pub(super) path: MemoryPath,
+    /// Where it was, if it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) old_path: Option<MemoryPath>,
+    /// The content before; `None` if there was no file, or if it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) before: Option<Content>,
+    /// The content after; `None` if there is no file, or if it was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) after: Option<Content>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) splice: Option<KeptSplice>,
+    /// What came before was removed for its age.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) is_trimmed: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+/// A record without its contents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    pub(super) id: HistoryId,
+    /// The change that it belongs to.
+    pub(super) change: HistoryId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) actor: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) rows: Vec<Row>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) wholes: Vec<KeptWhole>,
+    /// Contents that were removed from this record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) redactions: Vec<Redaction>,
+    /// Versions whose contents this change removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) redacts: Vec<HistoryId>,
+    /// The newest record that was removed for its age: what was before it is not known completely any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) trims: Option<HistoryId>,
+    /// Records whose change was not made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) withdraws: Vec<HistoryId>,
+    /// Records whose change was made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) confirms: Vec<HistoryId>,
+}
+
+/// A record of the journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) header: Header,
+    pub(super) contents: Vec<u8>,
+}
+
+/// Bytes that are not a record.
+#[derive(Debug, thiserror::Error)]
+#[error("a record of the history is damaged")]
+pub(super) struct Damaged;
+
+/// What the first bytes of a record say.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Prefix {
+    pub(super) header: usize,
+    pub(super) contents: u64,
+    header_check: [u8; 8],
+    contents_check: [u8; 8],
+}
+
+impl Prefix {
+    /// The prefix that `bytes` begin with.
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, Damaged> {
+        let fixed = |at: usize| bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
+        let number = |at: usize| fixed(at).map(u64::from_le_bytes);
+        let (Some(first), Some(contents)) = (number(0), number(8)) else { return Err(Damaged) };
+        let (Some(header_check), Some(contents_check)) = (fixed(16), fixed(24)) else {
+            return Err(Damaged);
+        };
+        let header = usize::try_from(first >> 32).map_err(|_| Damaged)?;
+        if first.to_le_bytes()[..4] != MAGIC || header > MAX_HEADER {
+            return Err(Damaged);
+        }
+        Ok(Self { header, contents, header_check, contents_check })
+    }
+
+    /// How many bytes the record has.
+    pub(super) fn record_len(&self) -> u64 {
+        self.contents.saturating_add((PREFIX + self.header) as u64)
+    }
+
+    pub(super) fn header(&self, bytes: &[u8]) -> Result<Header, Damaged> {
+        if check(&[&self.contents.to_le_bytes(), bytes]) != self.header_check {
+            return Err(Damaged);
+        }
+        serde_json::from_slice(bytes).map_err(|_| Damaged)
+    }
+}
+
+/// Where the next record may begin in `bytes`, after a damaged one at their start.
+pub(super) fn next_magic(bytes: &[u8]) -> Option<usize> {
+    memchr::memmem::find(bytes.get(1..)?, &MAGIC).map(|at| at + 1)
+}
+
+fn check(pieces: &[&[u8]]) -> [u8; 8] {
+    let Digest(digest) = Digest::of_pieces(pieces);
+    let mut check = [0; 8];
+    check.copy_from_slice(&digest[..8]);
+    check
+}
+
+impl Record {
+    pub(super) fn new(id: HistoryId, change: HistoryId, actor: Option<&str>) -> Self {
+        let header = Header {
+            id,
+            change,
+            actor: actor.map(str::to_owned),
+            rows: Vec::new(),
+            wholes: Vec::new(),
+            redactions: Vec::new(),
+            redacts: Vec::new(),
+            trims: None,
+            withdraws: Vec::new(),
+            confirms: Vec::new(),
+        };
+        Self { header, contents: Vec::new() }
+    }
+
+    /// Keeps a whole content.
+    pub(super) fn keep(&mut self, content: Content, bytes: &[u8]) {
+        if !self.header.wholes.iter().any(|kept| kept.content == content) {
+            let offset = self.contents.len() as u64;
+            self.contents.extend_from_slice(bytes);
+            self.header.wholes.push(KeptWhole { content, offset });
+        }
+    }
+
+    /// The same record with only these whole contents and splices. `keeps` decides by the content or contents.
+    pub(super) fn with_only(&self, keeps: impl Fn(Digest) -> bool) -> Self {
+        let mut record = Self { header: self.header.clone(), contents: Vec::new() };
+        record.header.wholes.clear();
+        for kept in &self.header.wholes {
+            if keeps(kept.content.sha256)
+                && let Some(bytes) = self.whole(kept.content)
+            {
+                record.keep(kept.content, bytes);
+            }
+        }
+        for (number, row) in self.header.rows.iter().enumerate() {
+            let kept = [row.before, row.after].into_iter().flatten();
+            let stays = kept.into_iter().all(|content| keeps(content.sha256));
+            let splice = row.splice.filter(|_| stays).and_then(|splice| {
+                let (removed, inserted) = self.splice(&splice)?;
+                let at = usize::try_from(splice.at).ok()?;
+                Some(record.keep_splice(at, removed, inserted))
+            });
+            record.header.rows[number].splice = splice;
+        }
+        record
+    }
+
+    /// Keeps what stood at a place of a file, and what stands there now.
+    pub(super) fn keep_splice(&mut self, at: usize, removed: &[u8], inserted: &[u8]) -> KeptSplice {
+        let offset = self.contents.len() as u64;
+        self.contents.extend_from_slice(removed);
+        self.contents.extend_from_slice(inserted);
+        KeptSplice {
+            at: at as u64,
+            removed: removed.len() as u64,
+            inserted: inserted.len() as u64,
+            offset,
+        }
+    }
+
+    /// A whole content of this record.
+    pub(super) fn whole(&self, content: Content) -> Option<&[u8]> {
+        let kept = self.header.wholes.iter().find(|kept| kept.content == content)?;
+        self.slice(kept.offset, kept.content.size)
+    }
+
+    /// What a splice of this record removed and inserted.
+    pub(super) fn splice(&self, splice: &KeptSplice) -> Option<(&[u8], &[u8])> {
+        let inserted_at = splice.offset.checked_add(splice.removed)?;
+        Some((
+            self.slice(splice.offset, splice.removed)?,
+            self.slice(inserted_at, splice.inserted)?,
+        ))
+    }
+
+    fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
+        let (start, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
+        self.contents.get(start..start.checked_add(len)?)
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        // A struct of texts and numbers always becomes JSON.
+        let header = serde_json::to_vec(&self.header).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(PREFIX + header.len() + self.contents.len());
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&u32::try_from(header.len()).unwrap_or(u32::MAX).to_le_bytes());
+        let contents = (self.contents.len() as u64).to_le_bytes();
+        bytes.extend_from_slice(&contents);
+        bytes.extend_from_slice(&check(&[&contents, &header]));
+        bytes.extend_from_slice(&check(&[&self.contents]));
+        bytes.extend_from_slice(&header);
+        bytes.extend_from_slice(&self.contents);
+        bytes
+    }
+
+    /// The record that `bytes` are.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
+        let prefix = Prefix::read(bytes)?;
+        if prefix.record_len() != bytes.len() as u64 {
+            return Err(Damaged);
+        }
+        let (header, contents) = bytes[PREFIX..].split_at(prefix.header);
+        let header = prefix.header(header)?;
+        if check(&[contents]) != prefix.contents_check {
+            return Err(Damaged);
+        }
+        Ok(Self { header, contents: contents.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(path: &str) -> MemoryPath {
+        MemoryPath::parse(path).unwrap()
+    }
+
+    fn example() -> Record {
+        let id = HistoryId::new().unwrap();
+        let mut record = Record::new(id, id, Some("session 1"));
+        let splice = record.keep_splice(6, b"tea", b"coffee");
+        let before = Content::of(b"likes tea\n");
+        record.keep(before, b"likes tea\n");
+        record.keep(before, b"likes tea\n");
+        record.header.rows.push(Row {
+            operation: Operation::Modified,
+            path: path("/memories/a.md"),
+            old_path: Some(path("/memories/b.md")),
+            before: Some(before),
+            after: Some(Content::of(b"likes coffee\n")),
+            splice: Some(splice),
+            is_trimmed: false,
+        });
+        record
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let record = example();
+        assert_eq!(record.contents.len(), "teacoffee".len() + "likes tea\n".len());
+        let read = Record::from_bytes(&record.to_bytes()).unwrap();
+        assert_eq!(read, record);
+        let row = &read.header.rows[0];
+        assert_eq!(read.splice(&row.splice.unwrap()), Some((&b"tea"[..], &b"coffee"[..])));
+        assert_eq!(read.whole(row.before.unwrap()), Some(&b"likes tea\n"[..]));
+        assert_eq!(read.whole(row.after.unwrap()), None);
+    }
+
+    #[test]
+    fn a_damaged_record_is_noticed_wherever_it_is_damaged() {
+        let bytes = example().to_bytes();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(Record::from_bytes(&damaged).is_err(), "byte {at}");
+            assert!(Record::from_bytes(&bytes[..at]).is_err(), "cut at {at}");
+        }
+        assert!(Record::from_bytes(&[&bytes[..], b"x"].concat()).is_err());
+    }
+
+    #[test]
+    fn places_outside_of_the_contents_are_no_content() {
+        let mut record = example();
+        let far = KeptSplice { at: 0, removed: u64::MAX, inserted: 1, offset: u64::MAX };
+        assert_eq!(record.splice(&far), None);
+        record.header.wholes[0].offset = 11;
+        assert_eq!(record.whole(record.header.wholes[0].content), None);
+    }
+}

@@ -1,0 +1,493 @@
+//! [`Recorder`]: a layer over any store that records every change in a [`Journal`] before it is made.
+//!
+//! - An edit is recorded as what it removed and what it inserted. If the journal does not know the content before, because
+//!   somebody else wrote it or nobody recorded yet, that is kept as a whole.
+//! - A new file is kept as a whole, and so is a deleted one that the journal does not know.
+//! - If the change is refused, its record is withdrawn. What a kill leaves is recognized later ([`settle`](super::settle)).
+//!
+//! Reads go to the store beneath. If the journal is kept in the store itself, its directory is hidden: for readers it is
+//! not there, and writers are refused.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use memdir_store::HistoryId;
+use super::index::Index;
+use super::journal::{Appended, Flush, Journal};
+use super::kept_files::{self, KeptFiles};
+use super::log_file::LogFile;
+use super::noted::Noted;
+use super::record::{Content, Header, Record, Row};
+use super::retention::Retention;
+use super::snapshot::{Extent, Snapshot};
+use memdir_store::path::MemoryPath;
+use memdir_store::{
+    Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
+    Splice, Store, StoreError,
+};
+use memdir_store::Operation;
+
+/// A store with a history: it records every change before it is made.
+pub struct Recorder {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) journal: Box<dyn Journal>,
+    /// The histories that this one is made of, if it is that of a tree of mounts.
+    pub(super) parts: Arc<[Part]>,
+    /// Whether the journal is kept in the store itself.
+    is_inside: bool,
+    /// What is known of the journal.
+    index: Mutex<Index>,
+    /// What was last computed of all this, and how far the journal was loaded then.
+    snapshot: Mutex<Option<(Extent, Arc<Snapshot>)>>,
+    pub(super) retention: Retention,
+    /// How many changes this process recorded.
+    changes: AtomicU64,
+}
+
+/// A store of a tree of mounts, with its history.
+pub(super) struct Part {
+    pub(super) at: MemoryPath,
+    pub(super) recorder: Arc<Recorder>,
+}
+
+impl Recorder {
+    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    pub(super) fn of_one(
+        store: Arc<dyn Store>,
+        durability: Durability,
+        retention: Retention,
+    ) -> Self {
+        let (journal, is_inside): (Box<dyn Journal>, _) =
+            match (place_beside(&*store), Noted::new(&store)) {
+                (Some(place), _) => {
+                    (Box::new(LogFile::new(place.directory, durability)), place.is_inside)
+                }
+                (None, Some(noted)) => (Box::new(noted), false),
+                (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
+            };
+        Self::with(store, journal, is_inside, retention)
+    }
+
+    /// The history of these parts, which `journal` reads as one. `store` records the changes of each.
+    pub(super) fn of_parts(
+        store: Arc<dyn Store>,
+        journal: Box<dyn Journal>,
+        parts: Arc<[Part]>,
+        retention: Retention,
+    ) -> Self {
+        Self { parts, ..Self::with(store, journal, false, retention) }
+    }
+
+    fn with(
+        store: Arc<dyn Store>,
+        journal: Box<dyn Journal>,
+        is_inside: bool,
+        retention: Retention,
+    ) -> Self {
+        let (index, changes) = (Mutex::default(), AtomicU64::new(0));
+        let (snapshot, parts) = (Mutex::default(), Arc::default());
+        Self { store, journal, parts, is_inside, index, snapshot, retention, changes }
+    }
+
+    /// The store with this history. A store that may only be read records nothing, but hides the journal.
+    pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
+        if self.is_of_mounts() {
+            return Arc::clone(&self.store);
+        }
+        let is_read_only = self.store.info().is_read_only;
+        let recorder: Arc<dyn Store> = self;
+        if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
+    }
+
+    /// Whether it is the history of mounts, each of which records its own changes.
+    fn is_of_mounts(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// The store by which a change is made, so that it is recorded.
+    pub(super) fn recording(&self) -> &dyn Store {
+        if self.is_of_mounts() { &*self.store } else { self }
+    }
+
+    /// What is known of the journal. Nothing is loaded here.
+    pub(super) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn last_snapshot(&self) -> MutexGuard<'_, Option<(Extent, Arc<Snapshot>)>> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
+        self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
+    }
+
+    pub(super) fn refuse_hidden(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        if self.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
+    }
+
+    fn hide_in(&self, entries: &mut Vec<Entry>) {
+        if self.is_inside {
+            entries.retain(|entry| !self.is_hidden(&entry.path));
+        }
+    }
+
+    /// A record of a change.
+    pub(super) fn record(&self, context: &Context) -> Result<Record, StoreError> {
+        let id = HistoryId::new()?;
+        Ok(Record::new(id, context.change().unwrap_or(id), context.actor()))
+    }
+
+    pub(super) fn append(
+        &self,
+        context: &Context,
+        mut record: Record,
+        flush: Flush,
+    ) -> Result<Recorded, StoreError> {
+        record.header.confirms = self.index().take_unconfirmed();
+        let appended =
+            self.journal.append(context, &record, flush).map_err(StoreError::unchanged)?;
+        let Header { id, change, .. } = record.header;
+        self.index().appended(record.header, &appended);
+        Ok(Recorded { id, change, appended })
+    }
+
+    /// Ends a change with this result of the store.
+    pub(super) fn finish<T>(
+        &self,
+        context: &Context,
+        recorded: Option<Recorded>,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let Some(Recorded { id, change, mut appended }) = recorded else { return result };
+        // If the store did not wait for the record, as one does that refuses the change.
+        let flushed = context.wait();
+        let result =
+            result.and_then(|done| flushed.map(|()| done).map_err(StoreError::after_changes));
+        match &result {
+            Ok(_) => {
+                context.begin(change);
+                let is_noted = self.journal.confirm(id, &mut appended);
+                self.index().confirmed(id, is_noted);
+                self.trim_sometimes();
+            }
+            // Whether it was made is seen by the file, or by the record, if that is in the transaction.
+            Err(error) if error.may_have_changed() => self.journal.give_up(context),
+            Err(_) => {
+                drop(appended);
+                self.withdraw(context, id);
+            }
+        }
+        result
+    }
+
+    pub(super) fn withdraw(&self, context: &Context, id: HistoryId) {
+        self.index().withdrawn(id);
+        // If it stays, it is seen by the file that the change was not made.
+        let _ = self.journal.withdraw(context, id);
+    }
+
+    /// Removes what is too old, now and then.
+    fn trim_sometimes(&self) {
+        const EVERY: u64 = 256;
+        let number = self.changes.fetch_add(1, Ordering::Relaxed);
+        if number.is_multiple_of(EVERY) && self.index().may_be_trimmed(self.retention) {
+            // The change itself was made. What cannot be removed now is removed later.
+            let _ = self.trim();
+        }
+    }
+
+    /// Keeps `bytes` in the record, unless the journal can already tell this content.
+    pub(super) fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
+        let knows = || self.index().knows(content.sha256);
+        // Others may have recorded it.
+        if !knows() && (!self.follow() || !knows()) {
+            record.keep(content, bytes);
+        }
+    }
+
+    /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
+    /// be read, contents are kept as a whole.
+    fn follow(&self) -> bool {
+        self.journal.is_cheap_to_follow() && self.index().refresh(&*self.journal).is_ok()
+    }
+}
+
+/// How each change is recorded and made.
+impl Recorder {
+    fn write_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        // Such as what is on its way from another mount.
+        if path.is_reserved() {
+            let write = Mutation::Write { path, content, existing };
+            return self.store.mutate(context, write).map(drop);
+        }
+        const MAX_ATTEMPTS: usize = 1_000;
+        for _ in 0..MAX_ATTEMPTS {
+            if existing == OnExisting::Overwrite {
+                let mut whole =
+                    |old: &[u8]| Some(Splice { range: 0..old.len(), text: content.to_vec() });
+                let replaced = self.update_as(context, path, &mut whole, Operation::Overwritten);
+                match replaced {
+                    Err(StoreError::NotFound) => {}
+                    Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
+                    // It cannot be read to be kept, but it can be replaced.
+                    Err(StoreError::TooLarge { .. }) => {}
+                    replaced => return replaced,
+                }
+            } else {
+                // Nothing is recorded that is refused anyway.
+                match self.store.open(path, 0) {
+                    Ok(_) => return Err(StoreError::AlreadyExists),
+                    Err(error) if error.is_failure() => return Err(error.unchanged()),
+                    Err(_) => {}
+                }
+            }
+            let whole = Content::of(content);
+            let mut record = self.record(context)?;
+            record.keep(whole, content);
+            record.header.rows.push(Row {
+                operation: context.operation(Operation::Created),
+                path: path.clone(),
+                old_path: None,
+                before: None,
+                after: Some(whole),
+                splice: None,
+                is_trimmed: false,
+            });
+            let recorded = self.append(context, record, Flush::Beside)?;
+            let too_large = existing == OnExisting::Overwrite
+                && matches!(self.store.open(path, 0), Ok(Node::File(..)));
+            let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
+            let write = Mutation::Write { path, content, existing: how };
+            let written = self.store.mutate(context, write).map(drop);
+            match self.finish(context, Some(recorded), written) {
+                // Somebody else made it meanwhile.
+                Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
+                written => return written,
+            }
+        }
+        Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
+    }
+
+    fn delete_recorded(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        if path.is_reserved() {
+            return self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        }
+        let files = self.files_at(path).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
+        let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        self.finish(context, recorded, deleted)
+    }
+
+    fn delete_unused_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        since: SystemTime,
+    ) -> Result<bool, StoreError> {
+        if self.is_hidden(path) {
+            return Ok(false);
+        }
+        let recorded =
+            self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
+        match self.store.mutate(context, Mutation::DeleteUnused { path, since }) {
+            Ok(false) => {
+                if let Some(Recorded { id, .. }) = recorded {
+                    self.withdraw(context, id);
+                }
+                Ok(false)
+            }
+            result => self.finish(context, recorded, result),
+        }
+    }
+
+    fn rename_recorded(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        if self.is_hidden(from) {
+            return Err(StoreError::NotFound);
+        }
+        self.refuse_hidden(to)?;
+        let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
+        let files = self.files_at(from).map_err(of_source)?;
+        // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
+        if from.is_reserved() || to.is_reserved() {
+            let recorded = match (from.is_reserved(), to.is_reserved()) {
+                (true, true) => None,
+                (true, false) => {
+                    self.record_arrival(context, &files, from, to).map_err(of_source)?
+                }
+                (false, _) => {
+                    self.record_deletion(context, &files, Operation::Deleted).map_err(of_source)?
+                }
+            };
+            let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+            return self.finish(context, recorded, renamed);
+        }
+        let mut record = self.record(context)?;
+        let is_file = files.first() == Some(from);
+        for old_path in files {
+            let Ok(path) = old_path.moved(from, to) else {
+                // The store refuses it, and says why.
+                continue;
+            };
+            let mut content = None;
+            // A single file is read, so its version says which content it has. A whole directory is not.
+            if is_file {
+                let bytes = self
+                    .store
+                    .read(&old_path)
+                    .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+                let found = Content::of(&bytes);
+                self.keep_unknown(&mut record, found, &bytes);
+                content = Some(found);
+            }
+            record.header.rows.push(Row {
+                operation: context.operation(Operation::Renamed),
+                path,
+                old_path: Some(old_path),
+                before: content,
+                after: content,
+                splice: None,
+                is_trimmed: false,
+            });
+        }
+        let recorded = if record.header.rows.is_empty() {
+            None
+        } else {
+            Some(self.append(context, record, Flush::Now)?)
+        };
+        let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+        self.finish(context, recorded, renamed)
+    }
+
+    fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
+        let files = self.files_at(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
+        let cleared = if self.is_inside {
+            self.empty(context, &MemoryPath::root(), &mut false)
+        } else {
+            self.store.mutate(context, Mutation::Clear).map(drop)
+        };
+        self.finish(context, recorded, cleared)
+    }
+}
+
+/// A record that was appended.
+pub(super) struct Recorded {
+    pub(super) id: HistoryId,
+    change: HistoryId,
+    appended: Appended,
+}
+
+/// Where a local directory's journal is.
+struct Beside {
+    directory: std::path::PathBuf,
+    /// Whether that is below the files' own directory.
+    is_inside: bool,
+}
+
+fn place_beside(store: &dyn Store) -> Option<Beside> {
+    let files = store.info().directory?;
+    // The layout of the SDKs' tools has a directory around the files, which is ours.
+    if files.file_name().is_some_and(|name| name == "memories") {
+        let directory = files.parent()?.join("history");
+        return Some(Beside { directory, is_inside: false });
+    }
+    Some(Beside { directory: files.join(kept_files::NAME), is_inside: true })
+}
+
+impl Layer for Recorder {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_recorded(context, path, content, existing)
+            }
+            Mutation::Update { path, .. } if path.is_reserved() && !self.is_hidden(path) => {
+                return self.store.mutate(context, mutation);
+            }
+            Mutation::Update { path, edit } => {
+                self.update_as(context, path, edit, Operation::Modified)
+            }
+            Mutation::Delete { path } => self.delete_recorded(context, path),
+            Mutation::DeleteUnused { path, since } => {
+                return self.delete_unused_recorded(context, path, since);
+            }
+            Mutation::Rename { from, to } => self.rename_recorded(context, from, to),
+            Mutation::Clear => self.clear_recorded(context),
+            Mutation::MakeDirectory { path }
+            | Mutation::SetModified { path, .. }
+            | Mutation::RecordAccess { path, .. } => {
+                self.refuse_hidden(path)?;
+                return self.store.mutate(context, mutation);
+            }
+            Mutation::WriteUnique { .. } => return self.store.mutate(context, mutation),
+        };
+        done.map(|()| true)
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.read(path) }
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        if self.is_hidden(path) {
+            return Err(StoreError::NotFound);
+        }
+        let mut entries = self.store.list(path)?;
+        self.hide_in(&mut entries);
+        Ok(entries)
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        // In a directory it is hidden, as every name that begins with a dot.
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.open(path, depth) }
+    }
+
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        if self.is_hidden(path) {
+            return Some(Err(StoreError::NotFound));
+        }
+        self.store.open_nowait(path, depth)
+    }
+
+    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files(&mut |entry| {
+            if !self.is_hidden(&entry.path) {
+                visit(entry);
+            }
+        })
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.store.inspect(report)?;
+        for problem in self.check_history()? {
+            report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! `redact`: removes a content from the history for good.
+//!
+//! The content goes from every record: whole, and as the splices that lead to it and from it. What those splices lead to
+//! is kept whole instead, so every other version stays. In the place of its SHA-256, by which a guess could be tried,
+//! stands a random mark.
+
+use std::collections::HashMap;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::record::{Content, Digest, Record, Redaction};
+use super::recorder::Recorder;
+use super::settle::Found;
+use super::timeline::State;
+use memdir_store::Context;
+
+impl Recorder {
+    /// Removes the contents of a version, or of all versions of a change.
+    pub(crate) fn redact(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        reason: &str,
+    ) -> Result<Option<HistoryId>, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
+        for number in snapshot.numbers_of(id)? {
+            let moment = &timeline.moments[number];
+            match moment.state {
+                State::Content(content) if timeline.redaction(content).is_none() => {
+                    let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
+                    marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
+                    redacts.push(moment.id);
+                }
+                State::Unread => return Err(HistoryError::NoContent(moment.id.to_string())),
+                _ => {}
+            }
+        }
+        if marks.is_empty() {
+            return Ok(None);
+        }
+        for file in timeline.live.values() {
+            let latest = &timeline.moments[timeline.latest[*file]];
+            if let Found::File(found) = self.found(&latest.path)?
+                && marks.contains_key(&found)
+            {
+                return Err(HistoryError::IsCurrent { path: latest.path.clone() });
+            }
+        }
+        // The contents that the splices lead to, which cannot be computed any more without them.
+        let mut wholes: HashMap<Digest, Vec<u8>> = HashMap::new();
+        for row in snapshot.records.iter().flat_map(|stored| &stored.header.rows) {
+            let (Some(_), Some(before), Some(after)) = (row.splice, row.before, row.after) else {
+                continue;
+            };
+            for (one, other) in [(before, after), (after, before)] {
+                if marks.contains_key(&one.sha256)
+                    && !marks.contains_key(&other.sha256)
+                    && !wholes.contains_key(&other.sha256)
+                    // What cannot be computed with them either is lost already.
+                    && let Ok(content) = self.content(&snapshot, other)
+                {
+                    wholes.insert(other.sha256, content);
+                }
+            }
+        }
+        let Ok(change) = HistoryId::new() else { return Err(HistoryError::Damaged) };
+        let mut record = Record::new(change, change, context.actor());
+        record.header.redacts = redacts;
+        self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
+        self.journal.append_alone(&record)?;
+        self.index().reload(&*self.journal)?;
+        Ok(Some(change))
+    }
+}
+
+fn redacted(
+    record: Record,
+    marks: &HashMap<Digest, Redaction>,
+    wholes: &HashMap<Digest, Vec<u8>>,
+) -> Record {
+    let contents = |record: &Record| -> Vec<Content> {
+        let rows = record.header.rows.iter().flat_map(|row| [row.before, row.after]).flatten();
+        rows.chain(record.header.wholes.iter().map(|kept| kept.content)).collect()
+    };
+    let before = contents(&record);
+    if !before.iter().any(|content| marks.contains_key(&content.sha256)) {
+        return record;
+    }
+    let mut record = record.with_only(|digest| !marks.contains_key(&digest));
+    for content in before {
+        if let Some(whole) = wholes.get(&content.sha256) {
+            record.keep(content, whole);
+        }
+        if let Some(redaction) = marks.get(&content.sha256)
+            && !record.header.redactions.contains(redaction)
+        {
+            record.header.redactions.push(redaction.clone());
+        }
+    }
+    for content in
+        record.header.rows.iter_mut().flat_map(|row| [&mut row.before, &mut row.after]).flatten()
+    {
+        if let Some(redaction) = marks.get(&content.sha256) {
+            *content = Content { sha256: redaction.mark, size: 0 };
+        }
+    }
+    record
+}

@@ -1,0 +1,309 @@
+//! `restore`, `undo` and `restore_all`: how files get back what they were.
+//!
+//! Each says for some files what they should be. From that comes a list of [`Step`]s, which is checked as a whole
+//! before the first is made. Each step is recorded like any other change, so it can be taken back as well.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::SystemTime;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::obstacles::{Obstacles, Place};
+use super::record::Content;
+use super::recorder::Recorder;
+use super::settle::Found;
+use super::snapshot::Snapshot;
+use super::steps::{Restored, Step, without_detours};
+use super::timeline::State;
+use memdir_store::path::MemoryPath;
+use memdir_store::Context;
+use memdir_store::Operation;
+
+/// What a file should be.
+#[derive(Debug, Clone)]
+enum Wanted {
+    Gone,
+    /// There, with this content, or with the one that it has.
+    There(MemoryPath, Option<Content>),
+}
+
+/// How a state is brought back.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct How {
+    /// Over what was changed since.
+    pub(crate) overwrite: bool,
+    /// Only says what would be done.
+    pub(crate) dry_run: bool,
+}
+
+impl Recorder {
+    /// Brings back a version, or all versions of a change.
+    pub(crate) fn restore(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        how: How,
+    ) -> Result<Restored, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let mut wanted = BTreeMap::new();
+        for number in snapshot.numbers_of(id)? {
+            let moment = &timeline.moments[number];
+            // Of a deleted file what it was before.
+            let (brought_back, content) = match (&moment.state, moment.earlier, moment.before) {
+                (State::Gone, Some(earlier), _) => (earlier, snapshot.known_content(earlier)?),
+                (State::Gone, None, Some(before)) => (number, Some(before)),
+                _ => (number, snapshot.known_content(number)?),
+            };
+            let latest = &timeline.moments[timeline.latest[moment.file]];
+            let path = if latest.state.is_there() {
+                latest.path.clone()
+            } else {
+                timeline.moments[brought_back].path.clone()
+            };
+            wanted.insert(moment.file, Wanted::There(path, content));
+        }
+        let steps = self.steps(&snapshot, wanted, how.overwrite, |file| {
+            // Literally what was changed since: another content than the one that is brought back.
+            timeline.moments[timeline.latest[file]].state.is_there()
+        })?;
+        self.apply(context, &snapshot, &steps, how.dry_run)
+    }
+
+    /// Takes back what `is_meant` says, each change as a whole.
+    fn take_back(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        is_meant: impl Fn(usize) -> bool,
+        how: How,
+    ) -> Result<Restored, HistoryError> {
+        let timeline = &snapshot.timeline;
+        let (mut wanted, mut conflicts) = (BTreeMap::new(), BTreeSet::new());
+        for file in 0..timeline.latest.len() {
+            let chain: Vec<usize> = timeline.chain(file).collect();
+            let meant = |number: &usize| {
+                timeline.moments[*number].operation != Operation::External && is_meant(*number)
+            };
+            let Some(first) = chain.iter().rposition(meant) else { continue };
+            // What came later stands on it.
+            if !how.overwrite && chain[..first].iter().any(|number| !meant(number)) {
+                conflicts.insert(timeline.moments[chain[0]].path.clone());
+            }
+            let first = &timeline.moments[chain[first]];
+            if first.is_trimmed {
+                return Err(HistoryError::Trimmed { path: first.path.clone() });
+            }
+            wanted.insert(file, snapshot.wanted_at(first.earlier)?);
+        }
+        if !conflicts.is_empty() {
+            return Err(HistoryError::conflict(conflicts, BTreeSet::new()));
+        }
+        let steps = self.steps(snapshot, wanted, how.overwrite, |_| false)?;
+        self.apply(context, snapshot, &steps, how.dry_run)
+    }
+
+    /// Takes back a change, or what the change of a version did to all of its files.
+    pub(crate) fn undo(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        how: How,
+    ) -> Result<Restored, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let numbers = snapshot.numbers_of(id)?;
+        let moments = &snapshot.timeline.moments;
+        let changes: HashSet<HistoryId> =
+            numbers.iter().map(|number| moments[*number].header.change).collect();
+        let is_meant = |number: usize| changes.contains(&moments[number].header.change);
+        self.take_back(context, &snapshot, is_meant, how)
+    }
+
+    /// Takes back all changes since a time, those of one actor or of all.
+    pub(crate) fn undo_since(
+        &self,
+        context: &Context,
+        since: SystemTime,
+        actor: Option<&str>,
+        how: How,
+    ) -> Result<Restored, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let moments = &snapshot.timeline.moments;
+        let is_meant = |number: usize| {
+            moments[number].id.time() >= since
+                && actor.is_none_or(|actor| moments[number].header.actor.as_deref() == Some(actor))
+        };
+        self.take_back(context, &snapshot, is_meant, how)
+    }
+
+    /// Makes all files what they were at a time.
+    pub(crate) fn restore_all(
+        &self,
+        context: &Context,
+        at: SystemTime,
+        dry_run: bool,
+    ) -> Result<Restored, HistoryError> {
+        let snapshot = self.snapshot()?;
+        let mut wanted = BTreeMap::new();
+        for (file, number) in snapshot.states_at(at)? {
+            wanted.insert(file, snapshot.wanted_at(number)?);
+        }
+        let steps = self.steps(&snapshot, wanted, true, |_| false)?;
+        self.apply(context, &snapshot, &steps, dry_run)
+    }
+
+    /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where
+    /// `must_not_differ`, one that differs. What is an obstacle to a file is in the way even with `overwrite`.
+    fn steps(
+        &self,
+        snapshot: &Snapshot,
+        wanted: BTreeMap<usize, Wanted>,
+        overwrite: bool,
+        must_not_differ: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Step>, HistoryError> {
+        let timeline = &snapshot.timeline;
+        let (mut steps, mut conflicts) = (Vec::new(), BTreeSet::new());
+        let mut places = Vec::new();
+        for (file, wanted) in wanted {
+            let latest = &timeline.moments[timeline.latest[file]];
+            let is_there = latest.state.is_there();
+            let found = if is_there { self.found(&latest.path)? } else { Found::Nothing };
+            let expected = latest.state.content().map(|content| Found::File(content.sha256));
+            if is_there && expected.is_some_and(|expected| expected != found) && !overwrite {
+                conflicts.insert(latest.path.clone());
+            }
+            let is_there = found != Found::Nothing;
+            match wanted {
+                Wanted::Gone if is_there => {
+                    steps.push(Step::Delete { path: latest.path.clone(), found });
+                }
+                Wanted::Gone => {}
+                Wanted::There(path, content) => {
+                    if is_there && path != latest.path {
+                        places.push(path.clone());
+                        steps.push(Step::Rename { from: latest.path.clone(), to: path.clone() });
+                    }
+                    let differs =
+                        content.is_some_and(|content| Found::File(content.sha256) != found);
+                    match content {
+                        Some(content) if is_there && differs => {
+                            if must_not_differ(file) && !overwrite {
+                                conflicts.insert(path.clone());
+                            }
+                            steps.push(Step::Edit { path, found, content });
+                        }
+                        Some(content) if !is_there => {
+                            places.push(path.clone());
+                            steps.push(Step::Create { path, content });
+                        }
+                        None if !is_there => return Err(HistoryError::Damaged),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let leaves = steps.iter().filter_map(|step| match step {
+            Step::Delete { path, .. } => Some(path),
+            Step::Rename { from, .. } => Some(from),
+            _ => None,
+        });
+        let (mut taken, mut in_the_way) = (Vec::new(), BTreeSet::new());
+        for (place, at) in Obstacles::new(self, snapshot.folding, leaves).at(&places)? {
+            match at {
+                Place::Free => {}
+                Place::Taken => match self.found(place)? {
+                    found @ Found::File(_) if overwrite => taken.push((place.clone(), found)),
+                    _ => {
+                        conflicts.insert(place.clone());
+                    }
+                },
+                Place::Obstructed(obstacle) => {
+                    in_the_way.insert(obstacle);
+                }
+            }
+        }
+        if !conflicts.is_empty() || !in_the_way.is_empty() {
+            return Err(HistoryError::conflict(conflicts, in_the_way));
+        }
+        for (path, found) in taken {
+            steps.push(Step::Delete { path, found });
+        }
+        let mut steps = without_detours(steps);
+        steps.sort_by_key(Step::rank);
+        Ok(steps)
+    }
+}
+
+impl Snapshot {
+    /// The versions that an id names: one, or those of a change.
+    pub(super) fn numbers_of(&self, id: HistoryId) -> Result<Vec<usize>, HistoryError> {
+        let timeline = &self.timeline;
+        if let Some(number) = timeline.find(id) {
+            return Ok(vec![number]);
+        }
+        let is_meant = |number: &usize| {
+            let moment = &timeline.moments[*number];
+            moment.header.change == id && moment.operation != Operation::External
+        };
+        let numbers: Vec<usize> = (0..timeline.moments.len()).filter(is_meant).collect();
+        if numbers.is_empty() { Err(HistoryError::Unknown(id.to_string())) } else { Ok(numbers) }
+    }
+
+    /// For each file its version at a time; `None` before its first.
+    pub(super) fn states_at(
+        &self,
+        at: SystemTime,
+    ) -> Result<Vec<(usize, Option<usize>)>, HistoryError> {
+        let timeline = &self.timeline;
+        let files = 0..timeline.latest.len();
+        let states = files
+            .map(|file| {
+                let mut first = None;
+                let at_that_time = timeline.chain(file).find(|number| {
+                    first = Some(*number);
+                    timeline.moments[*number].id.time() <= at
+                });
+                if at_that_time.is_none()
+                    && let Some(first) = first.map(|first| &timeline.moments[first])
+                    && first.is_trimmed
+                {
+                    return Err(HistoryError::Trimmed { path: first.path.clone() });
+                }
+                // What was there before anybody recorded was there then.
+                let unrecorded = first.filter(|number| {
+                    let first = &timeline.moments[*number];
+                    first.operation == Operation::External && first.earlier.is_none()
+                });
+                Ok((file, at_that_time.or(unrecorded)))
+            })
+            .collect::<Result<_, HistoryError>>()?;
+        // Also of files of which nothing is left that could tell.
+        if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
+            return Err(HistoryError::Trimmed { path: MemoryPath::root() });
+        }
+        Ok(states)
+    }
+
+    /// What a file is after a version.
+    fn wanted_at(&self, number: Option<usize>) -> Result<Wanted, HistoryError> {
+        let Some(number) = number else { return Ok(Wanted::Gone) };
+        let moment = &self.timeline.moments[number];
+        match moment.state {
+            State::Gone => Ok(Wanted::Gone),
+            _ => Ok(Wanted::There(moment.path.clone(), self.known_content(number)?)),
+        }
+    }
+
+    /// The content of a version; `None` if it is the one that the file has, which nobody has read.
+    fn known_content(&self, number: usize) -> Result<Option<Content>, HistoryError> {
+        let moment = &self.timeline.moments[number];
+        match &moment.state {
+            State::Content(content) => match self.timeline.redaction(*content) {
+                Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
+                None => Ok(Some(*content)),
+            },
+            State::Unread => Ok(None),
+            State::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
+        }
+    }
+}

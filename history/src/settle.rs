@@ -1,0 +1,337 @@
+//! Which records of a journal stand for a change that was made.
+//!
+//! A record is written before its change. Its writer notes whether the change was made; a kill in between leaves a
+//! record without a note. Then what came after tells: the next change of that file names the content that it found, and
+//! if there is none, the file itself does.
+
+use std::collections::{HashMap, HashSet};
+
+use memdir_store::HistoryId;
+use super::journal::Stored;
+use super::record::{Digest, Row};
+use memdir_store::path::{Folding, MemoryPath};
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    File(Digest),
+    /// Nobody looked.
+    Unknown,
+}
+
+impl Found {
+    fn agrees(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Unknown, Self::Nothing) | (Self::Nothing, Self::Unknown) => false,
+            (Self::Unknown, _) | (_, Self::Unknown) => true,
+            (one, other) => one == other,
+        }
+    }
+}
+
+/// One change at one path.
+struct Step {
+    record: usize,
+    row: usize,
+    from: Found,
+    to: Found,
+}
+
+/// What a row found at its path, and left there. For a rename there is an old path as well.
+pub(super) fn ends(row: &Row) -> (Found, Found) {
+    let before = row.before.map_or(Found::Unknown, |content| Found::File(content.sha256));
+    let after = row.after.map_or(Found::Unknown, |content| Found::File(content.sha256));
+    match (&row.old_path, row.splice, row.after) {
+        (Some(_), ..) => (Found::Nothing, after),
+        (None, Some(_), _) => (before, after),
+        (None, None, Some(_)) if row.before.is_none() => (Found::Nothing, after),
+        (None, None, Some(_)) => (before, after),
+        (None, None, None) => (before, Found::Nothing),
+    }
+}
+
+/// The rows, as numbers of records and rows, whose change was not made. `live` says what is at a path now.
+pub(super) fn not_made(
+    records: &[&Stored],
+    confirmed: &HashSet<HistoryId>,
+    folding: Folding,
+    live: &mut dyn FnMut(&MemoryPath) -> Found,
+) -> HashSet<(usize, usize)> {
+    let doubtful = |stored: &Stored| !confirmed.contains(&stored.header.id);
+    if !records.iter().any(|stored| doubtful(stored)) {
+        return HashSet::new();
+    }
+    let mut steps: HashMap<MemoryPath, Vec<Step>> = HashMap::new();
+    for (record, stored) in records.iter().enumerate() {
+        for (row, kept) in stored.header.rows.iter().enumerate() {
+            let (from, to) = ends(kept);
+            let at = folding.key(&kept.path).into_owned();
+            steps.entry(at).or_default().push(Step { record, row, from, to });
+            if let Some(old_path) = &kept.old_path {
+                let at = folding.key(old_path).into_owned();
+                let before =
+                    kept.before.map_or(Found::Unknown, |content| Found::File(content.sha256));
+                let step = Step { record, row, from: before, to: Found::Nothing };
+                steps.entry(at).or_default().push(step);
+            }
+        }
+    }
+    let mut not_made = HashSet::new();
+    for (path, steps) in &steps {
+        for (number, step) in steps.iter().enumerate() {
+            // A rename is decided at its new path.
+            let is_departure = records[step.record].header.rows[step.row]
+                .old_path
+                .as_ref()
+                .is_some_and(|old| folding.key(old).as_ref() == path);
+            if doubtful(records[step.record])
+                && !is_departure
+                && !was_made(steps, number, &|step| !doubtful(records[step.record]), path, live)
+            {
+                not_made.insert((step.record, step.row));
+            }
+        }
+    }
+    not_made
+}
+
+/// Whether the change of a step was made that nobody has noted.
+fn was_made(
+    steps: &[Step],
+    number: usize,
+    is_certain: &dyn Fn(&Step) -> bool,
+    path: &MemoryPath,
+    live: &mut dyn FnMut(&MemoryPath) -> Found,
+) -> bool {
+    let (earlier, step, later) = (&steps[..number], &steps[number], &steps[number + 1..]);
+    if step.from == step.to {
+        return true;
+    }
+    let next = later.iter().position(is_certain);
+    let until_next = &later[..next.map_or(later.len(), |next| next + 1)];
+    // Somebody found what it left.
+    if until_next.iter().any(|other| other.from == step.to) {
+        return true;
+    }
+    let found = match next {
+        Some(next) => later[next].from,
+        None => live(path),
+    };
+    if step.to.agrees(found) {
+        return true;
+    }
+    // What was there before is still there; or what another made of it, which was written down before this one or after:
+    // that is there now, or somebody found it.
+    let before = earlier.iter().rev().find(|other| is_certain(other)).map(|other| other.to);
+    let is_rival = |other: &&Step| other.from == step.from && other.from != step.to;
+    let mut rivals = steps[..number + 1 + until_next.len()]
+        .iter()
+        .enumerate()
+        .filter(|(at, rival)| *at != number && is_rival(rival));
+    let was_found = |at: usize, to: Found| {
+        to != Found::Unknown && steps[at + 1..].iter().any(|other| other.from == to)
+    };
+    if step.from.agrees(found)
+        || before.is_some_and(|before| before.agrees(found))
+        || rivals.any(|(at, rival)| rival.to.agrees(found) || was_found(at, rival.to))
+    {
+        return false;
+    }
+    // Somebody else wrote in between, so nothing tells. It counts if it stands on what was there, as the first one did.
+    let is_late = before.is_some_and(|before| !before.agrees(step.from));
+    !is_late && !earlier.iter().rev().take_while(|other| is_rival(other)).any(|_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Steps between contents that are named by letters; `.` is nothing. Those in upper case are certain.
+    fn made(steps: &[&str], now: &str) -> Vec<bool> {
+        let found = |name: &str| match name {
+            "." => Found::Nothing,
+            name => Found::File(Digest::of(name.to_lowercase().as_bytes())),
+        };
+        let certain: Vec<bool> = steps.iter().map(|step| step.contains('>')).collect();
+        let kept: Vec<Step> = steps
+            .iter()
+            .enumerate()
+            .map(|(record, step)| {
+                let (from, to) = step.split_once(['>', '?']).unwrap();
+                Step { record, row: 0, from: found(from), to: found(to) }
+            })
+            .collect();
+        let root = MemoryPath::root();
+        let is_certain = |step: &Step| certain[step.record];
+        (0..kept.len())
+            .map(|number| {
+                certain[number] || was_made(&kept, number, &is_certain, &root, &mut |_| found(now))
+            })
+            .collect()
+    }
+
+    /// What a process does with a file, step by step.
+    #[derive(Debug, Clone, Copy)]
+    enum Doing {
+        Nothing,
+        /// It has read this content.
+        Read(usize),
+        /// It has written down the record with this number.
+        Recorded(usize),
+        /// Another was faster, and the record is to be withdrawn.
+        TooLate(usize),
+    }
+
+    /// A record of an edit: the contents that it found and left.
+    struct Edit {
+        from: usize,
+        to: usize,
+        /// The edit that was made before by the same process, as this record says.
+        confirms: Option<usize>,
+        is_certain: bool,
+        was_made: bool,
+        is_withdrawn: bool,
+    }
+
+    /// What happens next.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Event {
+        /// The process gets on.
+        Step,
+        /// It makes a change elsewhere, whose record says that its last edit was made.
+        Elsewhere,
+        Killed,
+        /// It is killed when it has sent its edit to a server, where that arrives later.
+        KilledAfterSending,
+        /// An edit arrives whose process was killed.
+        Arrival,
+    }
+
+    /// Processes that edit one file, each of which may be killed between any two steps. Nobody else writes, so the records tell
+    /// everything: all that was made, and nothing that was not.
+    fn settled_after(schedule: &[(usize, Event)]) -> (Vec<bool>, Vec<bool>) {
+        const PROCESSES: usize = 3;
+        let (mut now, mut edits, mut sent) = (0, Vec::<Edit>::new(), Vec::new());
+        let mut processes = [(Doing::Nothing, None::<usize>); PROCESSES];
+        for (number, event) in schedule {
+            let (doing, unconfirmed) = &mut processes[number % PROCESSES];
+            match (event, *doing) {
+                (Event::Killed | Event::KilledAfterSending, _) => {
+                    if let (Event::KilledAfterSending, Doing::Recorded(edit)) = (event, *doing) {
+                        sent.push(edit);
+                    }
+                    (*doing, *unconfirmed) = (Doing::Nothing, None);
+                }
+                (Event::Arrival, _) if sent.is_empty() => {}
+                (Event::Arrival, _) => {
+                    let edit = sent.swap_remove(number % sent.len());
+                    if edits[edit].from == now {
+                        now = edits[edit].to;
+                        edits[edit].was_made = true;
+                    }
+                }
+                (Event::Elsewhere, Doing::Nothing) => {
+                    if let Some(before) = unconfirmed.take() {
+                        edits[before].is_certain = true;
+                    }
+                }
+                (_, Doing::Nothing) => *doing = Doing::Read(now),
+                (_, Doing::Read(from)) => {
+                    edits.push(Edit {
+                        from,
+                        to: edits.len() + 1,
+                        confirms: unconfirmed.take(),
+                        is_certain: false,
+                        was_made: false,
+                        is_withdrawn: false,
+                    });
+                    *doing = Doing::Recorded(edits.len() - 1);
+                }
+                (_, Doing::Recorded(edit)) if edits[edit].from == now => {
+                    now = edits[edit].to;
+                    edits[edit].was_made = true;
+                    *unconfirmed = Some(edit);
+                    *doing = Doing::Nothing;
+                }
+                (_, Doing::Recorded(edit)) => *doing = Doing::TooLate(edit),
+                (_, Doing::TooLate(edit)) => {
+                    edits[edit].is_withdrawn = true;
+                    *doing = Doing::Nothing;
+                }
+            }
+        }
+        // What a record says goes with it when it is withdrawn.
+        for edit in 0..edits.len() {
+            if let (Some(before), false) = (edits[edit].confirms, edits[edit].is_withdrawn) {
+                edits[before].is_certain = true;
+            }
+        }
+        edits.retain(|edit| !edit.is_withdrawn);
+        let sign = |edit: &Edit| if edit.is_certain { '>' } else { '?' };
+        let steps: Vec<String> =
+            edits.iter().map(|edit| format!("{}{}{}", edit.from, sign(edit), edit.to)).collect();
+        let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
+        (made(&steps, &now.to_string()), edits.iter().map(|edit| edit.was_made).collect())
+    }
+
+    proptest! {
+        #![proptest_config(memdir_test_support::effort::cases(500))]
+        #[test]
+        fn kills_leave_no_doubt_where_nobody_else_writes(
+            schedule in prop::collection::vec(
+                (0..6_usize, prop_oneof![
+                    14 => Just(Event::Step),
+                    1 => Just(Event::Elsewhere),
+                    2 => Just(Event::Killed),
+                    1 => Just(Event::KilledAfterSending),
+                    1 => Just(Event::Arrival),
+                ]),
+                0..60,
+            ),
+        ) {
+            let (settled, was_made) = settled_after(&schedule);
+            prop_assert_eq!(settled, was_made);
+        }
+    }
+
+    #[test]
+    fn what_came_after_tells_whether_a_change_was_made() {
+        // `>` is certain, `?` is not.
+        for (steps, now, expected) in [
+            (&["a?b"][..], "b", &[true][..]),
+            (&["a?b"], "a", &[false]),
+            // Somebody else wrote since.
+            (&["a?b"], "x", &[true]),
+            (&[".?a"], ".", &[false]),
+            (&[".?a"], "a", &[true]),
+            (&["a?."], "a", &[false]),
+            (&["a?."], ".", &[true]),
+            // Two that found the same.
+            (&["a?b", "a?c"], "c", &[false, true]),
+            (&["a?b", "a?c"], "b", &[true, false]),
+            (&["a?b", "a>c"], "c", &[false, true]),
+            (&["a>b", "a?c"], "b", &[true, false]),
+            (&["a>b", "a?c", "b>d"], "d", &[true, false, true]),
+            // One that was written down late.
+            (&["a>c", "c>d", "a?b", "d>e"], "e", &[true, true, false, true]),
+            (&["a>c", "c>d", "a?b"], "d", &[true, true, false]),
+            (&["a>c", "c>d", "a?b", "d?x"], "d", &[true, true, false, false]),
+            // One after the other, none of them certain.
+            (&["a?b", "b?c", "c>d"], "d", &[true, true, true]),
+            (&["a?b", "b?c"], "c", &[true, true]),
+            (&["a?b", "b?c"], "b", &[true, false]),
+            // One that was not made, and then several by others, none of them certain.
+            (&["a?x", "a?b", "b?c"], "c", &[false, true, true]),
+            (&["a>b", "a?x", "b?c", "c?d"], "d", &[true, false, true, true]),
+            (&[".?x", ".?a", "a?b"], "b", &[false, true, true]),
+            // And back.
+            (&["a>b", "b?a"], "a", &[true, true]),
+            (&["a>b", "b?a"], "b", &[true, false]),
+        ] {
+            assert_eq!(made(steps, now), expected, "{steps:?}, now {now}");
+        }
+    }
+}

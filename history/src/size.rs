@@ -1,0 +1,26 @@
+//! [`HistorySize`]: how much a history holds.
+
+use super::error::HistoryError;
+use super::recorder::Recorder;
+use memdir_store::StoreError;
+
+/// How much the history of a memory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HistorySize {
+    /// The versions of all files, those of deleted files included.
+    pub versions: u64,
+    /// The bytes of its records, as [`history_max_bytes`](crate::MemoryOptions::history_max_bytes) counts them.
+    pub bytes: u64,
+}
+
+impl Recorder {
+    pub(crate) fn size(&self) -> Result<HistorySize, StoreError> {
+        let snapshot = self.snapshot().map_err(|error| match error {
+            HistoryError::Store(error) => error,
+            error => StoreError::failed("reading the history", error),
+        })?;
+        let bytes = snapshot.records.iter().map(|stored| stored.len).sum();
+        Ok(HistorySize { versions: snapshot.timeline.moments.len() as u64, bytes })
+    }
+}

@@ -1,0 +1,270 @@
+//! [`Step`]: what is done to one file to bring back an earlier state, and how a list of them is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::obstacles::Obstacles;
+use super::record::{Content, Digest};
+use super::recorder::Recorder;
+use super::settle::Found;
+use super::snapshot::Snapshot;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
+use memdir_store::Operation;
+
+/// What was done to a file to bring back an earlier state, or would be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RestoredFile {
+    /// What was done: [`Created`](Operation::Created), [`Modified`](Operation::Modified),
+    /// [`Renamed`](Operation::Renamed) or [`Deleted`](Operation::Deleted).
+    pub operation: Operation,
+    /// Where.
+    pub path: MemoryPath,
+    /// Where it was before, if it was renamed.
+    pub old_path: Option<MemoryPath>,
+}
+
+/// What [`Memory::restore`](crate::Memory::restore) and the like did.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
+    pub change: Option<HistoryId>,
+    /// The files, in the order of their paths.
+    pub files: Vec<RestoredFile>,
+}
+
+/// One step. `found` is the content that the file has before it.
+#[derive(Debug)]
+pub(super) enum Step {
+    Delete { path: MemoryPath, found: Found },
+    Rename { from: MemoryPath, to: MemoryPath },
+    Edit { path: MemoryPath, found: Found, content: Content },
+    Create { path: MemoryPath, content: Content },
+}
+
+impl Step {
+    fn shown(&self) -> RestoredFile {
+        let (operation, path, old_path) = match self {
+            Self::Delete { path, .. } => (Operation::Deleted, path, None),
+            Self::Rename { from, to } => (Operation::Renamed, to, Some(from.clone())),
+            Self::Edit { path, .. } => (Operation::Modified, path, None),
+            Self::Create { path, .. } => (Operation::Created, path, None),
+        };
+        RestoredFile { operation, path: path.clone(), old_path }
+    }
+
+    /// Deletions make room, then files move, then contents are written.
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::Delete { .. } => 0,
+            Self::Rename { .. } => 1,
+            Self::Edit { .. } => 2,
+            Self::Create { .. } => 3,
+        }
+    }
+}
+
+impl Recorder {
+    pub(super) fn apply(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        steps: &[Step],
+        dry_run: bool,
+    ) -> Result<Restored, HistoryError> {
+        let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        if dry_run || steps.is_empty() {
+            return Ok(Restored { change: None, files });
+        }
+        // All contents are there before the first step.
+        let mut contents = Vec::new();
+        for step in steps {
+            contents.push(match step {
+                Step::Edit { content, .. } | Step::Create { content, .. } => {
+                    self.content(snapshot, *content)?
+                }
+                _ => Vec::new(),
+            });
+        }
+        let make = || {
+            let mut renames = Vec::new();
+            for (step, content) in steps.iter().zip(contents) {
+                match step {
+                    Step::Rename { from, to } => renames.push((from, to)),
+                    step => {
+                        self.rename_all(context, &mut renames)?;
+                        self.take(context, step, &content)?;
+                    }
+                }
+            }
+            self.rename_all(context, &mut renames)
+        };
+        match (make(), context.change()) {
+            (Ok(()), change) => Ok(Restored { change, files }),
+            (Err(Stop::Changed(path)), None) => {
+                Err(HistoryError::conflict([path].into(), BTreeSet::new()))
+            }
+            (Err(Stop::Obstructed(path)), None) => {
+                Err(HistoryError::conflict(BTreeSet::new(), [path].into()))
+            }
+            (Err(Stop::Store(error)), None) => Err(error.into()),
+            (Err(stop), Some(change)) => {
+                let source = match stop {
+                    Stop::Store(error) => error,
+                    Stop::Changed(path) => {
+                        StoreError::failed(format!("restoring {path}"), "it was changed meanwhile")
+                    }
+                    Stop::Obstructed(path) => {
+                        StoreError::failed("restoring a file", format!("{path} is in the way"))
+                    }
+                };
+                Err(HistoryError::Partly { change, source })
+            }
+        }
+    }
+
+    /// Renames the files, each as soon as its new place is free.
+    fn rename_all(
+        &self,
+        context: &Context,
+        renames: &mut Vec<(&MemoryPath, &MemoryPath)>,
+    ) -> Result<(), Stop> {
+        let folding = Folding::new(self.store.info().folds_case);
+        while !renames.is_empty() {
+            let waiting = renames.len();
+            let (mut later, mut stopped) = (Vec::new(), None);
+            for (from, to) in renames.drain(..) {
+                match self.recording().mutate(context, Mutation::Rename { from, to }) {
+                    Ok(_) => {}
+                    Err(error @ (StoreError::AlreadyExists | StoreError::NotADirectory)) => {
+                        stopped = Some((to, error));
+                        later.push((from, to));
+                    }
+                    Err(error) => return Err(self.stopped(from, error)),
+                }
+            }
+            // Files that are where others go, or above: one steps aside.
+            if later.len() == waiting
+                && let Some((to, error)) = stopped
+            {
+                let is_in_the_way = |from: &MemoryPath| {
+                    let from = folding.key(from);
+                    let mut places = later.iter().map(|(_, to)| folding.key(to));
+                    places.any(|to| from == to || from.is_above(&to))
+                };
+                let Some(aside) = later.iter().position(|(from, _)| is_in_the_way(from)) else {
+                    return Err(self.stopped(to, error));
+                };
+                let (from, to) = later.remove(aside);
+                let content =
+                    self.recording().read(from).map_err(|error| self.stopped(from, error))?;
+                self.make(context, from, Mutation::Delete { path: from })?;
+                *renames = later;
+                self.rename_all(context, renames)?;
+                let (content, existing) = (&content, OnExisting::Error);
+                return self.make(context, to, Mutation::Write { path: to, content, existing });
+            }
+            *renames = later;
+        }
+        Ok(())
+    }
+
+    /// Makes a change at `path`.
+    fn make(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        mutation: Mutation<'_>,
+    ) -> Result<(), Stop> {
+        let made = self.recording().mutate(context, mutation);
+        made.map(drop).map_err(|error| self.stopped(path, error))
+    }
+
+    fn take(&self, context: &Context, step: &Step, content: &[u8]) -> Result<(), Stop> {
+        match step {
+            Step::Delete { path, found } => {
+                if self.found(path).map_err(Stop::Store)? != *found {
+                    return Err(Stop::Changed(path.clone()));
+                }
+                self.make(context, path, Mutation::Delete { path })
+            }
+            Step::Edit { path, found, .. } => {
+                let mut is_changed = false;
+                let mut replace = |old: &[u8]| {
+                    is_changed = Found::File(Digest::of(old)) != *found;
+                    (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
+                };
+                self.make(context, path, Mutation::Update { path, edit: &mut replace })?;
+                if is_changed { Err(Stop::Changed(path.clone())) } else { Ok(()) }
+            }
+            Step::Create { path, .. } => {
+                let existing = OnExisting::Error;
+                self.make(context, path, Mutation::Write { path, content, existing })
+            }
+            // All at once, elsewhere.
+            Step::Rename { .. } => Ok(()),
+        }
+    }
+
+    /// Why a step at `path` was not made. Where the tree is not as it was when the steps were checked, somebody changed
+    /// it meanwhile.
+    fn stopped(&self, path: &MemoryPath, error: StoreError) -> Stop {
+        match error {
+            StoreError::NotADirectory | StoreError::Symlink => {
+                let folding = Folding::new(self.store.info().folds_case);
+                let obstacle =
+                    Obstacles::new(self, folding, std::iter::empty()).obstacle_above(path);
+                Stop::Obstructed(obstacle.ok().flatten().unwrap_or_else(|| path.clone()))
+            }
+            StoreError::AlreadyExists
+            | StoreError::NotFound
+            | StoreError::IsADirectory
+            | StoreError::IntoItself
+            | StoreError::SpecialFile => Stop::Changed(path.clone()),
+            StoreError::Source(source) => self.stopped(path, *source),
+            error => Stop::Store(error),
+        }
+    }
+}
+
+/// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
+/// same.
+pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
+    let mut deleted: BTreeMap<MemoryPath, Found> = BTreeMap::new();
+    for step in &steps {
+        if let Step::Delete { path, found } = step {
+            deleted.insert(path.clone(), *found);
+        }
+    }
+    let mut made = BTreeSet::new();
+    let mut direct = Vec::new();
+    for step in steps {
+        match step {
+            Step::Create { path, content } if deleted.contains_key(&path) => {
+                let found = deleted.get(&path).copied().unwrap_or(Found::Nothing);
+                made.insert(path.clone());
+                if found != Found::File(content.sha256) {
+                    direct.push(Step::Edit { path, found, content });
+                }
+            }
+            step => direct.push(step),
+        }
+    }
+    direct.retain(|step| !matches!(step, Step::Delete { path, .. } if made.contains(path)));
+    direct
+}
+
+/// Why a step was not made.
+enum Stop {
+    /// The file is not what it was.
+    Changed(MemoryPath),
+    /// This is in the way.
+    Obstructed(MemoryPath),
+    Store(StoreError),
+}

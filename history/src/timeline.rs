@@ -1,0 +1,256 @@
+//! [`Timeline`]: the versions of all files, computed from the records of a journal.
+//!
+//! The records are gone through in their order, and for each path is noted which file is there. A file is the same from
+//! its creation to its deletion, through every rename. Where a record found another content than the one before it left,
+//! somebody else changed the file: that is a version, too.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use memdir_store::HistoryId;
+use super::journal::Stored;
+use super::record::{Content, Digest, Header, Redaction, Row};
+use super::settle::{self, Found};
+use super::version::Version;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::Operation;
+
+/// The numbers of a record's versions: two for each row, because somebody else may have changed the file before.
+const NUMBERS: usize = 2;
+
+/// One version, and where it comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Moment {
+    pub(super) id: HistoryId,
+    pub(super) header: Arc<Header>,
+    /// The row of the record.
+    pub(super) row: usize,
+    pub(super) operation: Operation,
+    pub(super) path: MemoryPath,
+    pub(super) old_path: Option<MemoryPath>,
+    /// The file that it is a version of.
+    pub(super) file: usize,
+    /// The version of that file before it, as a number in the timeline.
+    pub(super) earlier: Option<usize>,
+    /// The content that the file has since then.
+    pub(super) state: State,
+    /// The content that the change found, if it says so.
+    pub(super) before: Option<Content>,
+    /// What came before was removed for its age.
+    pub(super) is_trimmed: bool,
+}
+
+/// What a version made of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// It is there, with this content.
+    Content(Content),
+    /// It is there. Nobody has looked what it holds.
+    Unread,
+    /// It is not there.
+    Gone,
+}
+
+impl State {
+    pub(super) fn content(&self) -> Option<Content> {
+        match self {
+            Self::Content(content) => Some(*content),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_there(&self) -> bool {
+        !matches!(self, Self::Gone)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    /// In the order of the journal.
+    pub(super) moments: Vec<Moment>,
+    /// For each file the latest of its versions.
+    pub(super) latest: Vec<usize>,
+    /// The files that are there, by their paths as the store compares them.
+    pub(super) live: BTreeMap<MemoryPath, usize>,
+    /// What was before this is not known completely any more.
+    pub(super) trimmed: Option<HistoryId>,
+    /// The contents that were removed, by what stands in their place.
+    redactions: HashMap<Digest, Redaction>,
+}
+
+/// Whether a row is about a file with a reserved name, as one may be in a history that was imported. Such a file is not part
+/// of the memory, so it has no versions that could be restored or exported.
+fn is_of_reserved(row: &Row) -> bool {
+    row.path.is_reserved() || row.old_path.as_ref().is_some_and(MemoryPath::is_reserved)
+}
+
+impl Timeline {
+    pub(super) fn new(
+        records: &[&Stored],
+        confirmed: &HashSet<HistoryId>,
+        folding: Folding,
+        live: &mut dyn FnMut(&MemoryPath) -> Found,
+    ) -> Self {
+        let not_made = settle::not_made(records, confirmed, folding, live);
+        let mut timeline = Self::default();
+        for (number, stored) in records.iter().enumerate() {
+            for redaction in &stored.header.redactions {
+                timeline.redactions.insert(redaction.mark, redaction.clone());
+            }
+            timeline.trimmed = timeline.trimmed.max(stored.header.trims);
+            timeline.add_redaction(&stored.header);
+            for (row, kept) in stored.header.rows.iter().enumerate() {
+                if !not_made.contains(&(number, row)) && !is_of_reserved(kept) {
+                    timeline.add(&stored.header, row, kept, folding);
+                }
+            }
+        }
+        timeline
+    }
+
+    fn add(&mut self, header: &Arc<Header>, row: usize, kept: &Row, folding: Folding) {
+        let key = |path: &MemoryPath| folding.key(path).into_owned();
+        let from = kept.old_path.as_ref().unwrap_or(&kept.path);
+        let before = self.live.get(&key(from)).copied();
+        let known = before.and_then(|file| self.moments[self.latest[file]].state.content());
+        let is_new = kept.old_path.is_none()
+            && matches!(settle::ends(kept), (Found::Nothing, Found::File(_)));
+        let external = |timeline: &mut Self, file, state| {
+            timeline.push(
+                file,
+                Moment {
+                    id: header.id.numbered(row * NUMBERS + 1),
+                    header: Arc::clone(header),
+                    row,
+                    operation: Operation::External,
+                    path: from.clone(),
+                    old_path: None,
+                    file: 0,
+                    earlier: None,
+                    state,
+                    before: None,
+                    is_trimmed: false,
+                },
+            )
+        };
+        let file = match (before, kept.before) {
+            // It was there, and must have been deleted by somebody else.
+            (Some(file), None) if is_new => {
+                external(self, Some(file), State::Gone);
+                self.live.remove(&key(from));
+                None
+            }
+            (_, None) => before,
+            (_, Some(found)) if known == Some(found) => before,
+            // What came between was removed for its age.
+            (before, Some(_)) if kept.is_trimmed => before,
+            (_, Some(found)) => Some(external(self, before, State::Content(found))),
+        };
+        let state = match (settle::ends(kept).1, kept.after) {
+            (Found::Nothing, _) => State::Gone,
+            (_, Some(content)) => State::Content(content),
+            // Moved, with all that is in it.
+            (_, None) => match file {
+                Some(file) => self.moments[self.latest[file]].state.clone(),
+                None => State::Unread,
+            },
+        };
+        let is_there = state.is_there();
+        let file = self.push(
+            file,
+            Moment {
+                id: header.id.numbered(row * NUMBERS + 2),
+                header: Arc::clone(header),
+                row,
+                operation: kept.operation,
+                path: kept.path.clone(),
+                old_path: kept.old_path.clone(),
+                file: 0,
+                earlier: None,
+                state,
+                before: kept.before,
+                is_trimmed: kept.is_trimmed,
+            },
+        );
+        self.live.remove(&key(from));
+        if is_there {
+            self.live.insert(key(&kept.path), file);
+        }
+    }
+
+    /// Adds that contents were removed. The file itself has no other version by that.
+    fn add_redaction(&mut self, header: &Arc<Header>) {
+        for (number, id) in header.redacts.iter().enumerate() {
+            let Some(redacted) = self.find(*id).map(|number| &self.moments[number]) else {
+                continue;
+            };
+            self.moments.push(Moment {
+                id: header.id.numbered(number + 1),
+                header: Arc::clone(header),
+                operation: Operation::Redacted,
+                old_path: None,
+                earlier: None,
+                state: State::Gone,
+                before: None,
+                is_trimmed: false,
+                ..redacted.clone()
+            });
+        }
+    }
+
+    /// Why a content was removed from the history, if it was.
+    pub(super) fn redaction(&self, content: Content) -> Option<&Redaction> {
+        self.redactions.get(&content.sha256)
+    }
+
+    /// Adds a version of a file, a new one if there is none yet, and returns the file.
+    fn push(&mut self, file: Option<usize>, moment: Moment) -> usize {
+        let number = self.moments.len();
+        let (file, earlier) = match file {
+            Some(file) => (file, Some(std::mem::replace(&mut self.latest[file], number))),
+            None => {
+                self.latest.push(number);
+                (self.latest.len() - 1, None)
+            }
+        };
+        self.moments.push(Moment { file, earlier, ..moment });
+        file
+    }
+
+    /// The version with this id, as a number.
+    pub(super) fn find(&self, id: HistoryId) -> Option<usize> {
+        self.moments.iter().rposition(|moment| moment.id == id)
+    }
+
+    /// Whether it is the latest version of its file.
+    pub(super) fn is_latest(&self, number: usize) -> bool {
+        self.latest[self.moments[number].file] == number
+    }
+
+    /// The versions of a file, newest first.
+    pub(super) fn chain(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(self.latest[file]), |number| self.moments[*number].earlier)
+    }
+
+    /// What the history tells about a version.
+    pub(super) fn version(&self, number: usize) -> Version {
+        let moment = &self.moments[number];
+        let held = moment.state.content();
+        let redaction = held.and_then(|content| self.redaction(content));
+        let content = held.filter(|_| redaction.is_none());
+        let is_external = moment.operation == Operation::External;
+        Version {
+            id: moment.id,
+            change: if is_external { moment.id } else { moment.header.change },
+            operation: moment.operation,
+            path: moment.path.clone(),
+            old_path: moment.old_path.clone(),
+            time: moment.id.time(),
+            actor: if is_external { None } else { moment.header.actor.clone() },
+            size: content.map(|content| content.size),
+            sha256: content.map(|content| content.sha256.to_string()),
+            is_current: moment.state.is_there() && self.is_latest(number),
+            redacted: redaction.map(|redaction| redaction.reason.clone()),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! [`Carried`]: a history on its way into another store, record by record.
+//!
+//! The destination must have no history, or a part of this one: what an earlier attempt brought, which was interrupted.
+//! Each record is read back and compared.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::journal::Stored;
+use super::record::{Header, Prefix, Record};
+use super::recorder::Recorder;
+use memdir_store::{Durability, Store, StoreError};
+
+/// Reads the bytes of a record.
+pub(crate) type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
+
+/// All records of a history, in their order.
+pub struct Carried {
+    headers: Vec<Header>,
+    read: Reads,
+}
+
+enum Reads {
+    Journal(Arc<Recorder>, Vec<Stored>),
+    Bytes(ReadRecord),
+}
+
+impl Carried {
+    /// The history of a store. It must not be damaged, as the copy would lack what cannot be read.
+    pub(crate) fn of(store: Arc<dyn Store>) -> Result<Self, HistoryError> {
+        let recorder = Arc::new(Recorder::untrimmed(store, Durability::Full));
+        let (headers, stored) = {
+            let mut index = recorder.index();
+            index.refresh(&*recorder.journal)?;
+            if !index.loaded.damaged.is_empty() {
+                return Err(HistoryError::Damaged);
+            }
+            let stored: Vec<Stored> = index.records().cloned().collect();
+            let confirmed = &index.loaded.confirmed;
+            let headers = stored.iter().map(|stored| {
+                let id = stored.header.id;
+                as_carried((*stored.header).clone(), confirmed.contains(&id))
+            });
+            (headers.collect(), stored)
+        };
+        Ok(Self { headers, read: Reads::Journal(recorder, stored) })
+    }
+
+    /// How many records there are.
+    pub(crate) fn len(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// One record, which stands for itself, without notes of other records.
+    fn record(&self, number: usize) -> Result<Record, StoreError> {
+        let mut record = match &self.read {
+            Reads::Journal(recorder, stored) => recorder.journal.read(&stored[number])?,
+            Reads::Bytes(read) => Record::from_bytes(&read(number)?)
+                .map_err(|error| StoreError::failed("reading the history", error))?,
+        };
+        let header = &self.headers[number];
+        if comparable(&record.header) != comparable(header) {
+            let changed = "it was changed meanwhile";
+            return Err(StoreError::failed("reading the history", changed).unchanged());
+        }
+        record.header = header.clone();
+        Ok(record)
+    }
+
+    /// The bytes of a record.
+    pub(crate) fn bytes(&self, number: usize) -> Result<Vec<u8>, StoreError> {
+        self.record(number).map(|record| record.to_bytes())
+    }
+
+    /// The records that the history of a store lacks. `None` if it has others, which are not among these.
+    pub(crate) fn missing_in(
+        &self,
+        store: &Arc<dyn Store>,
+    ) -> Result<Option<Vec<usize>>, HistoryError> {
+        let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
+        let mut index = there.index();
+        index.refresh(&*there.journal)?;
+        let there: HashMap<HistoryId, Header> =
+            index.records().map(|stored| (stored.header.id, comparable(&stored.header))).collect();
+        let (mut missing, mut found) = (Vec::new(), 0);
+        for (number, header) in self.headers.iter().enumerate() {
+            match there.get(&header.id) {
+                None => missing.push(number),
+                Some(there) if *there == comparable(header) => found += 1,
+                Some(_) => return Ok(None),
+            }
+        }
+        Ok((found == there.len()).then_some(missing))
+    }
+
+    /// Appends these records to the history of a store.
+    pub(crate) fn append(
+        &self,
+        missing: &[usize],
+        store: &Arc<dyn Store>,
+        durability: Durability,
+    ) -> Result<(), HistoryError> {
+        let Some(last) = missing.last() else { return Ok(()) };
+        let durable = Recorder::untrimmed(Arc::clone(store), durability);
+        let quick = Recorder::untrimmed(Arc::clone(store), Durability::Relaxed);
+        // Without what an interrupted attempt left of a record.
+        durable.journal.rewrite(&mut |record| Ok(Some(record)))?;
+        for number in missing {
+            // The last one brings them all to the disk.
+            let journal = if number == last { &durable.journal } else { &quick.journal };
+            journal.append_alone(&self.record(*number)?)?;
+        }
+        self.compare(missing, store)
+    }
+
+    /// Compares what was appended with what it was to be.
+    fn compare(&self, appended: &[usize], store: &Arc<dyn Store>) -> Result<(), HistoryError> {
+        let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
+        let mut index = there.index();
+        index.refresh(&*there.journal)?;
+        let stored: HashMap<HistoryId, &Stored> =
+            index.loaded.records.iter().map(|stored| (stored.header.id, stored)).collect();
+        for number in appended {
+            let is_same = match stored.get(&self.headers[*number].id) {
+                Some(stored) => there.journal.read(stored)? == self.record(*number)?,
+                None => false,
+            };
+            if !is_same {
+                return Err(StoreError::failed("copying the history", "the copy differs").into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A header that says of its own record only whether its change was made.
+fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
+    header.withdraws.clear();
+    header.confirms.clear();
+    header.confirms.extend(is_confirmed.then_some(header.id));
+    header
+}
+
+/// A header without what becomes known later.
+fn comparable(header: &Header) -> Header {
+    as_carried(header.clone(), false)
+}
+
+/// Collects the records of an archive.
+#[derive(Default)]
+pub struct Collected {
+    headers: Vec<Header>,
+}
+
+impl Collected {
+    /// Adds the records that stand one after the other in `bytes`, and returns where each one is. `None` if one of them
+    /// is damaged.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
+        let (mut places, mut at) = (Vec::new(), 0);
+        while at < bytes.len() {
+            let len = Prefix::read(bytes.get(at..)?).ok()?.record_len();
+            let end = at.checked_add(usize::try_from(len).ok()?)?;
+            let record = Record::from_bytes(bytes.get(at..end)?).ok()?;
+            let is_confirmed = record.header.confirms.contains(&record.header.id);
+            self.headers.push(as_carried(record.header, is_confirmed));
+            places.push(at..end);
+            at = end;
+        }
+        Some(places)
+    }
+
+    /// All of them; `read` reads one. `None` if one is there twice.
+    pub(crate) fn finish(self, read: ReadRecord) -> Option<Carried> {
+        let ids: HashSet<HistoryId> = self.headers.iter().map(|header| header.id).collect();
+        let is_good = ids.len() == self.headers.len();
+        is_good.then_some(Carried { headers: self.headers, read: Reads::Bytes(read) })
+    }
+}

@@ -1,0 +1,113 @@
+//! Removes what of a history is kept no longer.
+//!
+//! A version whose predecessor goes is made to stand for itself: its content is kept whole.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::SystemTime;
+
+use super::error::HistoryError;
+use memdir_store::HistoryId;
+use super::record::{Content, Record};
+use super::recorder::Recorder;
+use super::retention::ALWAYS_KEPT;
+use memdir_store::Operation;
+
+/// A content that is to be kept as a whole.
+type Whole = (Content, Vec<u8>);
+
+impl Recorder {
+    /// Removes what is kept no longer. Returns how many records that were.
+    pub(crate) fn trim(&self) -> Result<usize, HistoryError> {
+        if !self.parts.is_empty() {
+            let writable =
+                self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
+            return writable.map(|part| part.recorder.trim()).sum();
+        }
+        let retention = self.retention;
+        let snapshot = self.snapshot()?;
+        let timeline = &snapshot.timeline;
+        let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        // Of each record whether a version of it must stay, and whether all may go for their age or number.
+        let (mut stays, mut may_go) = (HashSet::new(), HashSet::new());
+        for file in 0..timeline.latest.len() {
+            let is_there = timeline.moments[timeline.latest[file]].state.is_there();
+            for (rank, number) in timeline.chain(file).enumerate() {
+                let moment = &timeline.moments[number];
+                let id = moment.header.id;
+                if is_there && rank < ALWAYS_KEPT {
+                    stays.insert(id);
+                } else if oldest.is_none_or(|oldest| moment.id.time() >= oldest)
+                    && retention.max_versions.is_none_or(|most| rank < most)
+                {
+                    // Kept, unless there is too much of everything.
+                    may_go.insert((id, false));
+                } else {
+                    may_go.insert((id, true));
+                }
+            }
+        }
+        let mut goes: BTreeSet<HistoryId> = BTreeSet::new();
+        let mut bytes: u64 = snapshot.records.iter().map(|stored| stored.len).sum();
+        for stored in &snapshot.records {
+            let id = stored.header.id;
+            if stays.contains(&id) || stored.header.trims.is_some() {
+                continue;
+            }
+            let is_wanted = may_go.contains(&(id, false));
+            let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
+            let is_old = oldest.is_some_and(|oldest| id.time() < oldest);
+            let is_versionless = !may_go.contains(&(id, true)) && !is_wanted;
+            if is_too_much || (!is_wanted && (!is_versionless || is_old)) {
+                goes.insert(id);
+                bytes = bytes.saturating_sub(stored.len);
+            }
+        }
+        if goes.is_empty() {
+            return Ok(0);
+        }
+        // A version that stays must not need the one before it, if that goes.
+        let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
+        for file in 0..timeline.latest.len() {
+            for number in timeline.chain(file) {
+                let moment = &timeline.moments[number];
+                let goes = |number: usize| goes.contains(&timeline.moments[number].header.id);
+                let is_first = moment.earlier.is_some_and(goes);
+                if goes(number) || !is_first || moment.operation == Operation::External {
+                    continue;
+                }
+                // Of a directory that was moved, the record itself does not say what its files held.
+                let row = &moment.header.rows[moment.row];
+                let content = row.after.or(moment.state.content()).or(row.before);
+                let whole = content
+                    .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
+                firsts.insert((moment.header.id, moment.row), whole);
+            }
+        }
+        let id = HistoryId::new()?;
+        let mut note = Record::new(id, id, None);
+        note.header.trims = goes.last().copied().max(timeline.trimmed);
+        // First, so that nothing is taken for complete that is not.
+        self.journal.append_alone(&note)?;
+        self.journal.rewrite(&mut |mut record| {
+            let is_older_note = record.header.trims.is_some() && record.header.id != id;
+            if goes.contains(&record.header.id) || is_older_note {
+                return Ok(None);
+            }
+            for row in 0..record.header.rows.len() {
+                if let Some(whole) = firsts.get(&(record.header.id, row)) {
+                    let kept = &mut record.header.rows[row];
+                    kept.is_trimmed = true;
+                    if let Some((content, bytes)) = whole {
+                        if kept.old_path.is_some() {
+                            (kept.before, kept.after) = (Some(*content), Some(*content));
+                        }
+                        record.keep(*content, bytes);
+                    }
+                }
+            }
+            Ok(Some(record))
+        })?;
+        self.index().reload(&*self.journal)?;
+        Ok(goes.len())
+    }
+}
