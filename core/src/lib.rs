@@ -44,10 +44,7 @@
 //! | `object-storage` | the stores in S3, Google's and Azure's object storage |
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
-//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time; `cli` brings it |
-//! | `cli` | the program `memdir` |
-//! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
-//! | `page` | `memdir serve`, a page that shows a memory |
+//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
@@ -57,12 +54,11 @@
 //! [`reply`] has every sentence that the model reads. `ARCHITECTURE.md` shows how they depend on each other.
 #![deny(unsafe_code)]
 
-#[cfg(feature = "cli")]
-pub mod cli;
 pub mod command;
 pub mod copy;
 pub mod history;
 pub mod hooks;
+pub mod import;
 pub mod path;
 pub mod policy;
 pub mod reply;
@@ -81,15 +77,9 @@ mod effort;
 mod error;
 mod files;
 mod handlers;
-#[cfg(any(feature = "mcp", feature = "page"))]
-mod http_server;
 mod image;
-#[cfg(feature = "mcp")]
-mod mcp;
 mod memory;
 mod options;
-#[cfg(feature = "page")]
-mod page;
 mod per_process;
 mod policies;
 mod process;
@@ -98,8 +88,6 @@ mod repair;
 #[doc(hidden)]
 pub mod thread_pool;
 mod trace;
-#[cfg(feature = "cli")]
-mod typed_time;
 mod unit_of_work;
 
 pub use call::Call;
@@ -112,6 +100,7 @@ pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
 pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
+pub use image::Image;
 pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use path::MemoryPath;

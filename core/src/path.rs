@@ -14,7 +14,8 @@ use percent_encoding::percent_decode_str;
 
 mod folding;
 
-pub(crate) use folding::{Folding, fold};
+pub use folding::Folding;
+pub(crate) use folding::fold;
 
 /// The root directory: every path starts with it.
 pub const ROOT: &str = "/memories";

@@ -13,7 +13,6 @@
 //! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
 //! is the page about it.
 
-#[cfg(feature = "cli")]
 mod abbreviation;
 mod check;
 mod contents;
@@ -21,7 +20,6 @@ mod deletions;
 mod diff;
 mod edits;
 mod error;
-#[cfg(feature = "cli")]
 mod fast_import;
 mod hidden;
 pub(crate) mod id;
@@ -47,32 +45,26 @@ mod settle;
 mod size;
 mod snapshot;
 mod steps;
-pub(crate) mod time;
 mod timeline;
-#[cfg(feature = "cli")]
 mod transfer;
 mod trim;
 mod undo;
 pub(crate) mod version;
 
-#[cfg(feature = "cli")]
-pub(crate) use abbreviation::Named;
+pub use abbreviation::{Resolved, SHORTEST_ID_PART};
 pub use error::HistoryError;
-#[cfg(feature = "cli")]
-pub(crate) use fast_import::{NotWritten, write_fast_import};
-pub(crate) use hidden::hiding;
+pub use fast_import::FastImportError;
+pub use hidden::without_journal;
 pub use id::{HistoryId, NoHistoryId};
 pub use past::PastFile;
 pub use query::HistoryQuery;
-#[cfg(feature = "cli")]
-pub(crate) use reading::Reading;
+pub use reading::{Reading, has_history};
 pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
 pub(crate) use retention::Retention;
 pub use size::HistorySize;
 pub use steps::{Restored, RestoredFile};
-#[cfg(feature = "cli")]
-pub(crate) use transfer::{Carried, Collected};
+pub use transfer::{Records, RecordsBuilder};
 #[doc(hidden)]
 pub use undo::Undo;
 pub use version::{Operation, Version};

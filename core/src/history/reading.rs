@@ -6,10 +6,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-#[cfg(feature = "cli")]
 use super::diff::unified;
 use super::error::HistoryError;
-#[cfg(feature = "cli")]
 use super::id::HistoryId;
 use super::journal::Stored;
 use super::record::{Content, Digest};
@@ -18,11 +16,15 @@ use super::snapshot::Snapshot;
 use super::timeline::State;
 use super::version::Version;
 use crate::path::MemoryPath;
+use crate::store::{Durability, Store};
 
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;
 
-pub(crate) struct Reading<'r> {
+/// The history of a memory as it is at one moment, for a caller that reads much of it, such as a log with its diffs or an export. See
+/// [`Memory::read_history`](crate::Memory::read_history). The contents that were computed last are kept, so each further version costs
+/// little.
+pub struct Reading<'r> {
     pub(super) recorder: &'r Recorder,
     pub(super) snapshot: Arc<Snapshot>,
     kept: Mutex<Kept>,
@@ -88,6 +90,21 @@ impl Recorder {
     }
 }
 
+/// Whether a history was ever kept of a store, by any program, also one of which no version is left.
+///
+/// ```
+/// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
+/// assert!(!memdir::history::has_history(&store)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`HistoryError::Store`].
+pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
+    let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
+    Ok(!recorder.reading()?.is_empty())
+}
+
 /// A version, for a caller that goes through all of them.
 pub(crate) struct Listed {
     pub(crate) version: Version,
@@ -131,8 +148,9 @@ impl Reading<'_> {
 }
 
 impl Reading<'_> {
-    /// Whether no history was ever kept here.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no history was ever kept here. One with records of which no version is left is not empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
     }
 
@@ -142,10 +160,12 @@ impl Reading<'_> {
     }
 }
 
-#[cfg(feature = "cli")]
 impl Reading<'_> {
-    /// What the change of a version did to its file, as a unified diff.
-    pub(crate) fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
+    /// What the change of a version did to its file, as a unified diff: as [`Memory::diff`](crate::Memory::diff) of it alone.
+    ///
+    /// # Errors
+    /// As [`Memory::diff`](crate::Memory::diff).
+    pub fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
         let timeline = &self.snapshot.timeline;
         let number = timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))?;
         let (old_path, old) = self.side(timeline.moments[number].earlier)?;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::id::HistoryId;
 use crate::path::MemoryPath;
+use crate::text::rfc3339;
 
 /// What a change did to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -94,7 +95,7 @@ pub struct Version {
     /// Where it was before, if it was renamed.
     pub old_path: Option<MemoryPath>,
     /// When, by the clock of the machine that made the change.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "as_text")]
     pub time: SystemTime,
     /// Who, as the memory that made the change was told.
     pub actor: Option<String>,
@@ -109,6 +110,6 @@ pub struct Version {
     pub redacted: Option<String>,
 }
 
-fn rfc3339<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&super::time::to_text(*time))
+fn as_text<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&rfc3339(*time))
 }

@@ -10,23 +10,36 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::MemoryPath;
 
-/// Whether a store ignores case, and with it in which form paths are compared.
+/// Whether a store ignores case, and with it in which form paths are compared. The default does not.
+///
+/// ```
+/// use memdir::MemoryPath;
+/// use memdir::path::Folding;
+///
+/// let [one, other] = ["/memories/Tea.md", "/memories/tea.MD"].map(|path| MemoryPath::parse(path).unwrap());
+/// assert!(Folding::new(true).are_same(&one, &other));
+/// assert!(!Folding::new(false).are_same(&one, &other));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Folding(bool);
+pub struct Folding(bool);
 
 impl Folding {
     /// For a store with this [`folds_case`](crate::store::StoreInfo::folds_case).
-    pub(crate) const fn new(folds_case: bool) -> Self {
+    #[must_use]
+    pub const fn new(folds_case: bool) -> Self {
         Self(folds_case)
     }
 
-    /// What stands for the file or directory at the path, however it is spelled.
-    pub(crate) fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
+    /// What stands for the file or directory at the path, however it is spelled: a key for a map or a set. It is not a path to be
+    /// shown or opened.
+    #[must_use]
+    pub fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
         if self.0 { Cow::Owned(path.folded()) } else { Cow::Borrowed(path) }
     }
 
     /// Whether both paths lead to one file or directory.
-    pub(crate) fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
+    #[must_use]
+    pub fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
         one == other || (self.0 && one.folded() == other.folded())
     }
 }

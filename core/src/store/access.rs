@@ -41,10 +41,25 @@ pub(super) fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreErr
 }
 
 /// The times of one file, for a copy that keeps its original's.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Times {
-    pub(crate) modified: Option<SystemTime>,
-    pub(crate) accessed: Option<SystemTime>,
+///
+/// ```
+/// use memdir::store::Times;
+/// use memdir::{Memory, MemoryOptions, MemoryPath};
+///
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
+/// memory.create("/memories/old.md", "")?;
+/// memory.create("/memories/copy.md", "")?;
+/// let [old, copy] = ["/memories/old.md", "/memories/copy.md"].map(|path| MemoryPath::parse(path).unwrap());
+/// Times::of(&**memory.store(), &old).unwrap().set(&**memory.store(), &copy).unwrap();
+/// assert_eq!(memory.store().modified(&copy).unwrap(), memory.store().modified(&old).unwrap());
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// When the content was last written, if that is known.
+    pub modified: Option<SystemTime>,
+    /// When the file was last used, if the store keeps that.
+    pub accessed: Option<SystemTime>,
 }
 
 impl Times {
@@ -52,20 +67,16 @@ impl Times {
     ///
     /// # Errors
     /// As [`Store::modified`].
-    pub(crate) fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
+    pub fn of<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<Self, StoreError> {
         let accessed = if store.info().tracks_access { store.accessed(path)? } else { None };
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
-    /// Sets the times that are known.
+    /// Sets the times that are known, and that the store keeps.
     ///
     /// # Errors
     /// As [`Store::set_modified`].
-    pub(crate) fn set<S: Store + ?Sized>(
-        self,
-        store: &S,
-        path: &MemoryPath,
-    ) -> Result<(), StoreError> {
+    pub fn set<S: Store + ?Sized>(self, store: &S, path: &MemoryPath) -> Result<(), StoreError> {
         // The access first, so the file never seems to be unused for longer than it is.
         if let Some(time) = self.accessed.filter(|_| store.info().tracks_access) {
             store.record_access(path, time)?;

@@ -35,7 +35,6 @@ mod local_turns;
 #[cfg(windows)]
 mod local_windows;
 mod location;
-#[doc(hidden)]
 pub mod micros;
 mod mount_table;
 mod mounts;
@@ -66,6 +65,7 @@ mod walk;
 pub mod contract;
 
 pub use crate::text::Splice;
+pub use access::Times;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
@@ -91,17 +91,14 @@ pub use info::StoreInfo;
 pub use layer::Layer;
 #[cfg(any(unix, windows))]
 pub use local_directory::LocalDirectory;
-#[cfg(feature = "cli")]
-pub(crate) use local_path::hint_at_own_files;
+pub use local_path::own_files_hint;
 pub use location::Location;
 pub(crate) use location::overlap;
 #[doc(hidden)]
 pub use mount_table::MountTable;
-#[cfg(feature = "cli")]
-pub(crate) use mounts::is_there;
 #[doc(hidden)]
 pub use mounts::open_place;
-pub use mounts::{Mount, Mounts, Place, open_mounts};
+pub use mounts::{Mount, Mounts, Place, exists_at, open_mounts};
 pub use mutation::Mutation;
 pub(crate) use mutation::methods_by_mutate;
 pub(crate) use node::sort_by_path;
@@ -111,11 +108,9 @@ pub use objects::ObjectStorage;
 pub use options::StoreOptions;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresDatabase;
-#[cfg(feature = "cli")]
-pub(crate) use problem::shown as shown_name;
-pub use problem::{Problem, ProblemKind};
+pub use problem::{Problem, ProblemKind, display_name};
 pub use read_only::ReadOnly;
-pub use settings::{Durability, OnExisting};
+pub use settings::{Durability, MAX_FILE_BYTES as DEFAULT_MAX_FILE_BYTES, OnExisting};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteDatabase;
 #[doc(hidden)]

@@ -1,27 +1,31 @@
-//! Pure functions over text: lines, occurrences, splices, sizes, pages.
+//! Pure functions over text: lines, occurrences, splices, diffs and merges, pages, sizes and times as text.
 //!
 //! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
 //! line and starts no further one.
 
 mod diff;
+mod excerpt;
 mod find;
 mod line_diff;
 mod lines;
-#[cfg(feature = "page")]
-pub(crate) mod merge;
+mod merge;
 mod page;
 mod similar;
 mod size;
 mod splice;
+mod time;
 
 pub use diff::unified_diff;
+pub use excerpt::{EXCERPT_CHARS, excerpt};
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
+pub use merge::{CONFLICT_MARKS, Merged, count_conflict_marks, merge};
 pub use page::{Ending, NotText, Page, Pager};
 pub(crate) use similar::most_similar;
 pub use size::human_size;
 pub use splice::Splice;
+pub use time::rfc3339;
 
 /// The most lines a file may have to be shown: line numbers are six characters wide
 /// (documentation of the tool, "view").

@@ -26,9 +26,7 @@ mod opening;
 mod snapshot;
 mod taking;
 
-#[cfg(feature = "cli")]
-pub(crate) use opening::is_there;
-pub use opening::{Mount, Place, open_mounts, open_place};
+pub use opening::{Mount, Place, exists_at, open_mounts, open_place};
 
 use moving::End;
 
@@ -155,10 +153,9 @@ impl Mounts {
             .map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
-    /// Every mount point, the root first, and whether nothing can be changed in its store.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn places(&self) -> Vec<(MemoryPath, bool)> {
-        self.all().map(|mounted| (mounted.at.clone(), mounted.store.info().is_read_only)).collect()
+    /// Every mount point with its store, the root first, the others in the order of their paths.
+    pub fn mounted(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
+        self.all().map(|mounted| (&mounted.at, &mounted.store))
     }
 
     fn all(&self) -> impl Iterator<Item = &Mounted> {
