@@ -1,4 +1,4 @@
-//! The program `memdir`, which is the core's.
+//! The program `memdir`, which is that of the crate `memdir-cli`.
 
 use std::ffi::OsString;
 
@@ -9,5 +9,5 @@ use napi_derive::napi;
 #[napi]
 #[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
 pub(crate) fn run_command_line(arguments: Vec<String>) -> u8 {
-    memdir::cli::run(arguments.into_iter().map(OsString::from))
+    memdir_cli::run(arguments.into_iter().map(OsString::from))
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::history::{HistoryError, Recorder, hiding};
+use crate::history::{HistoryError, Recorder, without_journal};
 use crate::path::{MemoryPath, ROOT};
 use crate::store::{
     Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
@@ -70,7 +70,7 @@ pub fn check(
         failed = history(store, &mut versions, &mut counted).err();
     }
     refuse_cancelled(failed.as_ref())?;
-    let files = hiding(Arc::clone(store));
+    let files = without_journal(Arc::clone(store));
     let mut walk = Walk { store: &*files, report: &mut counted, checked: Checked::default() };
     let walked = walk.directory(&root);
     let checked = walk.checked;

@@ -19,9 +19,7 @@ pub use crate::repair::Repair;
 pub use decode::Decoded;
 #[doc(hidden)]
 pub use decode::is_tool_use;
-pub use schema::{Dialect, tool_definition, tool_definitions};
-#[cfg(feature = "mcp")]
-pub(crate) use schema::{KEEP, LOOK};
+pub use schema::{Dialect, KEEP_NOTES, VIEW_FIRST, tool_definition, tool_definitions};
 
 /// One command of the tool.
 ///

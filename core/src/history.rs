@@ -2,14 +2,14 @@
 //!
 //! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes it.
 //! [`Memory::history`](crate::Memory::history) lists the versions, and the methods beside it read, compare and restore them.
-//! The crate `memdir-history` records and answers.
+//! [`Memory::read_history`](crate::Memory::read_history) is for a program that reads much of it.
 
-#[cfg(feature = "cli")]
-pub(crate) use memdir_history::{Carried, Collected, Named, NotWritten, Reading, time, write_fast_import};
-pub(crate) use memdir_history::{How, Recorder, Retention, hiding};
 pub use memdir_history::{
-    HistoryError, HistoryId, HistoryQuery, HistorySize, NoHistoryId, Operation, PastFile, Restored, RestoredFile, Version,
+    FastImportError, HistoryError, HistoryId, HistoryQuery, HistorySize, NoHistoryId, Operation,
+    PastFile, Reading, Records, RecordsBuilder, Resolved, Restored, RestoredFile, SHORTEST_ID_PART,
+    Version, has_history, without_journal,
 };
+pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};
 
 #[doc(hidden)]
 pub use crate::undo::Undo;

@@ -1,4 +1,4 @@
-//! Checks whether bytes are a whole PNG or JPEG image, and reads its size.
+//! [`Image`]: checks whether bytes are a whole PNG or JPEG image, and reads its size.
 //!
 //! The API rejects every request of a conversation that contains an invalid image, so we check the
 //! bytes and not the name.
@@ -11,17 +11,28 @@ pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// The properties of an image that can be read without decoding it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Image {
-    pub(crate) media_type: &'static str,
-    /// In pixels; neither is 0.
-    pub(crate) width: u32,
-    pub(crate) height: u32,
+///
+/// ```
+/// use memdir::Image;
+///
+/// assert_eq!(Image::in_bytes(b"a text"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Image {
+    /// `image/png` or `image/jpeg`.
+    pub media_type: &'static str,
+    /// In pixels; not 0.
+    pub width: u32,
+    /// In pixels; not 0.
+    pub height: u32,
 }
 
 impl Image {
-    /// The PNG or JPEG image in `bytes`; `None` if they are not a whole one.
-    pub(crate) fn in_bytes(bytes: &[u8]) -> Option<Self> {
+    /// The PNG or JPEG image in `bytes`; `None` if they are not a whole one. Pixels are not decoded. A view shows a file as an image
+    /// if this finds one, whatever its name.
+    #[must_use]
+    pub fn in_bytes(bytes: &[u8]) -> Option<Self> {
         let (media_type, (width, height)) = match bytes.strip_prefix(PNG) {
             Some(chunks) => ("image/png", png_size(chunks)?),
             None => ("image/jpeg", jpeg_size(bytes.strip_prefix(b"\xff\xd8")?)?),

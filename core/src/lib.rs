@@ -44,10 +44,7 @@
 //! | `object-storage` | the stores in S3, Google's and Azure's object storage |
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
-//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time; `cli` brings it |
-//! | `cli` | the program `memdir` |
-//! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
-//! | `page` | `memdir serve`, a page that shows a memory |
+//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! # Where is what?
@@ -57,13 +54,11 @@
 //! [`reply`] has every sentence that the model reads. `ARCHITECTURE.md` shows how they depend on each other.
 #![deny(unsafe_code)]
 
-#[cfg(feature = "cli")]
-pub mod cli;
 pub mod command;
 pub mod copy;
 pub mod history;
-mod undo;
 pub mod hooks;
+pub mod import;
 pub mod policy;
 pub mod reply;
 pub mod store;
@@ -76,23 +71,16 @@ mod check;
 mod context_management;
 mod files;
 mod handlers;
-#[cfg(any(feature = "mcp", feature = "page"))]
-mod http_server;
 mod image;
-#[cfg(feature = "mcp")]
-mod mcp;
 mod memory;
 mod options;
-#[cfg(feature = "page")]
-mod page;
 mod policies;
 mod regex;
 mod repair;
 #[doc(hidden)]
 pub mod thread_pool;
 mod trace;
-#[cfg(feature = "cli")]
-mod typed_time;
+mod undo;
 mod unit_of_work;
 
 pub use call::Call;
@@ -103,6 +91,7 @@ pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextMa
 pub use copy::{CopyError, copy};
 pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
+pub use image::Image;
 pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
 pub(crate) use memdir_store::{cancel, error, per_process, process};
 pub use memory::Memory;

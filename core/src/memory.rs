@@ -132,6 +132,11 @@ impl Memory {
         &self.store
     }
 
+    /// The store and the policies.
+    pub(crate) fn parts(&self) -> (&dyn Store, &Policies) {
+        (&*self.store, &self.policies)
+    }
+
     /// The options in force.
     #[must_use]
     pub fn options(&self) -> &MemoryOptions {

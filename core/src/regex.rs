@@ -52,7 +52,6 @@ impl Regex {
     }
 
     /// Where the pattern matches: at most the first `limit` places. None is empty.
-    #[cfg(any(feature = "page", test))]
     pub(crate) fn find_all(&self, text: &str, limit: usize) -> Vec<Range<usize>> {
         let is_something = |found: &Range<usize>| !found.is_empty();
         #[cfg(feature = "fast-regex")]

@@ -102,7 +102,7 @@ impl<'m> UnitOfWork<'m> {
     /// Takes note of files that the history brought back, or perhaps did.
     pub(crate) fn restored(&self, restored: &Result<Restored, HistoryError>) {
         let files = match restored {
-            Ok(Restored { change: Some(_), files }) => files.as_slice(),
+            Ok(Restored { change: Some(_), files, .. }) => files.as_slice(),
             Ok(_) => return,
             // Perhaps something was changed.
             Err(_) => &[],

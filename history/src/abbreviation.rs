@@ -1,38 +1,58 @@
-//! [`Named`]: what a person means by a part of an id.
+//! [`Resolved`]: what a person means by a part of an id.
 //!
 //! Ids of one day begin alike, and those of first versions end alike. So a beginning or an end is enough if there is one
 //! version, or one change, that it fits.
 
 use std::collections::HashSet;
 
-use memdir_store::HistoryId;
 use super::reading::Reading;
 use super::timeline::Moment;
+use memdir_store::HistoryId;
 use memdir_store::Operation;
 
-/// The shortest part of an id that is looked for, in digits.
-pub(crate) const SHORTEST: usize = 6;
+/// The shortest part of an id that [`Reading::resolve`] looks for, in hexadecimal digits.
+pub const SHORTEST_ID_PART: usize = 6;
 
-/// What an id, or a part of one, stands for.
+/// What an id, or a part of one, stands for: see [`Reading::resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum Resolved {
+    /// A version, or a change that made no other one.
     Version(HistoryId),
-    /// A change that made several versions.
+    /// A change that made several versions, and these.
     Change(HistoryId, Vec<HistoryId>),
-    /// There is none.
-    Nothing,
+    /// No version and no change of this history.
+    Unknown,
     /// Several versions of several changes.
-    Several(Vec<HistoryId>),
-    /// No id, and no part of one.
+    Ambiguous(Vec<HistoryId>),
+    /// The text is neither an id nor a part of one that is long enough ([`SHORTEST_ID_PART`]).
     NoId,
 }
 
 impl Reading<'_> {
-    pub(crate) fn named(&self, text: &str) -> Named {
+    /// The version or the change that a person means by an id, or by a part of one: its beginning or its end, of at least
+    /// [`SHORTEST_ID_PART`] digits. Dashes and the case of letters do not matter.
+    ///
+    /// ```
+    /// use memdir::history::{HistoryQuery, Resolved};
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// let id = memory.history(&HistoryQuery::default())?[0].id;
+    ///
+    /// let (whole, reading) = (id.to_string(), memory.read_history()?);
+    /// assert_eq!(reading.resolve(&whole[whole.len() - 8..]), Resolved::Version(id));
+    /// assert_eq!(reading.resolve("tea"), Resolved::NoId);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn resolve(&self, text: &str) -> Resolved {
         let digits = text.bytes().filter(|byte| *byte != b'-').count();
         let is_part = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-        if !is_part || !(SHORTEST..=32).contains(&digits) {
-            return Named::NoId;
+        if !is_part || !(SHORTEST_ID_PART..=32).contains(&digits) {
+            return Resolved::NoId;
         }
         let part: String =
             text.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
@@ -54,20 +74,20 @@ impl Reading<'_> {
         let is_outside =
             |version: &&Moment| !is_of_change(version) || !changes.contains(&version.header.change);
         match (&versions[..], &of_changes[..]) {
-            ([], []) => Named::Nothing,
+            ([], []) => Resolved::Unknown,
             // A whole id, or a part that only this version has.
-            ([one], []) => Named::Version(one.id),
+            ([one], []) => Resolved::Version(one.id),
             // A change of one version: both are the same.
-            (versions, [one]) if !versions.iter().any(is_outside) => Named::Version(one.id),
+            (versions, [one]) if !versions.iter().any(is_outside) => Resolved::Version(one.id),
             (versions, of_change) if changes.len() == 1 && !versions.iter().any(is_outside) => {
-                Named::Change(of_change[0].header.change, ids(of_change))
+                Resolved::Change(of_change[0].header.change, ids(of_change))
             }
             (versions, of_changes) => {
                 let mut several = ids(versions);
                 several.extend(ids(of_changes));
                 several.sort_unstable();
                 several.dedup();
-                Named::Several(several)
+                Resolved::Ambiguous(several)
             }
         }
     }

@@ -9,7 +9,7 @@ use memdir_store::StoreError;
 
 impl Recorder {
     /// What is wrong with the history, in a few words each.
-    pub(crate) fn check_history(&self) -> Result<Vec<String>, StoreError> {
+    pub fn check_history(&self) -> Result<Vec<String>, StoreError> {
         let reading = match self.reading() {
             Ok(reading) => reading,
             Err(HistoryError::Store(error)) => return Err(error),

@@ -3,9 +3,9 @@
 use super::journal::Flush;
 use super::record::{Content, Row};
 use super::recorder::{Recorded, Recorder};
+use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, Node, StoreError};
-use memdir_store::Operation;
 
 impl Recorder {
     /// Records that the files are gone, each with its content.

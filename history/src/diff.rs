@@ -1,18 +1,23 @@
 //! `diff`: what changed between two versions, as a unified diff.
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::State;
-use memdir_store::path::MemoryPath;
 use crate::text_diff::unified_diff;
+use memdir_store::HistoryId;
+use memdir_store::path::MemoryPath;
 
 /// What stands for a file that is not there.
 const NOTHING: &str = "/dev/null";
 
 impl Recorder {
-    pub(crate) fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
+    /// The content of a version.
+    ///
+    /// # Errors
+    /// [`HistoryError::Unknown`], [`HistoryError::NoContent`], [`HistoryError::Redacted`], [`HistoryError::Damaged`],
+    /// [`HistoryError::Store`].
+    pub fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
         let snapshot = self.snapshot()?;
         match snapshot.timeline.find(id) {
             Some(number) => self.content_of(&snapshot, number),
@@ -21,11 +26,7 @@ impl Recorder {
     }
 
     /// From one version to another; without another, what the change of the version did to the file.
-    pub(crate) fn diff(
-        &self,
-        one: HistoryId,
-        other: Option<HistoryId>,
-    ) -> Result<String, HistoryError> {
+    pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
         let snapshot = self.snapshot()?;
         let find = |id: HistoryId| {
             snapshot.timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))

@@ -3,9 +3,9 @@
 use super::journal::Flush;
 use super::record::{Content, Digest, Row};
 use super::recorder::{Recorded, Recorder};
+use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Edit, Mutation, Splice, StoreError};
-use memdir_store::Operation;
 
 impl Recorder {
     fn record_edit(

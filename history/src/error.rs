@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use memdir_store::path::MemoryPath;
 use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
 
 /// Why a call about the history failed. Nothing was changed, if it does not say otherwise.
 #[derive(Debug, thiserror::Error)]

@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::reading::Reading;
 use super::record::Digest;
 use super::timeline::{Moment, State};
-use memdir_store::path::MemoryPath;
+use memdir_store::HistoryId;
 use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
 
 /// Where the commits go.
 const BRANCH: &str = "refs/heads/main";
@@ -22,11 +22,32 @@ const NOBODY: &str = "unknown";
 /// How many files a message names.
 const NAMED: usize = 100;
 
-/// Writes the stream. Contents that the history cannot give are replaced by a text that says why.
-pub fn write_fast_import(
-    reading: &Reading<'_>,
-    to: &mut impl Write,
-) -> Result<(), NotWritten> {
+impl Reading<'_> {
+    /// Writes the history as a stream for `git fast-import`: a commit for each change, with its actor as the author, on the branch
+    /// `main`. The same history always gives the same commits. A content that the history cannot give, because it was redacted or
+    /// trimmed, is replaced by a text that says why.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?.acting_as("ann");
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// let mut stream = Vec::new();
+    /// memory.read_history()?.write_fast_import(&mut stream)?;
+    /// assert!(String::from_utf8(stream)?.contains("committer ann <>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`FastImportError`]. Then the stream is cut off, which git recognizes.
+    pub fn write_fast_import(&self, to: &mut impl Write) -> Result<(), FastImportError> {
+        write(self, to)
+    }
+}
+
+fn write(reading: &Reading<'_>, to: &mut impl Write) -> Result<(), FastImportError> {
     // Without `done` at its end, it is a stream that was cut off.
     to.write_all(b"feature done\n")?;
     let moments = &reading.snapshot.timeline.moments;
@@ -62,13 +83,18 @@ pub fn write_fast_import(
     Ok(to.write_all(b"done\n")?)
 }
 
-/// Why the stream was not written to its end.
-pub enum NotWritten {
+/// Why a stream for `git fast-import` was not written to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum FastImportError {
+    /// The history cannot be read.
+    #[error(transparent)]
     History(HistoryError),
-    Output(io::Error),
+    /// The stream cannot be written.
+    #[error("the stream cannot be written: {0}")]
+    Output(#[source] io::Error),
 }
 
-impl From<io::Error> for NotWritten {
+impl From<io::Error> for FastImportError {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
     }
@@ -85,7 +111,7 @@ fn blob(
     number: usize,
     marks: &mut HashMap<Digest, usize>,
     to: &mut impl Write,
-) -> Result<usize, NotWritten> {
+) -> Result<usize, FastImportError> {
     let moment = &reading.snapshot.timeline.moments[number];
     let mut known = match moment.state {
         State::Content(content) => Some(content.sha256),
@@ -96,7 +122,7 @@ fn blob(
     }
     let content = match reading.content_of(number) {
         Ok(content) => content,
-        Err(error @ HistoryError::Store(_)) => return Err(NotWritten::History(error)),
+        Err(error @ HistoryError::Store(_)) => return Err(FastImportError::History(error)),
         Err(error) => {
             known = None;
             std::sync::Arc::new(format!("[memdir: {error}]\n").into_bytes())

@@ -1,4 +1,4 @@
-//! [`hiding`]: a store without the files that its history is kept in, for a reader or writer that records nothing.
+//! [`without_journal`]: a store without the files that its history is kept in, for a reader or writer that records nothing.
 
 use std::sync::Arc;
 
@@ -6,11 +6,27 @@ use super::recorder::Recorder;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 
-/// The store, but a journal that is kept in the store itself is not to be seen. What is written is not recorded.
-pub fn hiding(store: Arc<dyn Store>) -> Arc<dyn Store> {
+/// The store without the files that its history is kept in, which some stores keep beside the files of the memory: for a program that
+/// lists, copies or exports what a memory shows. What is written through it is not recorded.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::history::without_journal;
+/// use memdir::{Memory, MemoryOptions, MemoryPath};
+///
+/// let mut options = MemoryOptions::default();
+/// options.history = true;
+/// let memory = Memory::open("memory:", options)?;
+/// memory.create("/memories/tea.md", "green\n")?;
+/// let files = without_journal(Arc::clone(memory.store()));
+/// assert_eq!(files.list(&MemoryPath::root()).unwrap().len(), 1);
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[must_use]
+pub fn without_journal(store: Arc<dyn Store>) -> Arc<dyn Store> {
     if let Some(mounts) = store.mounts() {
         let is_read_only = store.info().is_read_only;
-        let shown = mounts.with_each(&mut |store| hiding(Arc::clone(store)));
+        let shown = mounts.with_each(&mut |store| without_journal(Arc::clone(store)));
         return ReadOnly::where_asked(shown, is_read_only);
     }
     Arc::new(Hiding(Recorder::untrimmed(store, Durability::Full)))

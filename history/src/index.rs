@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
-use memdir_store::HistoryId;
 use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::Extent;
+use memdir_store::HistoryId;
 use memdir_store::StoreError;
 
 #[derive(Default)]

@@ -6,9 +6,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use memdir_store::HistoryId;
 use super::log_writer::LogWriter;
 use super::record::{Header, Record};
+use memdir_store::HistoryId;
 use memdir_store::{Context, StoreError};
 
 /// Keeps records, and gives them back in the order in which they were appended.

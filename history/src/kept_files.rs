@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use memdir_store::HistoryId;
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
+use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, OnExisting, Store, StoreError};
 

@@ -9,7 +9,7 @@ use memdir_store::{Durability, Store};
 
 impl Recorder {
     /// The history of `store`. Of mounts each store has its own, and they are read as one.
-    pub(crate) fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
+    pub fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
         match store.mounts() {
             None => Self::of_one(store, durability, retention),
             Some(mounts) => mounted::recorder(&*store, mounts, retention, |store| {
@@ -19,7 +19,7 @@ impl Recorder {
     }
 
     /// A history that keeps everything.
-    pub(crate) fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
+    pub fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
         let retention = Retention { max_age: None, max_versions: None, max_bytes: None };
         Self::new(store, durability, retention)
     }

@@ -6,10 +6,10 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::State;
+use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Layer, Node};
 
@@ -30,7 +30,7 @@ pub struct PastFile {
 
 impl Recorder {
     /// The files that there were at a time, sorted by their paths.
-    pub(crate) fn past_files(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
+    pub fn past_files(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
         let snapshot = self.snapshot()?;
         let timeline = &snapshot.timeline;
         let mut files = Vec::new();
@@ -68,7 +68,7 @@ impl Recorder {
     }
 
     /// What a file held at a time; `None` if it was not there.
-    pub(crate) fn read_at(
+    pub fn read_at(
         &self,
         path: &MemoryPath,
         at: SystemTime,

@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::version::Version;
+use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 
 /// Which versions [`Memory::history`](crate::Memory::history) returns, newest first. The default is all.
@@ -45,7 +45,11 @@ pub struct HistoryQuery {
 }
 
 impl Recorder {
-    pub(crate) fn versions(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
+    /// The versions that the query asks for, newest first.
+    ///
+    /// # Errors
+    /// [`HistoryError::Store`] if the history cannot be read.
+    pub fn versions(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
         let path = match &query.path {
             None => None,
             Some(path) => {

@@ -8,18 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::diff::unified;
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::journal::Stored;
 use super::record::{Content, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::State;
 use super::version::Version;
+use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Durability, Store};
 
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;
 
+/// The history of a memory as it is at one moment, for a caller that reads much of it, such as a log with its diffs or an export. See
+/// [`Memory::read_history`](crate::Memory::read_history). The contents that were computed last are kept, so each further version costs
+/// little.
 pub struct Reading<'r> {
     pub(super) recorder: &'r Recorder,
     pub(super) snapshot: Arc<Snapshot>,
@@ -33,7 +37,11 @@ struct Kept {
 }
 
 impl Recorder {
-    pub(crate) fn reading(&self) -> Result<Reading<'_>, HistoryError> {
+    /// The history as it is now, for a caller that reads much of it.
+    ///
+    /// # Errors
+    /// [`HistoryError::Store`] if the history cannot be read.
+    pub fn reading(&self) -> Result<Reading<'_>, HistoryError> {
         Ok(Reading { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
     }
 }
@@ -86,28 +94,44 @@ impl Recorder {
     }
 }
 
+/// Whether a history was ever kept of a store, by any program, also one of which no version is left.
+///
+/// ```
+/// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
+/// assert!(!memdir::history::has_history(&store)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`HistoryError::Store`].
+pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
+    let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
+    Ok(!recorder.reading()?.is_empty())
+}
+
 /// A version, for a caller that goes through all of them.
-pub(crate) struct Listed {
-    pub(crate) version: Version,
+pub struct ListedVersion {
+    /// The version.
+    pub version: Version,
     /// The file that it is a version of: the same number for all of its versions.
-    pub(crate) file: usize,
+    pub file: usize,
     number: usize,
 }
 
 impl Reading<'_> {
     /// The versions of what is or was at the path and below, newest first.
-    pub(crate) fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = Listed> {
+    pub fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = ListedVersion> {
         let timeline = &self.snapshot.timeline;
         let numbers = (0..timeline.moments.len()).rev();
         let wanted = numbers.filter(|number| self.snapshot.concerns(*number, path));
         wanted.map(|number| {
             let (version, file) = (timeline.version(number), timeline.moments[number].file);
-            Listed { version, file, number }
+            ListedVersion { version, file, number }
         })
     }
 
     /// The content that a version left; `None` if the history has it no more, or it was a deletion.
-    pub(crate) fn left_by(&self, listed: &Listed) -> Result<Option<Arc<Vec<u8>>>, HistoryError> {
+    pub fn left_by(&self, listed: &ListedVersion) -> Result<Option<Arc<Vec<u8>>>, HistoryError> {
         match self.content_of(listed.number) {
             Ok(content) => Ok(Some(content)),
             Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
@@ -129,20 +153,24 @@ impl Reading<'_> {
 }
 
 impl Reading<'_> {
-    /// Whether no history was ever kept here.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no history was ever kept here. One with records of which no version is left is not empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
     }
 
     /// How many versions there are.
-    pub(crate) fn versions(&self) -> usize {
+    pub fn versions(&self) -> usize {
         self.snapshot.timeline.moments.len()
     }
 }
 
 impl Reading<'_> {
-    /// What the change of a version did to its file, as a unified diff.
-    pub(crate) fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
+    /// What the change of a version did to its file, as a unified diff: as [`Memory::diff`](crate::Memory::diff) of it alone.
+    ///
+    /// # Errors
+    /// As [`Memory::diff`](crate::Memory::diff).
+    pub fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
         let timeline = &self.snapshot.timeline;
         let number = timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))?;
         let (old_path, old) = self.side(timeline.moments[number].earlier)?;

@@ -11,8 +11,8 @@ use super::recorder::Recorder;
 use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::timeline::{State, Timeline};
-use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::StoreError;
+use memdir_store::path::{Folding, MemoryPath};
 
 impl Recorder {
     /// The history as it is now.

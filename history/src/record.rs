@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use memdir_store::HistoryId;
-use memdir_store::path::MemoryPath;
 use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
 
 const MAGIC: [u8; 4] = *b"MDH1";
 /// How many bytes stand before the header.

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use memdir_store::HistoryId;
 use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
@@ -21,12 +20,13 @@ use super::noted::Noted;
 use super::record::{Content, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
+use memdir_store::HistoryId;
+use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
     Splice, Store, StoreError,
 };
-use memdir_store::Operation;
 
 /// A store with a history: it records every change before it is made.
 pub struct Recorder {
@@ -91,7 +91,7 @@ impl Recorder {
     }
 
     /// The store with this history. A store that may only be read records nothing, but hides the journal.
-    pub(crate) fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
+    pub fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
         if self.is_of_mounts() {
             return Arc::clone(&self.store);
         }

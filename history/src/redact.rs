@@ -7,16 +7,16 @@
 use std::collections::HashMap;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::record::{Content, Digest, Record, Redaction};
 use super::recorder::Recorder;
 use super::settle::Found;
 use super::timeline::State;
 use memdir_store::Context;
+use memdir_store::HistoryId;
 
 impl Recorder {
     /// Removes the contents of a version, or of all versions of a change.
-    pub(crate) fn redact(
+    pub fn redact(
         &self,
         context: &Context,
         id: HistoryId,

@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::obstacles::{Obstacles, Place};
 use super::record::Content;
 use super::recorder::Recorder;
@@ -15,9 +14,10 @@ use super::settle::Found;
 use super::snapshot::Snapshot;
 use super::steps::{Restored, Step, without_detours};
 use super::timeline::State;
-use memdir_store::path::MemoryPath;
 use memdir_store::Context;
+use memdir_store::HistoryId;
 use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
 
 /// What a file should be.
 #[derive(Debug, Clone)]
@@ -29,20 +29,20 @@ enum Wanted {
 
 /// How a state is brought back.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct How {
+pub struct RestoreOptions {
     /// Over what was changed since.
-    pub(crate) overwrite: bool,
+    pub overwrite: bool,
     /// Only says what would be done.
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
 }
 
 impl Recorder {
     /// Brings back a version, or all versions of a change.
-    pub(crate) fn restore(
+    pub fn restore(
         &self,
         context: &Context,
         id: HistoryId,
-        how: How,
+        how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
         let snapshot = self.snapshot()?;
         let timeline = &snapshot.timeline;
@@ -76,7 +76,7 @@ impl Recorder {
         context: &Context,
         snapshot: &Snapshot,
         is_meant: impl Fn(usize) -> bool,
-        how: How,
+        how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
         let timeline = &snapshot.timeline;
         let (mut wanted, mut conflicts) = (BTreeMap::new(), BTreeSet::new());
@@ -104,11 +104,11 @@ impl Recorder {
     }
 
     /// Takes back a change, or what the change of a version did to all of its files.
-    pub(crate) fn undo(
+    pub fn undo(
         &self,
         context: &Context,
         id: HistoryId,
-        how: How,
+        how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
         let snapshot = self.snapshot()?;
         let numbers = snapshot.numbers_of(id)?;
@@ -120,12 +120,12 @@ impl Recorder {
     }
 
     /// Takes back all changes since a time, those of one actor or of all.
-    pub(crate) fn undo_since(
+    pub fn undo_since(
         &self,
         context: &Context,
         since: SystemTime,
         actor: Option<&str>,
-        how: How,
+        how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
         let snapshot = self.snapshot()?;
         let moments = &snapshot.timeline.moments;
@@ -137,7 +137,7 @@ impl Recorder {
     }
 
     /// Makes all files what they were at a time.
-    pub(crate) fn restore_all(
+    pub fn restore_all(
         &self,
         context: &Context,
         at: SystemTime,

@@ -8,7 +8,10 @@ pub(crate) const ALWAYS_KEPT: usize = 10;
 /// How much of the history is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
-    pub(crate) max_age: Option<Duration>,
-    pub(crate) max_versions: Option<usize>,
-    pub(crate) max_bytes: Option<u64>,
+    /// Older versions are removed.
+    pub max_age: Option<Duration>,
+    /// The most versions of a file.
+    pub max_versions: Option<usize>,
+    /// The most bytes of all records.
+    pub max_bytes: Option<u64>,
 }

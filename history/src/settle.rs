@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memdir_store::HistoryId;
 use super::journal::Stored;
 use super::record::{Digest, Row};
+use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
 
 /// What is at a path.

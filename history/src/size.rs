@@ -15,7 +15,11 @@ pub struct HistorySize {
 }
 
 impl Recorder {
-    pub(crate) fn size(&self) -> Result<HistorySize, StoreError> {
+    /// How much the history holds.
+    ///
+    /// # Errors
+    /// Only failures of the store.
+    pub fn size(&self) -> Result<HistorySize, StoreError> {
         let snapshot = self.snapshot().map_err(|error| match error {
             HistoryError::Store(error) => error,
             error => StoreError::failed("reading the history", error),

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::obstacles::Obstacles;
 use super::record::{Content, Digest};
 use super::recorder::Recorder;
 use super::settle::Found;
 use super::snapshot::Snapshot;
+use memdir_store::HistoryId;
+use memdir_store::Operation;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
-use memdir_store::Operation;
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

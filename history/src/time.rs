@@ -1,11 +1,20 @@
-//! Times as text, in the form of RFC 3339 in UTC: `2026-03-14T15:09:26.535897Z`. `typed_time.rs` reads those that people type.
+//! Times as text, in the form of RFC 3339 in UTC: `2026-03-14T15:09:26.535897Z`.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-/// The time, to the microsecond. One that the calendar does not reach becomes its first or last, of which the first is 1970.
-pub(crate) fn to_text(time: SystemTime) -> String {
+/// A time as text, to the microsecond, in the form of RFC 3339 in UTC: as the history and the program `memdir` show it. A time that
+/// the calendar does not reach becomes its first or last, of which the first is 1970.
+///
+/// ```
+/// use std::time::{Duration, UNIX_EPOCH};
+/// use memdir::text::rfc3339;
+///
+/// assert_eq!(rfc3339(UNIX_EPOCH + Duration::from_millis(1_500)), "1970-01-01T00:00:01.500000Z");
+/// ```
+#[must_use]
+pub fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
     DateTime::from_timestamp(seconds, since.subsec_nanos())
@@ -28,7 +37,7 @@ mod tests {
             (4_102_444_799, 999_999, "2099-12-31T23:59:59.999999Z"),
         ] {
             let time = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_micros(micros);
-            assert_eq!(to_text(time), text);
+            assert_eq!(rfc3339(time), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! [`Carried`]: a history on its way into another store, record by record.
+//! [`Records`]: a history on its way into another store, record by record.
 //!
 //! The destination must have no history, or a part of this one: what an earlier attempt brought, which was interrupted.
 //! Each record is read back and compared.
@@ -8,17 +8,40 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::journal::Stored;
 use super::record::{Header, Prefix, Record};
 use super::recorder::Recorder;
+use memdir_store::HistoryId;
 use memdir_store::{Durability, Store, StoreError};
 
 /// Reads the bytes of a record.
-pub(crate) type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
+type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 
-/// All records of a history, in their order.
-pub struct Carried {
+/// All records of a history, in their order, on their way into another store or into an archive. A copy of a memory with its history
+/// is [`copy()`](crate::copy()) for the files, then these for the history.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::sync::Arc;
+/// use memdir::history::{HistoryQuery, Records, without_journal};
+/// use memdir::{Durability, Memory, MemoryOptions, OnExisting};
+///
+/// let mut options = MemoryOptions::default();
+/// options.history = true;
+/// let [old, new] = [(); 2].map(|()| Memory::open("memory:", options.clone()));
+/// let (old, new) = (old?, new?);
+/// old.create("/memories/tea.md", "green\n")?;
+///
+/// let files = [&old, &new].map(|memory| without_journal(Arc::clone(memory.store())));
+/// memdir::copy(&*files[0], &*files[1], OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
+/// let records = Records::of(Arc::clone(old.store()))?;
+/// if let Some(missing) = records.missing_in(new.store())? {
+///     records.append_to(new.store(), &missing, Durability::Full)?;
+/// }
+/// assert_eq!(new.history(&HistoryQuery::default())?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Records {
     headers: Vec<Header>,
     read: Reads,
 }
@@ -28,9 +51,12 @@ enum Reads {
     Bytes(ReadRecord),
 }
 
-impl Carried {
-    /// The history of a store. It must not be damaged, as the copy would lack what cannot be read.
-    pub(crate) fn of(store: Arc<dyn Store>) -> Result<Self, HistoryError> {
+impl Records {
+    /// The history of a store, which may be empty.
+    ///
+    /// # Errors
+    /// [`HistoryError::Damaged`], as a copy would lack what cannot be read; [`HistoryError::Store`].
+    pub fn of(store: Arc<dyn Store>) -> Result<Self, HistoryError> {
         let recorder = Arc::new(Recorder::untrimmed(store, Durability::Full));
         let (headers, stored) = {
             let mut index = recorder.index();
@@ -49,19 +75,26 @@ impl Carried {
         Ok(Self { headers, read: Reads::Journal(recorder, stored) })
     }
 
-    /// How many records there are.
-    pub(crate) fn len(&self) -> usize {
+    /// How many records there are, one for each change.
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.headers.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.headers.is_empty()
     }
 
     /// One record, which stands for itself, without notes of other records.
     fn record(&self, number: usize) -> Result<Record, StoreError> {
+        let header = self.headers.get(number).ok_or(StoreError::NotFound)?;
         let mut record = match &self.read {
             Reads::Journal(recorder, stored) => recorder.journal.read(&stored[number])?,
             Reads::Bytes(read) => Record::from_bytes(&read(number)?)
                 .map_err(|error| StoreError::failed("reading the history", error))?,
         };
-        let header = &self.headers[number];
         if comparable(&record.header) != comparable(header) {
             let changed = "it was changed meanwhile";
             return Err(StoreError::failed("reading the history", changed).unchanged());
@@ -70,16 +103,19 @@ impl Carried {
         Ok(record)
     }
 
-    /// The bytes of a record.
-    pub(crate) fn bytes(&self, number: usize) -> Result<Vec<u8>, StoreError> {
+    /// The bytes of a record, which [`RecordsBuilder`] takes. Records are numbered from 0.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for a number without a record; why the record cannot be read, or that somebody changed it meanwhile.
+    pub fn read(&self, number: usize) -> Result<Vec<u8>, StoreError> {
         self.record(number).map(|record| record.to_bytes())
     }
 
-    /// The records that the history of a store lacks. `None` if it has others, which are not among these.
-    pub(crate) fn missing_in(
-        &self,
-        store: &Arc<dyn Store>,
-    ) -> Result<Option<Vec<usize>>, HistoryError> {
+    /// The numbers of the records that the history of a store lacks. `None` if it has others, which are not among these.
+    ///
+    /// # Errors
+    /// [`HistoryError::Store`].
+    pub fn missing_in(&self, store: &Arc<dyn Store>) -> Result<Option<Vec<usize>>, HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
         let mut index = there.index();
         index.refresh(&*there.journal)?;
@@ -96,11 +132,15 @@ impl Carried {
         Ok((found == there.len()).then_some(missing))
     }
 
-    /// Appends these records to the history of a store.
-    pub(crate) fn append(
+    /// Appends the records with these numbers to the history of a store, whose files are copied already. Each is read back and
+    /// compared. An attempt that was interrupted can be made again, with what is [missing](Self::missing_in) then.
+    ///
+    /// # Errors
+    /// [`HistoryError::Store`].
+    pub fn append_to(
         &self,
-        missing: &[usize],
         store: &Arc<dyn Store>,
+        missing: &[usize],
         durability: Durability,
     ) -> Result<(), HistoryError> {
         let Some(last) = missing.last() else { return Ok(()) };
@@ -149,16 +189,16 @@ fn comparable(header: &Header) -> Header {
     as_carried(header.clone(), false)
 }
 
-/// Collects the records of an archive.
+/// Makes [`Records`] of the bytes that [`Records::read`] returned, such as those of an archive.
 #[derive(Default)]
-pub struct Collected {
+pub struct RecordsBuilder {
     headers: Vec<Header>,
 }
 
-impl Collected {
+impl RecordsBuilder {
     /// Adds the records that stand one after the other in `bytes`, and returns where each one is. `None` if one of them
     /// is damaged.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
+    pub fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
         let (mut places, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
             let len = Prefix::read(bytes.get(at..)?).ok()?.record_len();
@@ -172,10 +212,15 @@ impl Collected {
         Some(places)
     }
 
-    /// All of them; `read` reads one. `None` if one is there twice.
-    pub(crate) fn finish(self, read: ReadRecord) -> Option<Carried> {
+    /// All records that were added. `read` reads the bytes of one again, by its number in the order in which they were added: not all
+    /// are held in memory. `None` if one was added twice.
+    #[must_use]
+    pub fn finish(
+        self,
+        read: impl Fn(usize) -> Result<Vec<u8>, StoreError> + 'static,
+    ) -> Option<Records> {
         let ids: HashSet<HistoryId> = self.headers.iter().map(|header| header.id).collect();
         let is_good = ids.len() == self.headers.len();
-        is_good.then_some(Carried { headers: self.headers, read: Reads::Bytes(read) })
+        is_good.then_some(Records { headers: self.headers, read: Reads::Bytes(Box::new(read)) })
     }
 }

@@ -6,10 +6,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
 
 use super::error::HistoryError;
-use memdir_store::HistoryId;
 use super::record::{Content, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
+use memdir_store::HistoryId;
 use memdir_store::Operation;
 
 /// A content that is to be kept as a whole.
@@ -17,7 +17,7 @@ type Whole = (Content, Vec<u8>);
 
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.
-    pub(crate) fn trim(&self) -> Result<usize, HistoryError> {
+    pub fn trim(&self) -> Result<usize, HistoryError> {
         if !self.parts.is_empty() {
             let writable =
                 self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);

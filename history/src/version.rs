@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
+use crate::time::rfc3339;
 use memdir_store::path::MemoryPath;
 use memdir_store::{HistoryId, Operation};
 
@@ -22,7 +23,7 @@ pub struct Version {
     /// Where it was before, if it was renamed.
     pub old_path: Option<MemoryPath>,
     /// When, by the clock of the machine that made the change.
-    #[serde(serialize_with = "rfc3339")]
+    #[serde(serialize_with = "as_text")]
     pub time: SystemTime,
     /// Who, as the memory that made the change was told.
     pub actor: Option<String>,
@@ -37,6 +38,6 @@ pub struct Version {
     pub redacted: Option<String>,
 }
 
-fn rfc3339<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&super::time::to_text(*time))
+fn as_text<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&rfc3339(*time))
 }

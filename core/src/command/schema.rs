@@ -73,8 +73,11 @@ pub fn tool_definition(dialect: Dialect, read_only: bool) -> Value {
             schema.push_field(field, false);
         }
     }
-    let about =
-        if read_only { format!("{MEMORY} {LOOK}") } else { format!("{MEMORY} {LOOK} {KEEP}") };
+    let about = if read_only {
+        format!("{MEMORY} {VIEW_FIRST}")
+    } else {
+        format!("{MEMORY} {VIEW_FIRST} {KEEP_NOTES}")
+    };
     declare(dialect, "memory", &about, schema)
 }
 
@@ -107,10 +110,11 @@ pub fn tool_definitions(
 const MEMORY: &str =
     "The memory is a directory of text files under /memories that lasts between conversations.";
 
-/// What a model should do with it. Anthropic's API says so itself where its own tool is used.
-pub(crate) const LOOK: &str = "Before you begin, view /memories to see what was noted earlier.";
-/// The same, where it may be changed.
-pub(crate) const KEEP: &str = "Note what is worth keeping as you go, since your context may end at any time. Keep the \
+/// What a model should do with a memory before anything else, for a system prompt or the instructions of a server. Anthropic's API
+/// says so itself where its own tool is used; [`tool_definition`] has it.
+pub const VIEW_FIRST: &str = "Before you begin, view /memories to see what was noted earlier.";
+/// What a model should do with a memory that it may change; see [`VIEW_FIRST`].
+pub const KEEP_NOTES: &str = "Note what is worth keeping as you go, since your context may end at any time. Keep the \
     files up to date and well organised, and delete what is no longer true.";
 
 /// The commands that a memory offers: if it is read-only, only the one that changes nothing.

@@ -32,6 +32,20 @@ pub enum There {
     SameName,
 }
 
+impl There {
+    /// Its name for programs: `another-content`, `directory`, `file`, `bad-name` or `same-name`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AnotherContent => "another-content",
+            Self::ADirectory => "directory",
+            Self::AFile => "file",
+            Self::BadName => "bad-name",
+            Self::SameName => "same-name",
+        }
+    }
+}
+
 impl fmt::Display for There {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -5,8 +5,6 @@
 
 mod bootstrap;
 mod find_sensitive;
-#[cfg(feature = "cli")]
-mod import;
 mod index;
 mod list;
 mod read;
@@ -20,13 +18,9 @@ mod write;
 pub use bootstrap::Project;
 pub use find_sensitive::SensitiveMatch;
 pub(crate) use find_sensitive::find_sensitive;
-#[cfg(feature = "cli")]
-pub(crate) use import::{Fate, ImportPlan, InTheWay};
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
-#[cfg(feature = "cli")]
-pub(crate) use search::cut;
 pub(crate) use search::search;
 pub use search::{Match, Query};
 pub use search_history::PastMatch;
@@ -35,7 +29,6 @@ pub use shared_watch::SharedWatch;
 pub use stats::Stats;
 pub(crate) use stats::stats;
 pub use watch::Watch;
-#[cfg(feature = "cli")]
 pub(crate) use write::put;
 pub(crate) use write::{make, write};
 

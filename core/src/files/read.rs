@@ -39,14 +39,13 @@ pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    #[cfg(feature = "mcp")]
     #[test]
     fn a_directory_is_not_shown_as_a_file() {
-        use crate::{Memory, MemoryOptions, MemoryPath};
+        use crate::{Memory, MemoryOptions};
 
         let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
         memory.create("/memories/dir/a.md", "x").unwrap();
-        let shown = memory.read_shown(&MemoryPath::parse("/memories/dir").unwrap());
+        let shown = memory.read_shown("/memories/dir");
         let refusal = shown.unwrap_err().to_string();
         assert!(refusal.ends_with("/memories/dir is a directory, not a file"), "{refusal}");
     }

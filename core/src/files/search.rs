@@ -11,6 +11,7 @@ use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::regex::Regex;
 use crate::store::{Node, Store, StoreError};
+use crate::text::excerpt;
 
 /// The longest line that is searched as a whole, in bytes. Of a longer one, its first bytes are.
 const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
@@ -22,9 +23,6 @@ const MAX_COMPILED_BYTES: usize = 1 << 20;
 
 /// After how many lines of a file a search asks whether it was cancelled.
 const LINES_BETWEEN_CHECKS: u64 = 1024;
-
-/// The most characters of a line that a match shows.
-const SHOWN_CHARS: usize = 300;
 
 /// What to search for: a text, or a pattern.
 ///
@@ -102,8 +100,9 @@ impl Query {
         self.find(line).is_some()
     }
 
-    /// Where it is found first, in bytes of the line.
-    pub(crate) fn find(&self, line: &str) -> Option<Range<usize>> {
+    /// Where it is found first, in bytes of the line. The place of an empty text is empty.
+    #[must_use]
+    pub fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
             Kind::Regex(regex) => regex.find(line),
             Kind::Text { text, finder } if self.ignores_case && !text.is_empty() => {
@@ -118,8 +117,8 @@ impl Query {
 
     /// Where it is found, in bytes of the line: at most the first `limit` places, in their order. None is empty, and none
     /// overlaps another one.
-    #[cfg(any(feature = "page", test))]
-    pub(crate) fn find_all(&self, line: &str, limit: usize) -> Vec<Range<usize>> {
+    #[must_use]
+    pub fn find_all(&self, line: &str, limit: usize) -> Vec<Range<usize>> {
         match &self.kind {
             Kind::Regex(regex) => regex.find_all(line, limit),
             Kind::Text { text, .. } if text.is_empty() => Vec::new(),
@@ -195,7 +194,7 @@ pub(crate) fn search(
         cancel::check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
         if let Some(at) = query.find(name) {
-            let named = Match { path: entry.path.clone(), line: None, text: cut(name, at) };
+            let named = Match { path: entry.path.clone(), line: None, text: excerpt(name, at) };
             if found(named).is_break() {
                 return Ok(());
             }
@@ -258,7 +257,7 @@ fn in_text(
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         if let Some(at) = query.find(text) {
-            let (path, text) = (path.clone(), cut(text, at));
+            let (path, text) = (path.clone(), excerpt(text, at));
             if found(Match { path, line: Some(number), text }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -287,19 +286,6 @@ fn cut_to_a_character(line: &mut Vec<u8>) {
     {
         line.truncate(error.valid_up_to());
     }
-}
-
-/// The line, or as much of it around the match as is shown.
-pub(crate) fn cut(line: &str, at: Range<usize>) -> String {
-    const BEFORE: usize = SHOWN_CHARS / 3;
-    if line.chars().nth(SHOWN_CHARS).is_none() {
-        return line.to_owned();
-    }
-    let before = line.char_indices().take_while(|(byte, _)| *byte < at.start).count();
-    let start = before.saturating_sub(BEFORE);
-    let shown: String = line.chars().skip(start).take(SHOWN_CHARS).collect();
-    let more = line.chars().nth(start + SHOWN_CHARS).is_some();
-    format!("{}{shown}{}", if start > 0 { "…" } else { "" }, if more { "…" } else { "" })
 }
 
 #[cfg(test)]
@@ -375,7 +361,7 @@ mod tests {
     fn a_long_line_is_cut_around_the_match() {
         let line = format!("{}tea{}", "é".repeat(1000), "x".repeat(1000));
         let [(1, shown)] = &found(line.as_bytes(), &Query::text("tea"))[..] else { panic!() };
-        assert_eq!(shown.chars().count(), SHOWN_CHARS + 2);
+        assert_eq!(shown.chars().count(), EXCERPT_CHARS + 2);
         assert!(shown.contains("tea") && shown.starts_with('…') && shown.ends_with('…'));
     }
 

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::search::{Query, cut};
+use super::search::Query;
 use crate::cancel;
 use crate::history::{HistoryError, Recorder, Version};
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
+use crate::text::excerpt;
 
 /// A line or a name that is in the history, and not in the files as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(crate) fn search_history(
             && names.insert(version.path.clone())
             && !version.is_current
         {
-            let (version, text) = (version.clone(), cut(name, at));
+            let (version, text) = (version.clone(), excerpt(name, at));
             found.push(PastMatch { version, line: None, text });
         }
         let Some(content) = reading.left_by(&listed)? else { continue };
@@ -56,7 +57,7 @@ pub(crate) fn search_history(
                 && known.insert(line.to_owned())
                 && !version.is_current
             {
-                let (version, text) = (version.clone(), cut(line, at));
+                let (version, text) = (version.clone(), excerpt(line, at));
                 found.push(PastMatch { version, line: Some(number), text });
             }
         }

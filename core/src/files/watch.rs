@@ -70,7 +70,7 @@ impl Watch {
         path: MemoryPath,
         every: Option<Duration>,
     ) -> Result<Self, Error> {
-        let is_nearby = store.info().locations.iter().all(Location::is_nearby);
+        let is_nearby = store.info().locations.iter().all(Location::is_local);
         let every = every.unwrap_or(if is_nearby { NEARBY } else { ELSEWHERE });
         let woken = Arc::new(Woken::default());
         let wakes = Arc::clone(&woken);

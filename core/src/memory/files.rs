@@ -8,16 +8,10 @@ use super::Memory;
 use crate::cancel;
 use crate::command::{self, Dialect};
 use crate::error::Error;
-#[cfg(feature = "cli")]
-use crate::files::ImportPlan;
 use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
-#[cfg(feature = "cli")]
-use crate::store::OnExisting;
-#[cfg(feature = "cli")]
-use crate::unit_of_work::UnitOfWork;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
 ///
@@ -233,24 +227,6 @@ impl Memory {
         files::stats(&*self.store, self.history.as_deref())
     }
 
-    /// The plan of an import, which begins without files.
-    #[cfg(feature = "cli")]
-    pub(crate) fn import_plan(&self, overwrite: bool) -> ImportPlan<'_> {
-        ImportPlan::new(&*self.store, &self.policies, overwrite)
-    }
-
-    /// Writes a file of an import, within [`importing`](Self::importing).
-    #[cfg(feature = "cli")]
-    pub(crate) fn import_file(
-        work: &UnitOfWork<'_>,
-        path: &MemoryPath,
-        text: &str,
-        existing: OnExisting,
-    ) -> Result<(), Error> {
-        cancel::check().map_err(Error::Store)?;
-        files::put(work, path, text, existing)
-    }
-
     /// What comes before every method with a path, in the order in which it comes before a command.
     fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
         let path = files::valid(path)?;
@@ -331,17 +307,35 @@ impl Memory {
         command::tool_definitions(dialect, prefix, self.is_read_only())
     }
 
-    /// The text of a file as a model may see it: without what views hide. It counts as a use of the file, as a view does.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn read_shown(&self, path: &MemoryPath) -> Result<String, Error> {
-        self.expire_unless_cancelled()?;
+    /// The text of a file as a model may see it: without what views hide ([`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view)),
+    /// and without line numbers. It counts as a use of the file, as a view does. For what hands files to a model without the
+    /// command `view`, such as the resources of a server.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.sensitive_on_view = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")?;
+    /// assert!(memory.read("/memories/db.md")?.contains("t7Kq-9zLw2"));
+    /// assert!(!memory.read_shown("/memories/db.md")?.contains("t7Kq-9zLw2"));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`read`](Memory::read). A text that is too large to be shown is refused.
+    pub fn read_shown(&self, path: &str) -> Result<String, Error> {
+        let path = &self.begin_at(path)?;
         let text = files::read_shown(&*self.store, &self.policies, path)?;
         self.policies.expiry.record(&*self.store, path)?;
         Ok(text)
     }
 
-    /// Whether every change is refused.
-    pub(crate) fn is_read_only(&self) -> bool {
+    /// Whether every change is refused: by [`MemoryOptions::read_only`](crate::MemoryOptions::read_only), or because the store cannot
+    /// be written.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
         self.options().read_only || self.store.info().is_read_only
     }
 }

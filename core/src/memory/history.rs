@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use super::Memory;
 use crate::cancel;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, How, Operation, PastFile, Recorder, Restored, Retention,
-    Undo, Version,
+    HistoryError, HistoryId, HistoryQuery, Operation, PastFile, Reading, Recorder, RestoreOptions,
+    Restored, Retention, Undo, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -45,6 +45,14 @@ impl Memory {
     #[must_use]
     pub fn acting_as(&self, actor: &str) -> Self {
         Self { actor: Some(Arc::from(actor)), ..self.clone() }
+    }
+
+    /// The history as it is now, for a caller that reads much of it.
+    ///
+    /// # Errors
+    /// [`HistoryError::Off`]; [`HistoryError::Store`].
+    pub fn read_history(&self) -> Result<Reading<'_>, HistoryError> {
+        self.recorder()?.reading()
     }
 
     /// The versions that the query asks for, newest first.
@@ -87,7 +95,7 @@ impl Memory {
     /// As [`read_version`](Memory::read_version), [`HistoryError::Conflict`], [`HistoryError::ReadOnly`], and
     /// [`HistoryError::Partly`] if the store failed in the middle.
     pub fn restore(&self, id: HistoryId, overwrite: bool) -> Result<Restored, HistoryError> {
-        let how = How { overwrite, dry_run: false };
+        let how = RestoreOptions { overwrite, dry_run: false };
         self.taking_back(|recorder, context| recorder.restore(context, id, how))
     }
 
@@ -99,7 +107,7 @@ impl Memory {
     /// nothing was changed;
     /// [`HistoryError::Trimmed`]; as [`restore`](Memory::restore).
     pub fn undo(&self, id: HistoryId, dry_run: bool) -> Result<Restored, HistoryError> {
-        let how = How { overwrite: false, dry_run };
+        let how = RestoreOptions { overwrite: false, dry_run };
         self.taking_back(|recorder, context| recorder.undo(context, id, how))
     }
 
@@ -113,7 +121,7 @@ impl Memory {
         actor: Option<&str>,
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
-        let how = How { overwrite: false, dry_run };
+        let how = RestoreOptions { overwrite: false, dry_run };
         self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, how))
     }
 
@@ -206,7 +214,7 @@ impl Memory {
         Arc::new(Recorder::new(Arc::clone(store), options.durability, retention))
     }
 
-    pub(crate) fn recorder(&self) -> Result<&Recorder, HistoryError> {
+    pub(super) fn recorder(&self) -> Result<&Recorder, HistoryError> {
         cancel::check()?;
         self.history.as_deref().ok_or(HistoryError::Off)
     }
@@ -226,6 +234,11 @@ impl Memory {
         UnitOfWork::new(&self.store, &self.policies, self.context())
     }
 
+    /// What does something else than a command.
+    pub(crate) fn work_doing(&self, operation: Operation) -> UnitOfWork<'_> {
+        UnitOfWork::new(&self.store, &self.policies, self.context().doing(operation))
+    }
+
     /// Does something as one change of this memory's actor. Returns its result, and the id of the change if something was
     /// recorded.
     pub(super) fn working<T>(
@@ -237,25 +250,12 @@ impl Memory {
         (done, unit.finish())
     }
 
-    /// The same, for what imports files.
-    #[cfg(feature = "cli")]
-    pub(crate) fn importing<T>(
-        &self,
-        work: impl FnOnce(&UnitOfWork<'_>) -> T,
-    ) -> (T, Option<HistoryId>) {
-        let context = self.context().doing(Operation::Imported);
-        let unit = UnitOfWork::new(&self.store, &self.policies, context);
-        let done = work(&unit);
-        (done, unit.finish())
-    }
-
     fn taking_back(
         &self,
         work: impl FnOnce(&Recorder, &Context) -> Result<Restored, HistoryError>,
     ) -> Result<Restored, HistoryError> {
         let recorder = self.changing()?;
-        let context = self.context().doing(Operation::Restored);
-        let unit = UnitOfWork::new(&self.store, &self.policies, context);
+        let unit = self.work_doing(Operation::Restored);
         let restored = work(recorder, unit.context());
         unit.restored(&restored);
         unit.finish();

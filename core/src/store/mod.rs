@@ -29,24 +29,21 @@ pub use memdir_object_storage::ObjectStorage;
 pub use memdir_postgres::PostgresDatabase;
 #[cfg(feature = "sqlite")]
 pub use memdir_sqlite::SqliteDatabase;
-#[cfg(feature = "cli")]
-pub(crate) use memdir_store::local_path::hint_at_own_files;
-#[cfg(feature = "cli")]
-pub(crate) use memdir_store::shown_name;
+pub use memdir_store::access::Times;
+pub use memdir_store::local_path::own_files_hint;
+pub use memdir_store::settings::MAX_FILE_BYTES as DEFAULT_MAX_FILE_BYTES;
 pub use memdir_store::{
     Context, Durability, Edit, Effect, Entry, EntryKind, InProcess, Layer, Location, MountTable,
     Mounts, Mutation, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, OnExisting, Problem, ProblemKind,
-    ReadOnly, Splice, Store, StoreError, StoreInfo, Swap, TotalLimits, listed_time, micros,
-    open_whole, update_by_swap, walk_files,
+    ReadOnly, Splice, Store, StoreError, StoreInfo, Swap, TotalLimits, display_name, listed_time,
+    micros, open_whole, update_by_swap, walk_files,
 };
 pub(crate) use memdir_store::{
-    MOVING, NEW_DIRECTORY, access, notes, overlap, settings, sort_by_path, transfer,
+    MOVING, NEW_DIRECTORY, access, overlap, settings, sort_by_path, transfer,
 };
 #[cfg(feature = "testing")]
 pub use memdir_store::{check_contract, contract};
-#[cfg(feature = "cli")]
-pub(crate) use mounts::is_there;
 #[doc(hidden)]
 pub use mounts::open_place;
-pub use mounts::{Mount, Place, open_mounts};
+pub use mounts::{Mount, Place, exists_at, open_mounts};
 pub use options::StoreOptions;

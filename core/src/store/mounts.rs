@@ -7,7 +7,6 @@ use crate::error::{ConfigError, Error};
 use crate::path::MemoryPath;
 use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
-#[cfg(feature = "cli")]
 use crate::store::{location_of, open_existing_store};
 use memdir_store::Mounts;
 
@@ -160,18 +159,17 @@ pub fn open_mounts(
     })
 }
 
-/// Whether there is a store at an address that is opened for the mount point `at`. One on another machine counts as there: only
-/// that machine knows.
+/// Whether there is a store at an address that [`open_mounts`] would open for the mount point `at`, and not make. `"memory:"` counts
+/// as there, and so does a store on another machine, which is not asked: opening it tells.
 ///
 /// # Errors
 /// As [`open_store`].
-#[cfg(feature = "cli")]
-pub(crate) fn is_there(
+pub fn exists_at(
     at: &MemoryPath,
     address: &str,
     options: impl Into<StoreOptions>,
 ) -> Result<bool, Error> {
-    if address == "memory:" || !location_of(address).is_none_or(|location| location.is_nearby()) {
+    if address == "memory:" || !location_of(address).is_none_or(|location| location.is_local()) {
         return Ok(true);
     }
     let bare = (!at.is_root() && is_path(address)).then(|| format!("dir:{address}"));

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 #[cfg(feature = "encryption")]
 use super::EncryptionKey;
-use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 use super::TotalLimits;
+use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
 
 /// The options for opening a store. They are those of a memory's [`MemoryOptions`](crate::MemoryOptions) that concern its
 /// store, with the same names and defaults. Functions that open a store also take `&MemoryOptions`.

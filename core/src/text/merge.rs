@@ -9,20 +9,30 @@ use imara_diff::Hunk;
 
 use memdir_history::line_diff::line_diff;
 
-/// The lines around the two sides of a conflict.
-pub(crate) const MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];
+/// The lines before, between and after the two sides of a conflict of [`merge`].
+pub const CONFLICT_MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];
 
-/// What became of two texts.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Merged {
-    /// The text with the changes of both. At a conflict it holds both sides, between [`MARKS`].
-    pub(crate) text: String,
+/// What became of two texts that were [merged](merge).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Merged {
+    /// The text with the changes of both. At a conflict it holds both sides, between [`CONFLICT_MARKS`].
+    pub text: String,
     /// How many conflicts it has.
-    pub(crate) conflicts: usize,
+    pub conflicts: usize,
 }
 
-/// Merges what `mine` and `theirs` changed in `base`.
-pub(crate) fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
+/// Merges what `mine` and `theirs` changed in `base`, line by line, for an editor whose file somebody else has changed meanwhile.
+/// Changes that touch each other and differ are a conflict. The time is bounded as that of [`unified_diff`](super::unified_diff) is.
+///
+/// ```
+/// use memdir::text::merge;
+///
+/// let merged = merge("one\ntwo\nthree\n", "ONE\ntwo\nthree\n", "one\ntwo\nTHREE\n");
+/// assert_eq!((merged.text.as_str(), merged.conflicts), ("ONE\ntwo\nTHREE\n", 0));
+/// ```
+#[must_use]
+pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     let [base_lines, mine_lines, theirs_lines] = [base, mine, theirs].map(lines);
     let (mut ours, mut others) =
         (Side::new(base, mine, mine_lines), Side::new(base, theirs, theirs_lines));
@@ -37,7 +47,7 @@ pub(crate) fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
             ((_, mine), (_, theirs)) if mine == theirs => push(&mut text, mine),
             ((_, mine), (_, theirs)) => {
                 conflicts += 1;
-                for (mark, lines) in MARKS.into_iter().zip([mine, theirs, &[]]) {
+                for (mark, lines) in CONFLICT_MARKS.into_iter().zip([mine, theirs, &[]]) {
                     end_line(&mut text);
                     text.push_str(mark);
                     text.push('\n');
@@ -51,9 +61,10 @@ pub(crate) fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     Merged { text, conflicts }
 }
 
-/// How many lines of the text are a mark at the beginning of a conflict.
-pub(crate) fn count_marks(text: &str) -> usize {
-    text.lines().filter(|line| MARKS[0] == *line || MARKS[2] == *line).count()
+/// How many lines of a text are the first or the last of [`CONFLICT_MARKS`]: more than 0 if a person has not resolved a conflict yet.
+#[must_use]
+pub fn count_conflict_marks(text: &str) -> usize {
+    text.lines().filter(|line| CONFLICT_MARKS[0] == *line || CONFLICT_MARKS[2] == *line).count()
 }
 
 /// The lines with their endings.
@@ -156,7 +167,7 @@ mod tests {
     fn different_changes_of_a_line_are_a_conflict_with_both_sides() {
         let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         assert_eq!(text, "a\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> there now\nc\n");
-        assert_eq!((conflicts, count_marks(&text)), (1, 2));
+        assert_eq!((conflicts, count_conflict_marks(&text)), (1, 2));
         // The same change of both is none.
         assert_eq!(merged("a\nb\n", "a\nx\n", "a\nx\n"), ("a\nx\n".to_owned(), 0));
     }
@@ -207,7 +218,7 @@ mod tests {
             base in "([ab]\n){0,6}", mine in "([abm]\n){0,6}", theirs in "([abt]\n){0,6}",
         ) {
             let (text, conflicts) = merged(&base, &mine, &theirs);
-            prop_assert_eq!(count_marks(&text), conflicts * 2);
+            prop_assert_eq!(count_conflict_marks(&text), conflicts * 2);
             let count = |text: &str, line: &str| text.lines().filter(|one| *one == line).count();
             prop_assert_eq!(count(&text, "m"), count(&mine, "m"));
             prop_assert_eq!(count(&text, "t"), count(&theirs, "t"));

@@ -1,21 +1,24 @@
-//! Pure functions over text: lines, occurrences, splices, sizes, pages.
+//! Pure functions over text: lines, occurrences, splices, diffs and merges, pages, sizes and times as text.
 //!
 //! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
 //! line and starts no further one.
 
+mod excerpt;
 mod find;
 mod lines;
-#[cfg(feature = "page")]
-pub(crate) mod merge;
+mod merge;
 mod page;
 mod size;
 
-pub use memdir_history::text_diff::unified_diff;
+pub use excerpt::{EXCERPT_CHARS, excerpt};
 pub use find::{Occurrences, find};
 pub(crate) use lines::count_lines_of;
 pub use lines::{Snippet, count_lines, insert_lines, line_at, snippet};
+pub use memdir_history::text_diff::unified_diff;
+pub use memdir_history::time::rfc3339;
 pub use memdir_store::Splice;
 pub(crate) use memdir_store::similar::most_similar;
+pub use merge::{CONFLICT_MARKS, Merged, count_conflict_marks, merge};
 pub use page::{Ending, NotText, Page, Pager};
 pub use size::human_size;
 

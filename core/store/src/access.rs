@@ -40,11 +40,24 @@ pub fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
 }
 
 /// The times of one file, for a copy that keeps its original's.
-#[derive(Debug, Clone, Copy, Default)]
+///
+/// ```
+/// use memdir::store::Times;
+/// use memdir::{Memory, MemoryOptions, MemoryPath};
+///
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
+/// memory.create("/memories/old.md", "")?;
+/// memory.create("/memories/copy.md", "")?;
+/// let [old, copy] = ["/memories/old.md", "/memories/copy.md"].map(|path| MemoryPath::parse(path).unwrap());
+/// Times::of(&**memory.store(), &old).unwrap().set(&**memory.store(), &copy).unwrap();
+/// assert_eq!(memory.store().modified(&copy).unwrap(), memory.store().modified(&old).unwrap());
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// When it was last written.
+    /// When the content was last written, if that is known.
     pub modified: Option<SystemTime>,
-    /// Its last recorded access.
+    /// When the file was last used, if the store keeps that.
     pub accessed: Option<SystemTime>,
 }
 
@@ -58,7 +71,7 @@ impl Times {
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
-    /// Sets the times that are known.
+    /// Sets the times that are known, and that the store keeps.
     ///
     /// # Errors
     /// As [`Store::set_modified`].

@@ -72,7 +72,7 @@ pub use mutation::Mutation;
 pub use node::{Entry, EntryKind, Node, sort_by_path};
 pub use operation::Operation;
 pub use path::MemoryPath;
-pub use problem::{Problem, ProblemKind, shown as shown_name};
+pub use problem::{Problem, ProblemKind, display_name};
 pub use read_only::ReadOnly;
 pub use settings::{Durability, OnExisting};
 pub use splice::Splice;

@@ -75,8 +75,10 @@ pub fn check_not_files(base: &Path) -> Result<(), Error> {
     )))
 }
 
-/// The sentence that leads from a directory without a memory to its own files, if it has some.
-pub fn hint_at_own_files(base: &Path) -> Option<String> {
+/// The end of a sentence that says that there is no memory in this directory of this machine: how its own files are opened, if it has
+/// some.
+#[must_use]
+pub fn own_files_hint(base: &Path) -> Option<String> {
     let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
     let mut entries = fs::read_dir(base).ok()?.flatten();
     let holds_files = entries.any(|entry| seen(&entry.file_name()));

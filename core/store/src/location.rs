@@ -39,9 +39,9 @@ impl Location {
         Self { service: service.into(), path, read_only: false }
     }
 
-    /// Whether it is on this machine, where a look costs nothing.
+    /// Whether it is on this machine or in this process, where a look costs nothing.
     #[must_use]
-    pub fn is_nearby(&self) -> bool {
+    pub fn is_local(&self) -> bool {
         self.service.is_empty() || self.service.starts_with("memory:")
     }
 

@@ -29,6 +29,7 @@ impl Problem {
     ///
     /// Copies, exports and imports leave out such an entry, with everything below it. In another store it would have a
     /// meaning: the record of an encrypted store would make a plain one look encrypted.
+    #[must_use]
     pub fn of_reserved_name(entry: &Entry) -> Option<Self> {
         let name = entry.path.name()?;
         let kind = match entry.kind {
@@ -45,7 +46,7 @@ impl Problem {
     /// A problem with the entry `name` of `directory`, which may be a name that no path can contain.
     #[must_use]
     pub fn with_entry(kind: ProblemKind, directory: &MemoryPath, name: &[u8]) -> Self {
-        Self { kind, path: format!("{directory}/{}", shown(name)), details: String::new() }
+        Self { kind, path: format!("{directory}/{}", display_name(name)), details: String::new() }
     }
 }
 
@@ -137,8 +138,10 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// A name in a form that is safe to display.
-pub fn shown(name: &[u8]) -> String {
+/// A name, which may be no text, in a form that is safe to display: control characters, backslashes, and bytes that are not text, are
+/// escaped.
+#[must_use]
+pub fn display_name(name: &[u8]) -> String {
     let mut shown = String::new();
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -17,16 +17,16 @@ use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use memdir_store::access::is_unused;
+use memdir_store::cancel;
+use memdir_store::error::Error;
 use memdir_store::notes::Notes;
+use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
     Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
     methods_by_mutate, runtime,
 };
-use memdir_store::cancel;
-use memdir_store::error::Error;
-use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
-use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 
 mod address;
 mod error;

@@ -3,8 +3,8 @@
 use super::error::PostgresError;
 use super::session::{Change, Parameter, Wanted};
 use super::{PostgresDatabase, statements};
-use memdir_store::path::MemoryPath;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
+use memdir_store::path::MemoryPath;
 use memdir_store::{Context, StoreError};
 
 const READING: &str = "reading the history";

@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
-use memdir_store::path::MemoryPath;
 use memdir_store::micros;
+use memdir_store::path::MemoryPath;
 
 /// One statement with the types of its parameters. They are sent along, so no round trip is needed to
 /// ask for them. The statement has no name on the server, because a pooled connection does not know the

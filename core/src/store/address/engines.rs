@@ -13,11 +13,12 @@ use crate::store::ReadOnly;
 use crate::store::Store;
 #[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::StoreError;
+#[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::options::StoreOptions;
 #[cfg(feature = "sqlite")]
 use memdir_store::local_path::expand_home;
 #[cfg(any(unix, windows, feature = "sqlite"))]
-use memdir_store::local_path::{FILES, hint_at_own_files};
+use memdir_store::local_path::{FILES, own_files_hint};
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
@@ -27,7 +28,7 @@ fn shared(store: impl Store + 'static) -> Arc<dyn Store> {
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn missing(place: &Path) -> Error {
     let base = place.parent().filter(|_| place.file_name() == Some(FILES.as_ref()));
-    let hint = base.and_then(hint_at_own_files).unwrap_or_default();
+    let hint = base.and_then(own_files_hint).unwrap_or_default();
     let place = place.display();
     Error::Store(StoreError::failed("opening", format!("there is no memory at {place}{hint}")))
 }

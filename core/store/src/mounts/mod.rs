@@ -149,10 +149,9 @@ impl Mounts {
             .map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
-    /// Every mount point, the root first, and whether nothing can be changed in its store.
-    #[must_use]
-    pub fn places(&self) -> Vec<(MemoryPath, bool)> {
-        self.all().map(|mounted| (mounted.at.clone(), mounted.store.info().is_read_only)).collect()
+    /// Every mount point with its store, the root first, the others in the order of their paths.
+    pub fn mounted(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
+        self.all().map(|mounted| (&mounted.at, &mounted.store))
     }
 
     fn all(&self) -> impl Iterator<Item = &Mounted> {

@@ -10,7 +10,16 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::MemoryPath;
 
-/// Whether a store ignores case, and with it in which form paths are compared.
+/// Whether a store ignores case, and with it in which form paths are compared. The default does not.
+///
+/// ```
+/// use memdir::MemoryPath;
+/// use memdir::path::Folding;
+///
+/// let [one, other] = ["/memories/Tea.md", "/memories/tea.MD"].map(|path| MemoryPath::parse(path).unwrap());
+/// assert!(Folding::new(true).are_same(&one, &other));
+/// assert!(!Folding::new(false).are_same(&one, &other));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Folding(bool);
 
@@ -21,7 +30,8 @@ impl Folding {
         Self(folds_case)
     }
 
-    /// What stands for the file or directory at the path, however it is spelled.
+    /// What stands for the file or directory at the path, however it is spelled: a key for a map or a set. It is not a path to be
+    /// shown or opened.
     #[must_use]
     pub fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
         if self.0 { Cow::Owned(path.folded()) } else { Cow::Borrowed(path) }

@@ -1,0 +1,266 @@
+//! Imports files of text from outside into a memory: [`ImportPlan`] says what would become of each, and [`Import`] writes them as one
+//! change.
+//!
+//! All files are planned before one is written, under the policies of the memory. The plan reserves the room that the files
+//! need, so a limit counts for all of them together.
+//!
+//! ```
+//! use memdir::import::Fate;
+//! use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting};
+//!
+//! let memory = Memory::open("memory:", MemoryOptions::default())?;
+//! let files = [("/memories/tea.md", "green\n"), ("/memories/cups.md", "two\n")];
+//! let files = files.map(|(path, text)| (MemoryPath::parse(path).unwrap(), text));
+//!
+//! let mut plan = memory.plan_import(OnExisting::Error);
+//! for (path, text) in &files {
+//!     assert_eq!(plan.add(path, text)?.fate, Fate::Created);
+//! }
+//! drop(plan);
+//! let (written, _change) = memory.import(|import| {
+//!     files.iter().try_for_each(|(path, text)| import.write(path, text, OnExisting::Error))
+//! });
+//! written?;
+//! assert_eq!(memory.read("/memories/tea.md")?, "green\n");
+//! # Ok::<(), memdir::Error>(())
+//! ```
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use crate::cancel;
+use crate::error::Error;
+use crate::files;
+use crate::history::{HistoryId, Operation};
+use crate::memory::Memory;
+use crate::path::{Folding, MemoryPath};
+use crate::policies::{NewFile, Policies};
+use crate::policy::limits::Reservation;
+use crate::reply;
+use crate::store::{Node, OnExisting, Store, StoreError};
+use crate::unit_of_work::UnitOfWork;
+
+/// What becomes of a file that is imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fate {
+    /// It is made.
+    Created,
+    /// It takes the place of a file with another content.
+    Overwritten,
+    /// The memory has it already, with the same content.
+    Unchanged,
+    /// Something else is in the way.
+    Conflict(InTheWay),
+    /// A policy or the store forbids it, for this reason.
+    Refused(String),
+}
+
+/// What is in the way of a file that is imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InTheWay {
+    /// A file with another content.
+    AnotherContent,
+    /// A directory.
+    Directory,
+    /// A file where a directory is needed.
+    File,
+    /// Another file of the import, whose path the memory takes for the same.
+    SameName,
+}
+
+impl InTheWay {
+    /// Its name for programs: `another-content`, `directory`, `file` or `same-name`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AnotherContent => "another-content",
+            Self::Directory => "directory",
+            Self::File => "file",
+            Self::SameName => "same-name",
+        }
+    }
+}
+
+impl fmt::Display for InTheWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AnotherContent => "the memory has another content there",
+            Self::Directory => "the memory has a directory there",
+            Self::File => "the memory has a file where a directory is needed",
+            Self::SameName => "the memory takes it for the same as another file of the source",
+        })
+    }
+}
+
+/// What a plan says of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Planned {
+    /// What becomes of it.
+    pub fate: Fate,
+    /// Whether sensitive text in it is redacted when it is written.
+    pub is_redacted: bool,
+}
+
+/// The plan of an import: see [`Memory::plan_import`]. It changes nothing. The room that its files need is reserved as long as the plan
+/// exists, so drop it before the files are written.
+pub struct ImportPlan<'m> {
+    store: &'m dyn Store,
+    policies: &'m Policies,
+    overwrite: bool,
+    folding: Folding,
+    /// The paths that were planned, as the store compares them.
+    taken: HashSet<MemoryPath>,
+    /// Whether there is a file at a path where a directory is needed.
+    parents: HashMap<MemoryPath, bool>,
+    /// The room for what was planned, given back when the plan is dropped.
+    reservations: Vec<Reservation<'m>>,
+}
+
+/// What is at a path.
+enum Found {
+    Nothing,
+    File(Vec<u8>),
+    Directory,
+    /// Below a file.
+    BelowAFile,
+}
+
+impl<'m> ImportPlan<'m> {
+    fn new(store: &'m dyn Store, policies: &'m Policies, overwrite: bool) -> Self {
+        let (taken, parents, reservations) = (HashSet::new(), HashMap::new(), Vec::new());
+        let folding = Folding::new(store.info().folds_case);
+        Self { store, policies, overwrite, folding, taken, parents, reservations }
+    }
+
+    /// Adds a file, and returns what would become of this text at this path, after the files that were added before. A refusal by a
+    /// policy or the store is a [`Fate`], and no error.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the store fails.
+    pub fn add(&mut self, path: &MemoryPath, text: &str) -> Result<Planned, Error> {
+        let (fate, is_redacted) = self.plan(path, text)?;
+        Ok(Planned { fate, is_redacted })
+    }
+
+    fn plan(&mut self, path: &MemoryPath, text: &str) -> Result<(Fate, bool), Error> {
+        if path.is_reserved() {
+            return refused(reply::reserved_path(path));
+        }
+        if !self.taken.insert(self.folding.key(path).into_owned()) {
+            return Ok((Fate::Conflict(InTheWay::SameName), false));
+        }
+        if !self.store.can_keep(path) {
+            return refused(reply::condition(path, StoreError::NameTooLong));
+        }
+        let found = match self.found(path) {
+            Ok(found) => found,
+            Err(error) => return refused(reply::condition(path, error)),
+        };
+        match &found {
+            Found::File(content) if content == text.as_bytes() => {
+                return Ok((Fate::Unchanged, false));
+            }
+            Found::Directory => return Ok((Fate::Conflict(InTheWay::Directory), false)),
+            Found::BelowAFile => return Ok((Fate::Conflict(InTheWay::File), false)),
+            Found::File(_) | Found::Nothing => {}
+        }
+        let overwrite = OnExisting::Overwrite;
+        let checked = self.policies.check_create(self.store, path, text, overwrite, || false);
+        let NewFile { text: written, reservation, .. } = match checked {
+            Ok(new) => new,
+            Err(error) => return refused(error),
+        };
+        let is_redacted = written != text;
+        match &found {
+            Found::File(content) if content == written.as_bytes() => {
+                Ok((Fate::Unchanged, is_redacted))
+            }
+            Found::File(_) if !self.overwrite => {
+                Ok((Fate::Conflict(InTheWay::AnotherContent), false))
+            }
+            found => {
+                let is_there = matches!(found, Found::File(_));
+                self.reservations.push(reservation);
+                Ok((if is_there { Fate::Overwritten } else { Fate::Created }, is_redacted))
+            }
+        }
+    }
+
+    fn found(&mut self, path: &MemoryPath) -> Result<Found, StoreError> {
+        match self.store.open(path, 0) {
+            Ok(Node::Directory(_)) => Ok(Found::Directory),
+            Ok(Node::File(..)) => self.store.read(path).map(Found::File),
+            Err(StoreError::NotFound | StoreError::NotADirectory) => {
+                let mut above = path.parent();
+                while let Some(directory) = above.filter(|above| !above.is_root()) {
+                    if self.is_file(&directory)? {
+                        return Ok(Found::BelowAFile);
+                    }
+                    above = directory.parent();
+                }
+                Ok(Found::Nothing)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_file(&mut self, path: &MemoryPath) -> Result<bool, StoreError> {
+        if let Some(is_file) = self.parents.get(path) {
+            return Ok(*is_file);
+        }
+        let is_file = match self.store.open(path, 0) {
+            Ok(node) => matches!(node, Node::File(..)),
+            Err(StoreError::NotFound | StoreError::NotADirectory) => false,
+            Err(error) => return Err(error),
+        };
+        self.parents.insert(path.clone(), is_file);
+        Ok(is_file)
+    }
+}
+
+/// A refusal is what becomes of the file; a failure ends the plan.
+fn refused(error: Error) -> Result<(Fate, bool), Error> {
+    match error {
+        Error::Refused(sentence) => Ok((Fate::Refused(sentence), false)),
+        failed => Err(failed),
+    }
+}
+
+/// Writes the files of an import: see [`Memory::import`].
+pub struct Import<'m>(UnitOfWork<'m>);
+
+impl Import<'_> {
+    /// Writes a file where nothing is, with its parents, or also in the place of another file.
+    ///
+    /// # Errors
+    /// As [`Memory::write`]; with [`OnExisting::Error`] also if a file is there.
+    pub fn write(&self, path: &MemoryPath, text: &str, existing: OnExisting) -> Result<(), Error> {
+        cancel::check().map_err(Error::Store)?;
+        if path.is_reserved() {
+            return Err(reply::reserved_path(path));
+        }
+        files::put(&self.0, path, text, existing)
+    }
+}
+
+/// What brings files from outside: see [the module](self).
+impl Memory {
+    /// The plan of an import, which begins without files. With [`OnExisting::Error`] a file with another content at a path is a
+    /// conflict.
+    #[must_use]
+    pub fn plan_import(&self, existing: OnExisting) -> ImportPlan<'_> {
+        let (store, policies) = self.parts();
+        ImportPlan::new(store, policies, existing == OnExisting::Overwrite)
+    }
+
+    /// Writes files as one change, which the history calls an import. Returns what `write` returned, and the id of the change if
+    /// something was recorded. Files that were written before an error stay.
+    pub fn import<T>(&self, write: impl FnOnce(&Import<'_>) -> T) -> (T, Option<HistoryId>) {
+        let import = Import(self.work_doing(Operation::Imported));
+        let written = write(&import);
+        (written, import.0.finish())
+    }
+}

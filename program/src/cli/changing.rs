@@ -1,0 +1,90 @@
+//! What the commands that change a memory share: its options, its history, and who changes it.
+
+use std::env;
+
+use super::flags::ChangeFlags;
+use super::history;
+use super::history_arguments::By;
+use super::output::Output;
+use super::stores::{self, Place};
+use super::{Failure, say};
+use memdir::policy::sensitive::SensitiveText;
+use memdir::store::Store;
+use memdir::{Memory, MemoryOptions};
+
+/// If it is set, nothing is said that is neither asked for nor an error.
+const QUIET: &str = "MEMDIR_QUIET";
+
+/// A memory that is changed.
+pub(super) struct Changing {
+    pub(super) memory: Memory,
+    pub(super) place: Place,
+}
+
+/// Whether a store is made that does not exist.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    Made,
+    AnError,
+}
+
+impl Changing {
+    pub(super) fn new(
+        store: &str,
+        missing: Missing,
+        flags: &ChangeFlags,
+        by: &By,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        Self::with(store, missing, flags, by, output, |options| options)
+    }
+
+    /// As [`new`](Self::new), with options that the command itself sets.
+    pub(super) fn with(
+        store: &str,
+        missing: Missing,
+        flags: &ChangeFlags,
+        by: &By,
+        output: &Output,
+        set: impl FnOnce(MemoryOptions) -> MemoryOptions,
+    ) -> Result<Self, Failure> {
+        let options = history::untrimmed(MemoryOptions::default());
+        let place = stores::only(store, set(flags.on(options)?))?;
+        let store = match missing {
+            Missing::Made => place.open()?,
+            Missing::AnError => place.existing()?,
+        };
+        let options = place.options().clone();
+        let memory = history::with_history_if_any(store, &place, options)?
+            .validated()
+            .map_err(|error| place.error(&error))?
+            .acting_as(&by.name);
+        if !flags.have_policies() {
+            note(
+                output,
+                "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
+            );
+        }
+        Ok(Self { memory, place })
+    }
+
+    /// Says so if sensitive text was redacted on the way into the file.
+    pub(super) fn tell_redaction(&self, path: &str, text: &str, output: &Output) {
+        let redacts = self.memory.options().sensitive_text == SensitiveText::Redact;
+        if redacts && self.memory.read(path).is_ok_and(|written| written != text) {
+            note(output, &format!("sensitive text in {path} was redacted"));
+        }
+    }
+
+    /// What the memory itself uses, whose history is not to be seen.
+    pub(super) fn visible(&self) -> &dyn Store {
+        &**self.memory.store()
+    }
+}
+
+/// Says what nobody asked for, unless nobody wants to hear it.
+pub(super) fn note(output: &Output, sentence: &str) {
+    if !output.json && env::var_os(QUIET).is_none() {
+        say(sentence);
+    }
+}

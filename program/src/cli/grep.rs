@@ -1,0 +1,287 @@
+//! `memdir grep`: searches the names and lines of files.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use serde_json::json;
+
+use super::file_arguments::Grep;
+use super::output::Output;
+use super::stores::{self, Place};
+use super::style::Style;
+use super::{Ended, Failure, history};
+use memdir::history::HistoryError;
+use memdir::path::MemoryPath;
+use memdir::text::excerpt;
+use memdir::{Error, Match, Memory, MemoryOptions, PastMatch, Query};
+
+pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> {
+    let path = stores::path(&wanted.path)?;
+    let query = query(wanted)?;
+    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
+    if wanted.history {
+        history::reading(&memory, &place).map_err(usage)?;
+    }
+    let around = wanted.context.unwrap_or(0);
+    let around = (wanted.before_context.unwrap_or(around), wanted.after_context.unwrap_or(around));
+    let mut search = Search {
+        query: &query,
+        memory: &memory,
+        place: &place,
+        around: (around != (0, 0)).then_some(around),
+        paths_only: wanted.files_with_matches,
+        left: wanted.limit,
+        output,
+        last: None,
+        paths: HashSet::new(),
+        lines: Vec::new(),
+        is_first: true,
+        found: false,
+    };
+    let mut failed = None;
+    let searched =
+        memory.search_each(&query, path.as_str(), &mut |found| match search.add(found) {
+            Ok(flow) => flow,
+            Err(failure) => {
+                failed = Some(failure);
+                ControlFlow::Break(())
+            }
+        });
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
+    match searched {
+        // What was there may be in the history.
+        Err(Error::Refused(_)) if wanted.history => {}
+        // As grep has it: 1 is for nothing found.
+        Err(Error::Refused(sentence)) => return Err(Failure::Usage(sentence)),
+        searched => searched.map_err(|error| place.error(&error))?,
+    }
+    search.file_ends()?;
+    if wanted.history {
+        search.history(&path)?;
+    }
+    Ok(if search.found { Ended::Well } else { Ended::WithProblems })
+}
+
+/// What is refused: with grep, 1 is for nothing found.
+fn usage(failure: Failure) -> Failure {
+    match failure {
+        Failure::Refused(sentence) => Failure::Usage(sentence),
+        failure => failure,
+    }
+}
+
+fn query(wanted: &Grep) -> Result<Query, Failure> {
+    let query = match wanted.fixed_strings {
+        true => Query::text(wanted.pattern.as_str()),
+        false => Query::regex(&wanted.pattern)
+            .map_err(|error| Failure::Usage(format!("PATTERN is wrong: {error}")))?,
+    };
+    Ok(if wanted.ignore_case { query.ignoring_case() } else { query })
+}
+
+struct Search<'s> {
+    query: &'s Query,
+    memory: &'s Memory,
+    place: &'s Place,
+    /// How many lines before and after each match are printed, if some are.
+    around: Option<(usize, usize)>,
+    paths_only: bool,
+    /// How many more are printed.
+    left: Option<u64>,
+    output: &'s mut Output,
+    /// What the last match was in.
+    last: Option<MemoryPath>,
+    /// What was printed with -l.
+    paths: HashSet<MemoryPath>,
+    /// The lines of that file that match and are not printed yet, as they have lines around them.
+    lines: Vec<(u64, String)>,
+    /// Whether nothing with lines around it is printed yet.
+    is_first: bool,
+    found: bool,
+}
+
+impl Search<'_> {
+    fn add(&mut self, found: Match) -> Result<ControlFlow<()>, Failure> {
+        if self.left == Some(0) {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.found = true;
+        if self.last.as_ref() != Some(&found.path) {
+            self.file_ends()?;
+            self.last = Some(found.path.clone());
+        } else if self.paths_only {
+            return Ok(ControlFlow::Continue(()));
+        }
+        match found.line {
+            _ if self.paths_only => {
+                self.path(&found.path)?;
+                self.paths.insert(found.path);
+            }
+            None => self.name(&found.path)?,
+            Some(number) if self.around.is_some() => self.lines.push((number, found.text)),
+            Some(number) => self.line(&found.path, number, &found.text, true)?,
+        }
+        self.left = self.left.map(|left| left - 1);
+        Ok(if self.left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Prints the lines of a file that have others around them.
+    fn file_ends(&mut self) -> Result<(), Failure> {
+        let matches = std::mem::take(&mut self.lines);
+        let (Some((before, after)), Some(path)) = (self.around, self.last.clone()) else {
+            return Ok(());
+        };
+        if matches.is_empty() {
+            return Ok(());
+        }
+        let text = match self.memory.read(path.as_str()) {
+            Ok(text) => text,
+            // It was deleted meanwhile, or is text in its first lines only.
+            Err(Error::Refused(_)) => String::new(),
+            Err(error) => return Err(self.place.error(&error)),
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        // The next line to print.
+        let mut next = 0;
+        for (place, (number, found)) in matches.iter().enumerate() {
+            let at = index(*number);
+            let from = at.saturating_sub(before).max(next);
+            if (next == 0 || from > next)
+                && !std::mem::take(&mut self.is_first)
+                && !self.output.json
+            {
+                self.output.pieces(&[(Style::Moved, "--")])?;
+            }
+            for other in from..at {
+                self.around(&path, other, &lines)?;
+            }
+            self.line(&path, *number, found, true)?;
+            let until = matches.get(place + 1).map_or(usize::MAX, |(number, _)| index(*number));
+            next = at + 1;
+            while next < until && next <= at.saturating_add(after) && next < lines.len() {
+                self.around(&path, next, &lines)?;
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn around(&mut self, path: &MemoryPath, at: usize, lines: &[&str]) -> Result<(), Failure> {
+        match lines.get(at) {
+            // Cut as a line that matches is.
+            Some(line) => self.line(path, at as u64 + 1, &excerpt(line, 0..0), false),
+            None => Ok(()),
+        }
+    }
+
+    /// What is in the history, and in the files no more.
+    fn history(&mut self, path: &MemoryPath) -> Result<(), Failure> {
+        let failed = |error: &HistoryError| usage(history::failure(error, self.place));
+        // Nothing that is found in a file once more is printed with -l, so more may be needed.
+        let left = self.left.filter(|_| !self.paths_only).unwrap_or(u64::MAX);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        let found = self.memory.search_history(self.query, path.as_str(), left);
+        for past in found.map_err(|error| failed(&error))? {
+            let version = &past.version;
+            if self.left == Some(0) || (self.paths_only && !self.paths.insert(version.path.clone()))
+            {
+                continue;
+            }
+            self.found = true;
+            self.left = self.left.map(|left| left - 1);
+            if self.paths_only {
+                self.path(&version.path)?;
+            } else {
+                self.past(&past)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints a match in the history: the id of the version, then as of a file.
+    fn past(&mut self, past: &PastMatch) -> Result<(), Failure> {
+        let (version, path) = (past.version.id, past.version.path.as_str());
+        if self.output.json {
+            let kind = if past.line.is_some() { "past-line" } else { "past-name" };
+            return self.output.object(&json!({
+                "type": kind, "version": version, "path": path, "line": past.line, "text": past.text,
+            }));
+        }
+        let (version, number) = (version.to_string(), past.line.map(|line| line.to_string()));
+        let mut pieces =
+            vec![(Style::Dim, version.as_str()), (Style::Moved, ":"), (Style::Path, path)];
+        if let Some(number) = &number {
+            pieces.extend([(Style::Moved, ":"), (Style::Number, number), (Style::Moved, ":")]);
+            pieces.extend(self.highlighted(&past.text, Style::Plain));
+        }
+        self.output.pieces(&pieces)
+    }
+
+    fn path(&mut self, path: &MemoryPath) -> Result<(), Failure> {
+        if self.output.json {
+            return self.output.object(&json!({"type": "path", "path": path.as_str()}));
+        }
+        self.output.pieces(&[(Style::Path, path.as_str())])
+    }
+
+    fn name(&mut self, path: &MemoryPath) -> Result<(), Failure> {
+        if self.output.json {
+            return self.output.object(&json!({"type": "name", "path": path.as_str()}));
+        }
+        let above = path.as_str().len() - path.name().unwrap_or_default().len();
+        let (above, name) = path.as_str().split_at(above);
+        let pieces = self.highlighted(name, Style::Path);
+        let pieces = pieces.iter().copied();
+        self.output.pieces(&[(Style::Path, above)].into_iter().chain(pieces).collect::<Vec<_>>())
+    }
+
+    /// Prints a line that matches, or that is around one.
+    fn line(
+        &mut self,
+        path: &MemoryPath,
+        number: u64,
+        text: &str,
+        matches: bool,
+    ) -> Result<(), Failure> {
+        if self.output.json {
+            let kind = if matches { "line" } else { "context" };
+            let object = json!({"type": kind, "path": path.as_str(), "line": number, "text": text});
+            return self.output.object(&object);
+        }
+        let (mark, shown) = match matches {
+            true => (":", self.highlighted(text, Style::Plain)),
+            false => ("-", vec![(Style::Plain, text)]),
+        };
+        let number = number.to_string();
+        let mut pieces = vec![
+            (Style::Path, path.as_str()),
+            (Style::Moved, mark),
+            (Style::Number, number.as_str()),
+            (Style::Moved, mark),
+        ];
+        pieces.extend(shown);
+        self.output.pieces(&pieces)
+    }
+
+    /// The pieces of a text, of which the first match stands out.
+    fn highlighted<'t>(&self, text: &'t str, style: Style) -> Vec<(Style, &'t str)> {
+        // Where case does not matter, the place may be off.
+        let at = self.query.find(text).filter(|at| text.get(at.clone()).is_some());
+        match at {
+            None => vec![(style, text)],
+            Some(at) => {
+                let (before, rest) = text.split_at(at.start);
+                let (found, after) = rest.split_at(at.end - at.start);
+                vec![(style, before), (Style::Found, found), (style, after)]
+            }
+        }
+    }
+}
+
+/// Where the line with this number is.
+fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1)
+}

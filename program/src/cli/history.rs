@@ -1,0 +1,118 @@
+//! What the commands about the history share: its memory, ids as a person gives them, and its errors.
+
+use std::sync::Arc;
+
+use super::stores::Place;
+use super::style::escaped;
+use super::{Failure, say};
+use crate::with::with;
+use memdir::history::{HistoryError, HistoryId, Reading, Resolved, has_history};
+use memdir::store::Store;
+use memdir::{Memory, MemoryOptions};
+
+/// How many ids an error names.
+const NAMED: usize = 20;
+
+/// The memory of a command that reads the history.
+pub(super) fn reading_memory(place: &Place) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(place.readable()?, options(place)))
+}
+
+/// A memory with the history that the store has, if there is one.
+pub(super) fn with_history_if_any(
+    store: Arc<dyn Store>,
+    place: &Place,
+    mut options: MemoryOptions,
+) -> Result<Memory, Failure> {
+    options.history |= has_history(&store).map_err(|error| failure(&error, place))?;
+    Ok(Memory::with_store(store, options))
+}
+
+/// The memory of a command about the history that changes it, as this actor.
+pub(super) fn changing_memory(place: &Place, actor: &str) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(place.existing()?, options(place)).acting_as(actor))
+}
+
+fn options(place: &Place) -> MemoryOptions {
+    with(untrimmed(place.options().clone()), |options| options.history = true)
+}
+
+/// How long versions are kept is the matter of the program that uses the memory.
+pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
+    with(options, |options| {
+        options.history_max_age = None;
+        options.history_max_versions = None;
+        options.history_max_bytes = None;
+    })
+}
+
+/// The history of a memory, of which there must be one.
+pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'m>, Failure> {
+    match memory.read_history() {
+        Ok(reading) if !reading.is_empty() => Ok(reading),
+        Ok(_) | Err(HistoryError::Off) => {
+            Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())))
+        }
+        Err(error) => Err(failure(&error, place)),
+    }
+}
+
+/// The version or change that an argument names.
+pub(super) fn named(reading: &Reading<'_>, given: &str) -> Result<Resolved, Failure> {
+    match reading.resolve(given) {
+        Resolved::Unknown => {
+            let given = escaped(given);
+            Err(Failure::Refused(format!("there is no version or change {given} in this history")))
+        }
+        // It is not repeated, as it may be an address.
+        Resolved::NoId => Err(Failure::Usage(
+            "ID is wrong: use the id of a version or a change, or at least 6 digits of its beginning or its end"
+                .to_owned(),
+        )),
+        Resolved::Ambiguous(ids) => {
+            for id in ids.iter().take(NAMED) {
+                say(&id.to_string());
+            }
+            let more = ids.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let given = escaped(given);
+            Err(Failure::Refused(format!("{given} may be each of these{more}: give more digits")))
+        }
+        named => Ok(named),
+    }
+}
+
+/// One version or change, for a command that takes either.
+pub(super) fn id(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+    match named(reading, given)? {
+        Resolved::Change(change, _) => Ok(change),
+        Resolved::Version(id) => Ok(id),
+        _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
+    }
+}
+
+/// One version.
+pub(super) fn version(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+    match named(reading, given)? {
+        Resolved::Version(id) => Ok(id),
+        Resolved::Change(_, versions) => {
+            for id in versions.iter().take(NAMED) {
+                say(&id.to_string());
+            }
+            let count = versions.len();
+            Err(Failure::Refused(format!("this change made {count} versions: give the id of one")))
+        }
+        _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
+    }
+}
+
+/// The failure for an error of the history.
+pub(super) fn failure(error: &HistoryError, place: &Place) -> Failure {
+    let sentence = escaped(&place.without_secrets(&error.to_string()));
+    match error {
+        // A condition of the tree, such as a place that may not be written to.
+        HistoryError::Store(error) if !error.is_failure() => Failure::Refused(sentence),
+        HistoryError::Store(_) | HistoryError::Partly { .. } => Failure::Store(sentence),
+        _ => Failure::Refused(sentence),
+    }
+}

@@ -1,0 +1,378 @@
+//! Plans an import, says what it would do, and does it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::files::Files;
+use super::left_out::LeftOut;
+use crate::cli::arguments::Import;
+use crate::cli::changing::note;
+use crate::cli::output::{Output, count, in_the_way};
+use crate::cli::stores::Place;
+use crate::cli::style::Style;
+use crate::cli::{Ended, Failure, archive, history, say};
+use memdir::history::HistoryId;
+use memdir::import::{Fate, Import as Importing, InTheWay};
+use memdir::path::{MemoryPath, is_hidden};
+use memdir::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError};
+use memdir::text::human_size;
+use memdir::{Error, Memory};
+
+/// A file that is imported.
+struct Planned {
+    /// Where it is in the source.
+    from: MemoryPath,
+    /// Where it goes.
+    to: MemoryPath,
+    bytes: u64,
+    fate: Fate,
+    is_redacted: bool,
+}
+
+impl Planned {
+    fn is_written(&self) -> bool {
+        matches!(self.fate, Fate::Created | Fate::Overwritten)
+    }
+
+    fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+        let (operation, style) = match self.fate {
+            Fate::Created => ("created", Style::Added),
+            Fate::Overwritten => ("overwritten", Style::Plain),
+            _ => ("unchanged", Style::Dim),
+        };
+        let path = self.to.as_str();
+        if output.json {
+            return output.object(&json!({
+                "type": "file", "operation": operation, "path": path, "size": self.bytes,
+                "redacted": self.is_redacted,
+            }));
+        }
+        let note = if self.is_redacted { "  (sensitive text is redacted)" } else { "" };
+        let rest = format!("  {:>7}  {path}{note}", human_size(self.bytes));
+        output.pieces(&[(style, &format!("{operation:<11}")), (Style::Plain, &rest)])
+    }
+}
+
+/// What is in the way of a file.
+struct Conflict {
+    path: MemoryPath,
+    in_the_way: InTheWay,
+}
+
+impl Conflict {
+    fn tell(&self, output: &mut Output) -> Result<(), Failure> {
+        let path = self.path.as_str();
+        if output.json {
+            return output.object(
+                &json!({"type": "refused", "path": path, "there": self.in_the_way.as_str()}),
+            );
+        }
+        say(&format!("{path}: {}", self.in_the_way));
+        Ok(())
+    }
+}
+
+/// Imports files of text.
+pub(super) fn import(
+    files: Files,
+    to: &MemoryPath,
+    wanted: &Import,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    if place.options().read_only {
+        let refused = "nothing was imported: --read-only forbids every change of the memory";
+        return Err(Failure::Refused(refused.to_owned()));
+    }
+    // A missing store is made only if there is something to write.
+    let found = place.find()?;
+    let planning = match &found {
+        Some(found) => memory(Arc::clone(found), wanted, place)?,
+        None => memory(place.stand_in()?, wanted, place)?,
+    };
+    if !wanted.flags.have_policies() {
+        note(
+            output,
+            "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
+        );
+    }
+    let Files { store, base, left_out, with_hidden, is_known } = files;
+    let mut plan = Plan {
+        store: &*store,
+        base: &base,
+        to,
+        left_out,
+        planned: Vec::new(),
+        conflicts: Vec::new(),
+        takes_archives: is_known || wanted.without_history,
+    };
+    let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
+    plan.make(&planning, existing, wanted.all || with_hidden, place)?;
+    for left_out in &plan.left_out {
+        left_out.tell(output)?;
+    }
+    for conflict in &plan.conflicts {
+        conflict.tell(output)?;
+    }
+    let is_refused = !plan.conflicts.is_empty();
+    if wanted.dry_run {
+        for planned in &plan.planned {
+            planned.tell(output)?;
+        }
+    }
+    if is_refused {
+        let only_contents =
+            plan.conflicts.iter().all(|one| one.in_the_way == InTheWay::AnotherContent);
+        let number = plan.conflicts.len() as u64;
+        if output.json {
+            plan.summary(None, wanted.dry_run, output)?;
+        }
+        output.flush()?;
+        let what = if wanted.dry_run { "would be imported" } else { "was imported" };
+        say(&in_the_way(what, number, only_contents));
+        return Ok(Ended::WithProblems);
+    }
+    let is_complete = !plan.left_out.iter().any(LeftOut::is_missed);
+    let mut change = None;
+    if !wanted.dry_run && plan.planned.iter().any(Planned::is_written) {
+        // Beside the plan's own room nobody needs any.
+        drop(planning);
+        let memory = match found {
+            Some(found) => memory(found, wanted, place)?,
+            None => memory(place.open()?, wanted, place)?,
+        };
+        change = plan.carry_out(&memory, place, output)?;
+    } else if !wanted.dry_run {
+        for planned in &plan.planned {
+            planned.tell(output)?;
+        }
+    }
+    plan.summary(change, wanted.dry_run, output)?;
+    Ok(if is_complete { Ended::Well } else { Ended::WithProblems })
+}
+
+fn memory(store: Arc<dyn Store>, wanted: &Import, place: &Place) -> Result<Memory, Failure> {
+    let memory = history::with_history_if_any(store, place, place.options().clone())?;
+    let memory = memory.validated().map_err(|error| place.error(&error))?;
+    Ok(memory.acting_as(&wanted.by.name))
+}
+
+/// The plan of an import.
+struct Plan<'p> {
+    store: &'p dyn Store,
+    base: &'p MemoryPath,
+    to: &'p MemoryPath,
+    left_out: Vec<LeftOut>,
+    planned: Vec<Planned>,
+    conflicts: Vec<Conflict>,
+    /// Whether the files of an archive that was unpacked are imported as any others, without the history.
+    takes_archives: bool,
+}
+
+impl Plan<'_> {
+    fn make(
+        &mut self,
+        memory: &Memory,
+        existing: OnExisting,
+        all: bool,
+        place: &Place,
+    ) -> Result<(), Failure> {
+        let mut found = Vec::new();
+        self.collect(self.base, all, &mut found)?;
+        let limit = memory.options().max_file_bytes.unwrap_or(u64::MAX);
+        let mut plan = memory.plan_import(existing);
+        for (from, size) in found {
+            let at = self.name(&from).to_owned();
+            if size > limit {
+                self.left_out.push(LeftOut::too_large(&at, size, limit));
+                continue;
+            }
+            let Some(to) = self.target(&from) else {
+                let kind = memdir::store::ProblemKind::BadName;
+                self.left_out.push(LeftOut::of_kind(&at, kind));
+                continue;
+            };
+            let text = match self.text(&from) {
+                Ok(Some(text)) => text,
+                Ok(None) => {
+                    self.left_out.push(LeftOut::not_text(&at));
+                    continue;
+                }
+                Err(error) => {
+                    self.left_out.push(LeftOut::unreadable(&at, &error));
+                    continue;
+                }
+            };
+            let bytes = text.len() as u64;
+            let added = plan.add(&to, &text).map_err(|error| place.error(&error))?;
+            match added.fate {
+                Fate::Refused(why) => self.left_out.push(LeftOut::refused(&at, &why)),
+                Fate::Conflict(in_the_way) => {
+                    self.conflicts.push(Conflict { path: to, in_the_way });
+                }
+                fate => {
+                    let is_redacted = added.is_redacted;
+                    self.planned.push(Planned { from, to, bytes, fate, is_redacted });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The files below a directory of the source, in the order of their paths.
+    fn collect(
+        &mut self,
+        directory: &MemoryPath,
+        all: bool,
+        found: &mut Vec<(MemoryPath, u64)>,
+    ) -> Result<(), Failure> {
+        let mut entries = match self.store.list(directory) {
+            // One that is closed to us, or that somebody removed just now.
+            Err(error) if directory != self.base => {
+                self.left_out.push(LeftOut::unreadable(self.name(directory), &error));
+                return Ok(());
+            }
+            listed => listed.map_err(|error| {
+                Failure::Store(format!("reading what is to be imported: {error}"))
+            })?,
+        };
+        if !self.takes_archives && self.is_unpacked_archive(&entries) {
+            let name = self.name(directory);
+            let (at, name) = if name.is_empty() { ("", "") } else { (" in ", name) };
+            return Err(Failure::Refused(format!(
+                "nothing was imported: the files{at}{name} are those of an archive of `memdir export` that was unpacked, and \
+                 their history would be lost. Import the archive itself, or give --without-history",
+            )));
+        }
+        if entries.is_empty() && directory != self.base {
+            self.left_out.push(LeftOut::empty(self.name(directory)));
+        }
+        entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        for entry in entries {
+            if let Some(left_out) = self.left_out_of(&entry, all) {
+                self.left_out.push(left_out);
+                continue;
+            }
+            match entry.kind {
+                EntryKind::Directory => self.collect(&entry.path, all, found)?,
+                EntryKind::File(size) => found.push((entry.path, size)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether these are the parts of an archive.
+    fn is_unpacked_archive(&self, entries: &[Entry]) -> bool {
+        let manifest = entries
+            .iter()
+            .find(|entry| entry.is_file() && entry.path.name() == Some(archive::MANIFEST));
+        manifest.is_some_and(|manifest| {
+            self.store.read(&manifest.path).is_ok_and(|bytes| archive::is_manifest(&bytes))
+        })
+    }
+
+    fn left_out_of(&self, entry: &Entry, all: bool) -> Option<LeftOut> {
+        let at = self.name(&entry.path);
+        if let Some(problem) = Problem::of_reserved_name(entry) {
+            return Some(LeftOut::of_kind(at, problem.kind));
+        }
+        let is_hidden = entry.path.name().is_some_and(is_hidden);
+        (is_hidden && !all).then(|| LeftOut::hidden(at))
+    }
+
+    /// The name in the source.
+    fn name<'n>(&self, path: &'n MemoryPath) -> &'n str {
+        path.as_str().strip_prefix(self.base.as_str()).unwrap_or_default().trim_start_matches('/')
+    }
+
+    /// Where a file of the source goes; `None` if that path is too long or too deep.
+    fn target(&self, from: &MemoryPath) -> Option<MemoryPath> {
+        from.moved(self.base, self.to).ok()
+    }
+
+    /// `None` if it is not text.
+    fn text(&self, path: &MemoryPath) -> Result<Option<String>, StoreError> {
+        let text = String::from_utf8(self.store.read(path)?).ok();
+        Ok(text.filter(|text| !text.contains('\0')))
+    }
+
+    /// Writes the files, as one change. Each is told when it is written, so it is known which are there if it ends early.
+    fn carry_out(
+        &self,
+        memory: &Memory,
+        place: &Place,
+        output: &mut Output,
+    ) -> Result<Option<HistoryId>, Failure> {
+        let mut written = 0;
+        let (done, change) = memory.import(|importing| {
+            for planned in &self.planned {
+                if planned.is_written() {
+                    self.write(importing, planned, place)?;
+                    written += 1;
+                }
+                planned.tell(output)?;
+            }
+            Ok(())
+        });
+        let Err(failure) = done else { return Ok(change) };
+        output.flush()?;
+        let all = self.planned.iter().filter(|planned| planned.is_written()).count();
+        say(&format!("{written} of {all} files were imported; the same command imports the rest"));
+        Err(failure)
+    }
+
+    fn write(
+        &self,
+        importing: &Importing<'_>,
+        planned: &Planned,
+        place: &Place,
+    ) -> Result<(), Failure> {
+        let existing = match planned.fate {
+            Fate::Overwritten => OnExisting::Overwrite,
+            _ => OnExisting::Error,
+        };
+        let name = || self.name(&planned.from);
+        let text = match self.text(&planned.from) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Err(Failure::Refused(format!("{} is no text any more", name()))),
+            Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
+        };
+        importing.write(&planned.to, &text, existing).map_err(|error| match error {
+            Error::Refused(_) => match place.error(&error) {
+                Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
+                other => other,
+            },
+            error => place.error(&error),
+        })
+    }
+
+    fn summary(
+        &self,
+        change: Option<HistoryId>,
+        dry_run: bool,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let written = || self.planned.iter().filter(|planned| planned.is_written());
+        let (files, bytes): (u64, u64) =
+            (written().count() as u64, written().map(|file| file.bytes).sum());
+        let equal = self.planned.len() as u64 - files;
+        let left_out = self.left_out.len() as u64;
+        if output.json {
+            let refused = self.conflicts.len();
+            // With something in the way nothing is imported.
+            let (files, bytes) = if refused > 0 { (0, 0) } else { (files, bytes) };
+            return output.object(&json!({
+                "type": "summary", "files": files, "bytes": bytes, "equal": equal, "left_out": left_out,
+                "refused": refused, "dry_run": dry_run, "change": change.map(|id| id.to_string()),
+            }));
+        }
+        let verb = if dry_run { "would be imported" } else { "imported" };
+        let files = count(files, "file", "files");
+        let change = change.map(|id| format!(", as change {id}")).unwrap_or_default();
+        let size = human_size(bytes);
+        output.line(&format!(
+            "{files} ({size}) {verb}, {equal} unchanged, {left_out} left out{change}"
+        ))
+    }
+}

@@ -1,0 +1,51 @@
+//! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
+
+use std::sync::Arc;
+
+use super::server_arguments::Mcp;
+use super::{Ended, Failure, mounts, say, stores};
+use crate::mcp::{self, Failure as NotServed, Served};
+use crate::with::with;
+use memdir::store::Store;
+use memdir::{Memory, MemoryOptions};
+
+pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
+    let options = with(MemoryOptions::default(), |options| {
+        options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
+    });
+    let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
+    let mounts = mounts::parse(&wanted.mounts, &place)?;
+    let (store, places) = if mounts.is_empty() {
+        (place.open()?, Vec::new())
+    } else {
+        let mounts = mounts.open_in(&place)?;
+        let places =
+            mounts.mounted().map(|(at, store)| (at.clone(), store.info().is_read_only)).collect();
+        (mounts as Arc<dyn Store>, places)
+    };
+    let memory = Memory::with_store(store, place.options().clone())
+        .validated()
+        .map_err(|error| place.error(&error))?;
+    let memory = Served { memory, places };
+    let served = match wanted.http {
+        None => mcp::serve_stdio(memory, &wanted.prefix),
+        Some(address) if !address.ip().is_loopback() => {
+            return Err(Failure::Usage(format!(
+                "--http serves this machine only, as anybody who reaches it may change the memory: {address} is not \
+                 a loopback address such as 127.0.0.1:8765"
+            )));
+        }
+        Some(address) => mcp::serve_http(memory, &wanted.prefix, address, |address| {
+            say(&format!("serving http://{address}/mcp"));
+        }),
+    };
+    match served {
+        Ok(()) => Ok(Ended::Well),
+        Err(NotServed::Options(error)) => Err(place.error(&error)),
+        Err(NotServed::Client(error)) => {
+            Err(Failure::Refused(format!("the client does not speak MCP: {error}")))
+        }
+        // The port is taken, or the streams are gone.
+        Err(NotServed::Io(error)) => Err(Failure::Store(format!("nothing can be served: {error}"))),
+    }
+}

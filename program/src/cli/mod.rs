@@ -1,0 +1,172 @@
+//! The command line `memdir`: shows and searches what an agent remembers, changes it, checks it, copies it, and takes
+//! back what the agent changed.
+//!
+//! It is one program for all packages: the binary of this crate and the scripts of the Python and npm
+//! packages all call [`run`]. The logic is in [`copy`](mod@memdir::copy), [`check`](memdir::check()) and
+//! the stores. `docs/command-line.md` documents its output and exit codes.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+
+use memdir::store::redact_address;
+
+mod archive;
+mod arguments;
+mod changing;
+mod check;
+mod completions;
+mod copy;
+mod diff;
+mod edit;
+mod editor;
+mod expire;
+mod file_arguments;
+mod fixed_files;
+mod flags;
+mod grep;
+mod history;
+mod history_arguments;
+mod import;
+mod log;
+#[cfg(feature = "mcp")]
+mod mcp;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod mounts;
+mod output;
+// What is generated is that of a build with all commands.
+#[cfg(test)]
+#[cfg(all(unix, feature = "mcp", feature = "page"))]
+mod pages;
+mod put;
+mod remove;
+mod rename;
+mod restore;
+#[cfg(feature = "page")]
+mod serve;
+#[cfg(any(feature = "mcp", feature = "page"))]
+mod server_arguments;
+mod show;
+mod stats;
+mod stores;
+mod style;
+mod tree;
+mod watch;
+
+use arguments::{Arguments, Command};
+use output::Output;
+
+/// Runs one command, with the program's name as the first argument, on the standard streams of
+/// this process, and returns its exit code.
+///
+/// 0: all is well. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(error),
+    };
+    let mut output = Output::new(arguments.json);
+    let done = match &arguments.command {
+        Command::Tree(wanted) => tree::run(wanted, &mut output),
+        Command::Show(wanted) => show::run(wanted, &mut output),
+        Command::Grep(wanted) => grep::run(wanted, &mut output),
+        Command::Stats(wanted) => stats::run(wanted, &mut output),
+        Command::Edit(wanted) => edit::run(wanted, &mut output),
+        Command::Put(wanted) => put::run(wanted, &mut output),
+        Command::Move(wanted) => rename::run(wanted, &mut output),
+        Command::Remove(wanted) => remove::run(wanted, &mut output),
+        Command::Expire(wanted) => expire::run(wanted, &mut output),
+        Command::Watch(wanted) => watch::run(wanted, &mut output),
+        Command::Log(wanted) => log::run(wanted, &mut output),
+        Command::Diff(wanted) => diff::run(wanted, &mut output),
+        Command::Restore(wanted) => restore::restore(wanted, &mut output),
+        Command::Undo(wanted) => restore::undo(wanted, &mut output),
+        Command::Redact(wanted) => restore::redact(wanted, &mut output),
+        Command::Copy(wanted) => copy::run(wanted, &mut output),
+        Command::Export(wanted) => archive::export(wanted, &mut output),
+        Command::Import(wanted) => import::run(wanted, &mut output),
+        Command::Check(wanted) => check::run(wanted, &mut output),
+        #[cfg(feature = "page")]
+        Command::Serve(wanted) => serve::run(wanted),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(wanted) => mcp::run(wanted),
+        Command::Completions(wanted) => completions::run(wanted, &mut output),
+    };
+    match done.and_then(|ended| output.flush().map(|()| ended)) {
+        Ok(Ended::Well) => 0,
+        Ok(Ended::WithProblems) => 1,
+        Err(failure) => failure.tell(),
+    }
+}
+
+/// How a command ended that did not fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    Well,
+    WithProblems,
+}
+
+/// Why a command failed, in one sentence.
+#[derive(Debug)]
+enum Failure {
+    /// The command is refused, or the path does not exist.
+    Refused(String),
+    /// The arguments or the configuration are wrong.
+    Usage(String),
+    /// A store cannot be opened, cannot be reached or is broken.
+    Store(String),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Failure {
+    /// Prints the sentence and returns the exit code.
+    fn tell(self) -> u8 {
+        let (sentence, code) = match self {
+            Self::Refused(sentence) => (sentence, 1),
+            Self::Usage(sentence) => (sentence, 2),
+            Self::Store(sentence) => (sentence, 3),
+            // The reader of the output has stopped reading, as `head` does.
+            Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
+            Self::Output(error) => (format!("the output cannot be written: {error}"), 3),
+        };
+        say(&sentence);
+        code
+    }
+}
+
+/// Prints one line on standard error, without control characters. Does nothing if that is closed.
+fn say(sentence: &str) {
+    let _ = writeln!(io::stderr(), "memdir: {}", style::escaped_lines(sentence));
+}
+
+/// Help, the version, or what is wrong with the arguments; the exit code.
+fn refuse(mut error: clap::Error) -> u8 {
+    if !error.use_stderr() {
+        let printed = io::stdout().write_all(error.render().to_string().as_bytes());
+        return printed.map_or_else(|error| Failure::Output(error).tell(), |()| 0);
+    }
+    // The argument that is wrong may be an address.
+    let texts: Vec<(ContextKind, String)> = error
+        .context()
+        .filter_map(|(kind, value)| match value {
+            ContextValue::String(text) => Some((kind, redact_address(text))),
+            _ => None,
+        })
+        .collect();
+    for (kind, text) in texts {
+        error.insert(kind, ContextValue::String(text));
+    }
+    error.remove(ContextKind::Suggested);
+    // An argument may be the name of a file, put in its place by the shell.
+    let _ = io::stderr().write_all(style::escaped_lines(&error.render().to_string()).as_bytes());
+    2
+}

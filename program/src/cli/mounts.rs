@@ -1,0 +1,82 @@
+//! The stores that `memdir mcp` and `memdir serve` mount into another one.
+
+use std::sync::Arc;
+
+use super::Failure;
+use super::server_arguments::MountFlags;
+use super::stores::{self, Place};
+use memdir::Error;
+use memdir::path::MemoryPath;
+use memdir::store::{self, Mount, open_mounts};
+
+/// Mounts as they were asked for.
+pub(super) struct Mounts(Vec<Mounted>);
+
+struct Mounted {
+    path: String,
+    place: Place,
+    is_read_only: bool,
+}
+
+/// The mounts that flags name, with the options of the store that they are mounted into.
+pub(super) fn parse(given: &MountFlags, root: &Place) -> Result<Mounts, Failure> {
+    let mount = |(given, is_read_only): (&String, bool)| {
+        let flag = if is_read_only { "--mount-read-only" } else { "--mount" };
+        let (path, store) = given
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("{flag} is wrong: use PATH=STORE")))?;
+        let place = stores::only(store, root.options().clone())?;
+        Ok(Mounted { path: path.to_owned(), place, is_read_only })
+    };
+    let writable = given.mount.iter().map(|given| (given, false));
+    let fixed = given.mount_read_only.iter().map(|given| (given, true));
+    writable.chain(fixed).map(mount).collect::<Result<_, _>>().map(Mounts)
+}
+
+impl Mounts {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether all of them are on this machine.
+    #[cfg(feature = "page")]
+    pub(super) fn are_local(&self) -> bool {
+        self.0.iter().all(|mounted| mounted.place.is_local())
+    }
+
+    /// The store at `root`, with the others mounted into it.
+    pub(super) fn open_in(&self, root: &Place) -> Result<Arc<store::Mounts>, Failure> {
+        let others = self.0.iter().map(|mounted| {
+            let mount = Mount::new(mounted.path.as_str(), mounted.place.address());
+            if mounted.is_read_only { mount.read_only() } else { mount }
+        });
+        let all = std::iter::once(Mount::new("/memories", root.address())).chain(others);
+        match open_mounts(all, root.options()) {
+            Ok(mounts) => Ok(Arc::new(mounts)),
+            Err(error) => {
+                Err(self.absent(root, &error).unwrap_or_else(|| match root.error(&error) {
+                    Failure::Usage(said) => Failure::Usage(self.without_secrets(&said)),
+                    Failure::Store(said) => Failure::Store(self.without_secrets(&said)),
+                    other => other,
+                }))
+            }
+        }
+    }
+
+    /// Which of the stores does not exist, if that is why they could not be opened.
+    fn absent(&self, root: &Place, error: &Error) -> Option<Failure> {
+        let all_read_only = root.options().read_only;
+        root.absent_at(&MemoryPath::root(), all_read_only, error).or_else(|| {
+            self.0.iter().find_map(|mounted| {
+                let at = MemoryPath::parse(&mounted.path).ok()?;
+                mounted.place.absent_at(&at, all_read_only || mounted.is_read_only, error)
+            })
+        })
+    }
+
+    /// Removes their addresses from a sentence.
+    pub(super) fn without_secrets(&self, sentence: &str) -> String {
+        let places = self.0.iter().map(|mounted| &mounted.place);
+        places.fold(sentence.to_owned(), |said, place| place.without_secrets(&said))
+    }
+}

@@ -1,0 +1,150 @@
+//! `memdir serve`: a page in the browser that shows memories.
+
+use std::env;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use super::editor::Draft;
+use super::server_arguments::Serve;
+use super::stores::{self, Place};
+use super::{Ended, Failure, history, mounts, say};
+use crate::page::{self, Shown, Site};
+use crate::with::with;
+use memdir::history::without_journal;
+use memdir::store::Store;
+use memdir::{Memory, MemoryOptions};
+
+/// The ports that are tried first if no other is asked for, in this order. A program that is started again has the same one
+/// as before, and browsers keep what they know about a page by its port.
+const PORTS: RangeInclusive<u16> = 8767..=8776;
+
+/// How long the file that opens the browser is there.
+const OPENING: Duration = Duration::from_secs(60);
+
+pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
+    if !wanted.mounts.is_empty() && wanted.stores.len() > 1 {
+        return Err(Failure::Usage(
+            "a mount is for one STORE, into which others are mounted".to_owned(),
+        ));
+    }
+    let memories = wanted.stores.iter().map(|store| shown(store, wanted));
+    let memories = memories.collect::<Result<Vec<_>, _>>()?;
+    let at = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let addresses = match wanted.port {
+        Some(port) => vec![at(port)],
+        None => PORTS.chain([0]).map(at).collect(),
+    };
+    let served = Site::new(memories).and_then(|site| {
+        page::serve(site, &addresses, |address| {
+            say(&format!("open {address}"));
+            say("whoever has this address can see the memory, and change what may be changed; Ctrl-C ends it");
+            if wanted.open {
+                open_browser(address);
+            }
+        })
+    });
+    match served {
+        Ok(()) => Ok(Ended::Well),
+        // The port is taken.
+        Err(error) => Err(Failure::Store(format!("nothing can be served: {error}"))),
+    }
+}
+
+/// A memory as the page shows it.
+fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
+    let options = wanted.flags.on(history::untrimmed(MemoryOptions::default()))?;
+    let mut place = stores::only(store, options)?;
+    let mounts = mounts::parse(&wanted.mounts, &place)?;
+    let is_local = place.is_local() && mounts.are_local();
+    let may_change = !place.options().read_only && (is_local || wanted.writable);
+    if wanted.writable && place.options().read_only {
+        return Err(Failure::Usage(
+            "--read-only and --writable cannot be used together".to_owned(),
+        ));
+    }
+    place.set_read_only(!may_change);
+    if may_change && mounts.is_empty() && place.find()?.is_none() {
+        say(&format!("there was no memory at {}: a new one is made", place.shown()));
+    }
+    let store: Arc<dyn Store> = match (mounts.is_empty(), may_change) {
+        (true, true) => place.open()?,
+        (true, false) => place.readable()?,
+        _ => mounts.open_in(&place)?,
+    };
+    // One that cannot be written was opened to be read.
+    let is_read_only = !may_change || store.info().is_read_only;
+    let options = with(place.options().clone(), |options| {
+        options.max_view_chars = None;
+        options.read_only = is_read_only;
+    });
+    let keeps_history = options.history && !is_read_only;
+    let with_history = |history| with(options.clone(), |options| options.history = history);
+    let plain = Memory::with_store(without_journal(Arc::clone(&store)), with_history(false));
+    let recorded = Memory::with_store(store, with_history(true)).acting_as(&wanted.by.name);
+    let plain = plain.validated().map_err(|error| place.error(&error))?;
+    let recorded = recorded.validated().map_err(|error| place.error(&error))?;
+    Ok(Shown {
+        name: place.shown().to_owned(),
+        identity: identity(&place),
+        keeps_drafts: !place.is_encrypted(),
+        plain,
+        recorded,
+        actor: wanted.by.name.clone(),
+        keeps_history,
+        is_read_only,
+        without_secrets: Box::new(move |sentence| {
+            mounts.without_secrets(&place.without_secrets(sentence))
+        }),
+    })
+}
+
+/// What tells the memory from others. A relative path is another memory in another directory.
+fn identity(place: &Place) -> String {
+    let name = place.shown();
+    let path = name.split_once(':').map_or(name, |(_, path)| path);
+    let is_relative = place.is_local() && !Path::new(path).is_absolute();
+    let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
+    let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
+    data_encoding::HEXLOWER.encode(&digest[..8])
+}
+
+/// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that
+/// they cannot read.
+fn open_browser(address: &str) {
+    let page = format!(
+        "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; url={address}\"><title>memdir</title>"
+    );
+    let Ok(draft) = Draft::new("memdir.html", &page) else {
+        say("the browser could not be opened: open the address yourself");
+        return;
+    };
+    let programs: &[&str] = if cfg!(target_os = "macos") {
+        &["open"]
+    } else if cfg!(windows) {
+        &["explorer"]
+    } else {
+        &["xdg-open", "gio", "x-www-browser"]
+    };
+    let opened = programs.iter().any(|program| {
+        let mut command = Command::new(program);
+        if *program == "gio" {
+            command.arg("open");
+        }
+        command.arg(draft.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().is_ok()
+    });
+    if !opened {
+        say("no browser was found: open the address yourself");
+    }
+    thread::spawn(move || {
+        thread::sleep(OPENING);
+        draft.remove();
+    });
+}

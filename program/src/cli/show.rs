@@ -1,0 +1,133 @@
+//! `memdir show`: prints a file's bytes, or the agent's view of it.
+
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+use serde_json::json;
+
+use super::arguments::Show;
+use super::history;
+use super::output::{Output, time};
+use super::stores::{self, Place};
+use super::{Ended, Failure};
+use crate::with::with;
+use memdir::history::without_journal;
+use memdir::path::MemoryPath;
+use memdir::store::{Node, Store, StoreError};
+use memdir::text::rfc3339;
+use memdir::{Error, Memory, MemoryOptions};
+
+pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> {
+    let path = wanted.path.as_deref().map(stores::path).transpose()?;
+    let options = with(MemoryOptions::default(), |options| options.max_view_chars = None);
+    let place = stores::only(&wanted.store, options.clone())?;
+    if let Some(id) = &wanted.version {
+        return version(id, &place, output);
+    }
+    let Some(path) = path else { return Err(Failure::Usage("PATH is missing".to_owned())) };
+    if let Some(at) = wanted.at {
+        return past(&path, at, &place, output);
+    }
+    let store = without_journal(place.readable()?);
+    if wanted.lines {
+        let memory = Memory::with_store(store, options);
+        match memory.view(path.as_str(), None) {
+            Ok(view) => output.line(&view)?,
+            Err(Error::Refused(sentence)) => return Err(Failure::Refused(sentence)),
+            Err(error) => return Err(place.failed(&error)),
+        }
+    } else if output.json {
+        as_json(&*store, &path, &place, output)?;
+    } else {
+        let opened = store.open(&path, 0).map_err(|error| place.condition(&path, error))?;
+        let Node::File(_, mut stream) = opened else {
+            return Err(place.condition(&path, StoreError::IsADirectory));
+        };
+        output.content(|to| print(&mut stream, to, &path, &place))?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Prints what a version of the history left.
+fn version(given: &str, place: &Place, output: &mut Output) -> Result<Ended, Failure> {
+    let memory = history::reading_memory(place)?;
+    let id = history::version(&history::reading(&memory, place)?, given)?;
+    let content = memory.read_version(id).map_err(|error| history::failure(&error, place))?;
+    if output.json {
+        output.object(&json!({
+            "type": "version",
+            "id": id,
+            "size": content.len(),
+            "content": std::str::from_utf8(&content).ok(),
+        }))?;
+    } else {
+        output.content(|to| Ok(to.write_all(&content)?))?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Prints what a file held at a time.
+fn past(
+    path: &MemoryPath,
+    at: SystemTime,
+    place: &Place,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let memory = history::reading_memory(place)?;
+    history::reading(&memory, place)?;
+    let read = memory.read_at(path.as_str(), at);
+    let Some(content) = read.map_err(|error| history::failure(&error, place))? else {
+        return Err(Failure::Refused(format!("{path}: not found at {}", rfc3339(at))));
+    };
+    if output.json {
+        output.object(&json!({
+            "type": "file",
+            "path": path.as_str(),
+            "size": content.len(),
+            "content": std::str::from_utf8(&content).ok(),
+        }))?;
+    } else {
+        output.content(|to| Ok(to.write_all(&content)?))?;
+    }
+    Ok(Ended::Well)
+}
+
+/// Prints one piece at a time, so a large file is never in memory as a whole.
+fn print(
+    from: &mut dyn io::Read,
+    to: &mut dyn Write,
+    path: &MemoryPath,
+    place: &Place,
+) -> Result<(), Failure> {
+    let mut window = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut window) {
+            Ok(0) => return Ok(()),
+            Ok(read) => to.write_all(window.get(..read).unwrap_or_default())?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                let error = StoreError::failed("reading a file", error);
+                return Err(place.condition(path, error));
+            }
+        }
+    }
+}
+
+fn as_json(
+    store: &dyn Store,
+    path: &MemoryPath,
+    place: &Place,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let failed = |error| place.condition(path, error);
+    let content = store.read(path).map_err(failed)?;
+    let modified = store.modified(path).map_err(failed)?;
+    output.object(&json!({
+        "type": "file",
+        "path": path.as_str(),
+        "size": content.len(),
+        "modified": time(modified),
+        // JSON can only hold text.
+        "content": std::str::from_utf8(&content).ok(),
+    }))
+}

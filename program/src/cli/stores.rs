@@ -1,0 +1,278 @@
+//! Opens the stores of a command, and turns their errors into sentences without secrets.
+
+use std::env::{self, VarError};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Failure;
+use crate::with::with;
+use memdir::path::MemoryPath;
+#[cfg(feature = "encryption")]
+use memdir::store::encrypt;
+use memdir::store::{
+    InProcess, Location, Store, StoreError, exists_at, location_of, open_existing_store,
+    open_store, own_files_hint, redact_address,
+};
+use memdir::{Error, MemoryOptions};
+
+/// The environment variable with the key for a command with one store.
+pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
+/// The environment variables with the keys for a copy.
+const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
+pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
+
+/// The only store of a command.
+pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
+    Place::new(given, with_key(options, KEY)?)
+}
+
+/// The store of a command that acts on a memory; it may be a new one in this process.
+#[cfg(feature = "mcp")]
+pub(super) fn any(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
+    let options = with_key(options, KEY)?;
+    if given == "memory:" {
+        let (address, shown) = (given.to_owned(), given.to_owned());
+        return Ok(Place { address, shown, options });
+    }
+    Place::new(given, options)
+}
+
+/// The store that is copied from, and the one that is copied to.
+pub(super) fn pair(
+    from: &str,
+    to: &str,
+    options: &MemoryOptions,
+) -> Result<(Place, Place), Failure> {
+    // The user may believe that the copy is encrypted.
+    if env::var_os(KEY).is_some() {
+        return Err(Failure::Usage(format!(
+            "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
+        )));
+    }
+    let place = |given, key| Place::new(given, with_key(options.clone(), key)?);
+    Ok((place(from, FROM_KEY)?, place(to, TO_KEY)?))
+}
+
+#[cfg(feature = "encryption")]
+fn with_key(mut options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Failure> {
+    options.encryption_key = match env::var(variable) {
+        Ok(key) => Some(key.parse().map_err(|error: Error| {
+            Failure::Usage(error.to_string().replace("encryption_key", variable))
+        })?),
+        Err(VarError::NotPresent) => None,
+        Err(VarError::NotUnicode(_)) => {
+            return Err(Failure::Usage(format!("{variable} is not UTF-8 text")));
+        }
+    };
+    Ok(options)
+}
+
+#[cfg(not(feature = "encryption"))]
+fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Failure> {
+    match env::var_os(variable) {
+        None => Ok(options),
+        Some(_) => Err(Failure::Usage(format!(
+            "{variable} is set, and this build of memdir is without encryption"
+        ))),
+    }
+}
+
+/// The place of a store. Its display, and errors about it, contain no secret.
+pub(super) struct Place {
+    address: String,
+    shown: String,
+    options: MemoryOptions,
+}
+
+impl Place {
+    /// Parses an argument: an address, or `env:` and the name of a variable with the address.
+    fn new(given: &str, options: MemoryOptions) -> Result<Self, Failure> {
+        let Some(name) = given.strip_prefix("env:") else {
+            return Self::at(given.to_owned(), redact_address(given), options);
+        };
+        let problem = match env::var(name) {
+            Ok(address) => {
+                let shown = redact_address(&address);
+                return Self::at(address, shown, options);
+            }
+            Err(VarError::NotPresent) => "is not set",
+            Err(VarError::NotUnicode(_)) => "is not UTF-8 text",
+        };
+        let name = redact_address(name);
+        Err(Failure::Usage(format!("the environment variable \"{name}\" {problem}")))
+    }
+
+    fn at(address: String, shown: String, options: MemoryOptions) -> Result<Self, Failure> {
+        if address == "memory:" {
+            return Err(Failure::Usage(
+                "\"memory:\" is a new store in each process: there is nothing to be done with it \
+                 here"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { address, shown, options })
+    }
+
+    /// Whether a key is given for it, without which no encrypted store is opened.
+    #[cfg(feature = "page")]
+    pub(super) fn is_encrypted(&self) -> bool {
+        #[cfg(feature = "encryption")]
+        return self.options.encryption_key.is_some();
+        #[cfg(not(feature = "encryption"))]
+        false
+    }
+
+    /// Names are encrypted too, if the store is made. `key` is the variable that its key would be in.
+    pub(super) fn encrypt_names(&mut self, wanted: bool, key: &str) -> Result<(), Failure> {
+        #[cfg(feature = "encryption")]
+        if self.options.encryption_key.is_some() {
+            self.options.encrypt_names = wanted;
+            return Ok(());
+        }
+        if wanted {
+            return Err(Failure::Usage(format!("--encrypt-names needs a key in {key}")));
+        }
+        Ok(())
+    }
+
+    /// The store, which must exist.
+    pub(super) fn existing(&self) -> Result<Arc<dyn Store>, Failure> {
+        self.find()?.ok_or_else(|| self.missing())
+    }
+
+    /// The store, which must exist, for a command that only reads it. One that cannot be written is opened to be read.
+    pub(super) fn readable(&self) -> Result<Arc<dyn Store>, Failure> {
+        let found = match open_existing_store(&self.address, &self.options) {
+            Err(Error::Store(_)) => {
+                let options = with(self.options.clone(), |options| options.read_only = true);
+                open_existing_store(&self.address, &options)
+            }
+            found => found,
+        };
+        found.map_err(|error| self.failure(&error))?.ok_or_else(|| self.missing())
+    }
+
+    fn missing(&self) -> Failure {
+        let is_path = !self.address.contains(':');
+        let hint = is_path.then(|| own_files_hint(Path::new(&self.address))).flatten();
+        Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
+    }
+
+    /// The address itself, which may hold a secret.
+    #[cfg(any(feature = "mcp", feature = "page"))]
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The address without secrets.
+    pub(super) fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// The store, if it exists.
+    pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
+        open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    /// The store, which is made if it does not exist and may be written.
+    pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
+        open_store(&self.address, &self.options).map_err(|error| {
+            let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
+            absent.unwrap_or_else(|| self.failure(&error))
+        })
+    }
+
+    /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.
+    pub(super) fn absent_at(
+        &self,
+        at: &MemoryPath,
+        is_read_only: bool,
+        error: &Error,
+    ) -> Option<Failure> {
+        let is_asked = is_read_only && matches!(error, Error::Store(_));
+        let is_absent =
+            is_asked && matches!(exists_at(at, &self.address, &self.options), Ok(false));
+        is_absent.then(|| self.missing())
+    }
+
+    /// Whether it is a path on this machine, or in this process.
+    #[cfg(feature = "page")]
+    pub(super) fn is_local(&self) -> bool {
+        location_of(&self.address).is_some_and(|location| location.is_local())
+    }
+
+    #[cfg(feature = "page")]
+    pub(super) fn set_read_only(&mut self, is_read_only: bool) {
+        self.options.read_only = is_read_only;
+    }
+
+    /// A store with the same limits of names as one that does not exist yet, to plan a copy.
+    pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
+        let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
+        #[cfg(feature = "encryption")]
+        let nothing = encrypt(nothing, &self.options).map_err(|error| self.failure(&error))?;
+        Ok(nothing)
+    }
+
+    /// Whether both are the same, or one is within the other, according to their addresses.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        location_of(&self.address)
+            .zip(location_of(&other.address))
+            .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
+    }
+
+    /// Whether it is in this directory of this machine, or the directory is in it.
+    pub(super) fn overlaps_directory(&self, directory: &Path) -> bool {
+        let other = Location::file(directory);
+        location_of(&self.address).is_some_and(|own| own.holds(&other) || other.holds(&own))
+    }
+
+    pub(super) fn options(&self) -> &MemoryOptions {
+        &self.options
+    }
+
+    /// The failure for an error about the options or the store.
+    pub(super) fn error(&self, error: &Error) -> Failure {
+        self.failure(error)
+    }
+
+    fn failure(&self, error: &Error) -> Failure {
+        let sentence = self.without_secrets(&error.to_string());
+        match error {
+            Error::Config(_) => Failure::Usage(sentence),
+            Error::Refused(_) => Failure::Refused(without_label(&sentence)),
+            _ => Failure::Store(sentence),
+        }
+    }
+
+    /// The failure for an error of the store.
+    pub(super) fn failed(&self, error: &dyn std::error::Error) -> Failure {
+        Failure::Store(self.without_secrets(&error.to_string()))
+    }
+
+    /// The failure for a store's error about a path.
+    pub(super) fn condition(&self, path: &MemoryPath, error: StoreError) -> Failure {
+        match error {
+            StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled => {
+                self.failed(&Error::Store(error))
+            }
+            condition => Failure::Refused(format!("{path}: {condition}")),
+        }
+    }
+
+    /// Removes the address from a sentence. No store should put its address into an error, but one
+    /// might.
+    pub(super) fn without_secrets(&self, sentence: &str) -> String {
+        sentence.replace(&self.address, &self.shown)
+    }
+}
+
+/// A refusal in the words for a model, without the `Error: ` that some of them begin with.
+fn without_label(sentence: &str) -> String {
+    sentence.strip_prefix("Error: ").unwrap_or(sentence).to_owned()
+}
+
+/// Parses a path in a store. An error does not repeat it, because it may be an address.
+pub(super) fn path(given: &str) -> Result<MemoryPath, Failure> {
+    MemoryPath::parse(given).map_err(|error| Failure::Usage(format!("PATH is wrong: {error}")))
+}

@@ -1,0 +1,61 @@
+//! The six commands as tools.
+
+use data_encoding::BASE64;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+
+use super::served::Served;
+use memdir::Error;
+use memdir::command::{COMMANDS, Dialect};
+use memdir::reply::{Content, Reply};
+use memdir::store::OnExisting;
+
+/// The tools of a memory, in the order of the commands; if nothing in it can be changed, only the one that changes nothing.
+pub(super) fn tools(served: &Served, prefix: &str) -> Result<Vec<Tool>, Error> {
+    let memory = &served.memory;
+    let overwrites = memory.options().on_existing == OnExisting::Overwrite;
+    let definitions = memory.tool_definitions(Dialect::JsonSchema, prefix)?;
+    let tool = |(command, definition): (&str, &serde_json::Value)| {
+        let text = |key: &str| definition[key].as_str().unwrap_or_default().to_owned();
+        let schema: JsonObject = definition["parameters"].as_object().cloned().unwrap_or_default();
+        Tool::new(text("name"), text("description"), schema)
+            .with_annotations(annotations(command, overwrites))
+    };
+    let offered = if served.is_read_only() { 1 } else { definitions.len() };
+    Ok(COMMANDS.into_iter().zip(&definitions[..offered]).map(tool).collect())
+}
+
+/// What a host may tell its user about a command, and whether it asks them first.
+fn annotations(command: &str, overwrites: bool) -> ToolAnnotations {
+    let (title, destructive, idempotent) = match command {
+        "view" => ("View memory", false, true),
+        "create" => ("Create a memory file", overwrites, overwrites),
+        "str_replace" => ("Replace text in a memory file", true, false),
+        "insert" => ("Insert lines into a memory file", false, false),
+        // The second time nothing is there.
+        "delete" => ("Delete from memory", true, true),
+        _ => ("Rename in memory", true, false),
+    };
+    ToolAnnotations::from_raw(
+        Some(title.to_owned()),
+        Some(command == "view"),
+        Some(destructive),
+        Some(idempotent),
+        Some(false),
+    )
+}
+
+/// The command of the tool `name`.
+pub(super) fn command_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    name.strip_prefix(prefix).filter(|command| COMMANDS.contains(command))
+}
+
+/// A reply as the result of a call.
+pub(super) fn result(reply: Reply) -> CallToolResult {
+    let content = vec![match reply.content {
+        Content::Image { media_type, bytes } => {
+            ContentBlock::image(BASE64.encode(&bytes), media_type)
+        }
+        content => ContentBlock::text(content.to_string()),
+    }];
+    if reply.is_error { CallToolResult::error(content) } else { CallToolResult::success(content) }
+}

@@ -1,0 +1,415 @@
+//! Tells clients of changes, whoever makes them.
+//!
+//! [`Watch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
+//! what one client wants to be told of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+use tokio::time::timeout;
+
+use super::resources;
+use memdir::path::{Folding, MemoryPath, is_hidden};
+use memdir::store::Location;
+use memdir::{Memory, SharedWatch, Subscription};
+
+/// How often it looks whether somebody else has changed something: where that is cheap, and in object storage, where each look
+/// is a listing that is paid for.
+const CHEAP: Duration = Duration::from_secs(1);
+const DEAR: Duration = Duration::from_secs(10);
+
+/// How long it waits after a failure of the store.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a client is kept waiting for the first look.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+
+/// How much may be told that a slow client has not heard yet. What is beyond, it is told as one.
+const KEPT: usize = 64;
+
+/// The most resources that one client subscribes to.
+const MAX_SUBSCRIBED: usize = 1_000;
+
+/// What is told to all clients.
+#[derive(Debug, Clone)]
+enum Told {
+    /// These files were changed.
+    Paths(Arc<BTreeSet<MemoryPath>>),
+    /// Anything may have been changed.
+    Anything,
+}
+
+/// Follows a memory.
+pub(super) struct Watch {
+    memory: Memory,
+    running: Mutex<Running>,
+}
+
+/// The thread that looks. It may still be coming to its end when the next one begins.
+#[derive(Default)]
+struct Running {
+    looking: Option<Arc<Looking>>,
+    listeners: usize,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Watch {
+    pub(super) fn new(memory: Memory) -> Self {
+        Self { memory, running: Mutex::default() }
+    }
+
+    /// Hears what is changed from now on.
+    pub(super) fn listen(self: &Arc<Self>) -> Listener {
+        let mut running = self.running();
+        running.listeners += 1;
+        let looking = match &running.looking {
+            Some(looking) => Arc::clone(looking),
+            None => {
+                let looking = Arc::new(Looking::new());
+                // From here on: what this process changes before the first look is done may be in what that finds.
+                let of = Arc::clone(&looking);
+                let observed = self.memory.observe(move |_| of.state().has_missed = true);
+                let (of, memory) = (Arc::clone(&looking), self.memory.clone());
+                running.threads.retain(|thread| !thread.is_finished());
+                running.threads.push(thread::spawn(move || of.look(&memory, observed)));
+                running.looking = Some(Arc::clone(&looking));
+                looking
+            }
+        };
+        Listener { of: Arc::clone(self), first: None, told: looking.told.subscribe(), looking }
+    }
+
+    /// Waits until nothing looks any more, when nobody listens any more.
+    pub(super) fn join(&self) {
+        let threads = std::mem::take(&mut self.running().threads);
+        for thread in threads {
+            // It panics no more than any other code of ours; if it did, there is nothing to wait for.
+            let _ = thread.join();
+        }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One listener is gone, and with the last one the thread.
+    fn leave(&self) {
+        let mut running = self.running();
+        running.listeners -= 1;
+        if running.listeners == 0
+            && let Some(looking) = running.looking.take()
+        {
+            looking.end();
+        }
+    }
+}
+
+/// What a thread that looks shares with those who listen.
+struct Looking {
+    told: broadcast::Sender<Told>,
+    /// Whether everything is seen from now on.
+    has_begun: watch::Sender<bool>,
+    state: Mutex<State>,
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    is_over: bool,
+    /// Whether somebody may have missed a change because the first look is not done yet.
+    has_missed: bool,
+    /// When it has begun. Another thread can close it.
+    watch: Option<Arc<SharedWatch>>,
+}
+
+impl Looking {
+    fn new() -> Self {
+        let (told, has_begun) = (broadcast::Sender::new(KEPT), watch::Sender::new(false));
+        Self { told, has_begun, state: Mutex::default(), woken: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        self.woken.notify_all();
+        if let Some(watch) = state.watch.take() {
+            watch.close();
+        }
+    }
+
+    /// Tells what is changed until it is over.
+    fn look(self: Arc<Self>, memory: &Memory, observed: Subscription) {
+        let Some(watch) = self.begin(memory) else { return };
+        self.has_begun.send_replace(true);
+        drop(observed);
+        if self.state().has_missed {
+            self.tell(Told::Anything);
+        }
+        loop {
+            match watch.changes(Duration::MAX) {
+                Ok(None) => return,
+                Ok(Some(changes)) => {
+                    let paths = changes.into_iter().map(|change| change.path);
+                    self.tell(Told::Paths(Arc::new(paths.collect())));
+                }
+                // The store is away; the next look tells what happened meanwhile.
+                Err(_) if self.pause() => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// The watch, when the store can be looked at; `None` if it is over before that.
+    fn begin(&self, memory: &Memory) -> Option<Arc<SharedWatch>> {
+        loop {
+            if let Ok(watch) = watch_of(memory) {
+                let watch = Arc::new(SharedWatch::from(watch));
+                let mut state = self.state();
+                state.watch = Some(Arc::clone(&watch));
+                return (!state.is_over).then_some(watch);
+            }
+            if !self.pause() {
+                return None;
+            }
+        }
+    }
+
+    /// Waits for a while; whether it goes on then.
+    fn pause(&self) -> bool {
+        let waited = self.woken.wait_timeout_while(self.state(), PAUSE, |state| !state.is_over);
+        !waited.unwrap_or_else(PoisonError::into_inner).0.is_over
+    }
+
+    fn tell(&self, told: Told) {
+        // The last client may have left just now.
+        let _ = self.told.send(told);
+    }
+}
+
+fn watch_of(memory: &Memory) -> Result<memdir::Watch, memdir::Error> {
+    let store = memory.store();
+    let is_cheap = store.revision().map_err(memdir::Error::Store)?.is_some()
+        || store.info().locations.iter().all(Location::is_local);
+    memory.watch("/memories", Some(if is_cheap { CHEAP } else { DEAR }))
+}
+
+/// Hears what is told, until it is dropped.
+pub(super) struct Listener {
+    of: Arc<Watch>,
+    /// What is told before all else.
+    first: Option<Told>,
+    told: broadcast::Receiver<Told>,
+    looking: Arc<Looking>,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.of.leave();
+    }
+}
+
+impl Listener {
+    /// What tells when everything is seen.
+    pub(super) fn beginning(&self) -> Beginning {
+        Beginning(Arc::clone(&self.looking))
+    }
+
+    /// Tells first that anything may have been changed, for a client that asked for it before it was listened for.
+    pub(super) fn telling_first(mut self) -> Self {
+        self.first = Some(Told::Anything);
+        self
+    }
+
+    /// Calls `updated` and `list_changed` for what is told, until one of them fails.
+    pub(super) async fn tell<A, B>(
+        mut self,
+        subscribed: Arc<Subscribed>,
+        list_changed: impl Fn() -> A,
+        updated: impl Fn(String) -> B,
+    ) where
+        A: Future<Output = bool>,
+        B: Future<Output = bool>,
+    {
+        loop {
+            let told = match self.first.take() {
+                Some(told) => told,
+                None => match self.told.recv().await {
+                    Ok(told) => told,
+                    Err(RecvError::Lagged(_)) => Told::Anything,
+                    Err(RecvError::Closed) => return,
+                },
+            };
+            for uri in subscribed.among(&told) {
+                if !updated(uri).await {
+                    return;
+                }
+            }
+            if !list_changed().await {
+                return;
+            }
+        }
+    }
+}
+
+/// Tells when a thread has looked first.
+#[derive(Clone)]
+pub(super) struct Beginning(Arc<Looking>);
+
+impl Beginning {
+    /// Waits until every change is told from then on, so that what a client is shown afterwards is not missed. If the store takes
+    /// too long for that, the client is told to look again later.
+    pub(super) async fn wait(&self) {
+        let mut has_begun = self.0.has_begun.subscribe();
+        // The thread shares what sends it, so it cannot be closed.
+        if timeout(FIRST_LOOK, has_begun.wait_for(|begun| *begun)).await.is_err() {
+            self.0.state().has_missed = true;
+            // If it has begun just now, what comes next is told.
+        }
+    }
+}
+
+/// The resources that a client has subscribed to.
+pub(super) struct Subscribed {
+    /// How the store compares paths.
+    folding: Folding,
+    /// Each with its path. A path can be spelled by several.
+    uris: Mutex<BTreeMap<String, MemoryPath>>,
+}
+
+impl Subscribed {
+    pub(super) fn new(memory: &Memory) -> Self {
+        Self { folding: Folding::new(memory.store().info().folds_case), uris: Mutex::default() }
+    }
+
+    /// Adds a resource; whether it could be added. Hidden files are not followed.
+    pub(super) fn add(&self, uri: &str) -> bool {
+        let path = resources::path(uri).filter(|path| !path.names().any(is_hidden));
+        let Some(path) = path else { return false };
+        let mut all = self.all();
+        if all.len() >= MAX_SUBSCRIBED && !all.contains_key(uri) {
+            return false;
+        }
+        all.insert(uri.to_owned(), path);
+        true
+    }
+
+    pub(super) fn remove(&self, uri: &str) {
+        self.all().remove(uri);
+    }
+
+    /// Those of them that may have been changed.
+    fn among(&self, told: &Told) -> Vec<String> {
+        let all = self.all();
+        let changed = all.iter().filter(|(_, path)| match told {
+            Told::Paths(paths) => paths.contains(path) || self.is_spelled_among(path, paths),
+            Told::Anything => true,
+        });
+        changed.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// Whether the store takes one of the paths for this one.
+    fn is_spelled_among(&self, path: &MemoryPath, paths: &BTreeSet<MemoryPath>) -> bool {
+        self.folding != Folding::default()
+            && paths.iter().any(|changed| self.folding.are_same(changed, path))
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, MemoryPath>> {
+        self.uris.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::runtime::Runtime;
+
+    use super::*;
+    use memdir::MemoryOptions;
+    use memdir::store::{InProcess, Layer, Store, StoreError};
+
+    /// Far beyond what anything takes here.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A store whose files cannot be listed until the test allows it.
+    struct Closed {
+        store: InProcess,
+        is_open: Arc<(Mutex<bool>, Condvar)>,
+    }
+
+    impl Layer for Closed {
+        fn inner(&self) -> &dyn Store {
+            &self.store
+        }
+
+        fn revision(&self) -> Result<Option<String>, StoreError> {
+            let (is_open, opened) = &*self.is_open;
+            let waiting = opened.wait_while(is_open.lock().unwrap(), |is_open| !*is_open);
+            drop(waiting.unwrap());
+            self.store.revision()
+        }
+    }
+
+    /// A memory over such a store, what allows the listing, and what follows the memory.
+    fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
+        let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
+        let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
+        let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
+        let watch = Arc::new(Watch::new(memory.clone()));
+        let open = move || {
+            *is_open.0.lock().unwrap() = true;
+            is_open.1.notify_all();
+        };
+        (memory, open, watch)
+    }
+
+    /// How often the listener is told of the file `a.md` before it is told of the list.
+    async fn told(listener: Listener, memory: &Memory) -> usize {
+        let subscribed = Arc::new(Subscribed::new(memory));
+        assert!(subscribed.add("memdir:///memories/a.md"));
+        let updated = AtomicUsize::new(0);
+        // A client that cannot be told any more ends the telling.
+        let telling = listener.tell(
+            subscribed,
+            || async { false },
+            |_| async { updated.fetch_add(1, Ordering::Relaxed) < usize::MAX },
+        );
+        timeout(LONG, telling).await.expect("nothing was told");
+        updated.into_inner()
+    }
+
+    #[test]
+    fn a_change_before_the_first_look_is_told() {
+        let (memory, open, watch) = closed();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            memory.create("/memories/a.md", "one").unwrap();
+            open();
+            assert_eq!(told(listener, &memory).await, 1);
+        });
+        watch.join();
+    }
+
+    /// The first look finds the change, so no later one tells it.
+    #[test]
+    fn a_change_between_the_acknowledgement_and_listening_is_told() {
+        let (memory, open, watch) = closed();
+        memory.create("/memories/a.md", "one").unwrap();
+        Runtime::new().unwrap().block_on(async {
+            let listener = watch.listen();
+            open();
+            listener.beginning().wait().await;
+            assert_eq!(told(listener.telling_first(), &memory).await, 1);
+        });
+        watch.join();
+    }
+}

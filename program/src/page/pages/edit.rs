@@ -1,0 +1,369 @@
+//! A person edits a file beside the agent. What the agent does meanwhile is never overwritten unseen: the changes of both are
+//! merged, and the person decides where both changed the same lines.
+
+use maud::{Markup, html};
+use sha2::{Digest, Sha256};
+
+use super::{changeable, done, framed};
+use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::html::{self, Layout, form, hidden, link, plain_source, trail};
+use crate::page::params::{Params, given};
+use crate::page::site::{Room, Site};
+use memdir::Error;
+use memdir::path::MemoryPath;
+use memdir::text::unified_diff;
+use memdir::text::{Merged, count_conflict_marks, merge};
+
+/// The largest file that a browser edits well.
+const MAX_EDITED: usize = 2 << 20;
+
+/// How the lines of a file end. A form sends one kind only, whatever they were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Lf,
+    CrLf,
+}
+
+pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let path = params.path()?;
+    let text = match room.memory().read(path.as_str()) {
+        Ok(text) => text,
+        // A draft of it may be there still.
+        Err(Error::Refused(sentence)) if !room.memory().exists(path.as_str())? => {
+            let content = missing(site, room, &path, "", &sentence);
+            return Ok(Done::Missing(framed(
+                (site, room, params),
+                "Edit",
+                "file",
+                &path,
+                &content,
+            )?));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    editable(&text)?;
+    let opened = Opened::new(&text);
+    let content = editor(site, room, &path, &text, &opened, None);
+    Ok(Done::Page(framed((site, room, params), "Edit", "file", &path, &content)?))
+}
+
+pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let path = params.path()?;
+    let memory = room.memory();
+    let mine = unified(params.text.as_deref().unwrap_or_default());
+    let opened = Opened {
+        base: params.base.clone().unwrap_or_default(),
+        was: unified(params.was.as_deref().unwrap_or_default()),
+    };
+    let unchanged = |content: Markup| -> Answer {
+        Ok(Done::Unchanged(framed((site, room, params), "Edit", "file", &path, &content)?))
+    };
+    let is_gone =
+        "Not saved: the file was deleted or moved while you edited it. Your text is still here.";
+    let theirs = match memory.read(path.as_str()) {
+        Ok(theirs) => theirs,
+        Err(Error::Refused(_)) => return unchanged(missing(site, room, &path, &mine, is_gone)),
+        Err(error) => return Err(error.into()),
+    };
+    if fingerprint(&theirs) != opened.base {
+        return unchanged(conflict(site, room, &path, &theirs, &mine, &opened));
+    }
+    let has_marks = count_conflict_marks(&mine) > count_conflict_marks(&unified(&theirs));
+    if has_marks && given(&params.marks).is_none() {
+        return unchanged(editor(site, room, &path, &mine, &opened, Some(Problem::Marks)));
+    }
+    let text = match editable(&theirs)? {
+        Ending::Lf => mine.clone(),
+        Ending::CrLf => mine.replace('\n', "\r\n"),
+    };
+    if text == theirs {
+        let unchanged = [("path", path.as_str()), ("done", "nothing")];
+        return Ok(Done::See(link(room.number, "file", &unchanged)));
+    }
+    match memory.write(path.as_str(), &text, Some(&theirs)) {
+        Ok(()) => Ok(done(room, "file", &path, "saved")),
+        Err(Error::Refused(sentence)) => match memory.read(path.as_str()) {
+            // Between the look and the write.
+            Ok(now) if now != theirs => {
+                unchanged(conflict(site, room, &path, &now, &mine, &opened))
+            }
+            Err(Error::Refused(_)) => unchanged(missing(site, room, &path, &mine, is_gone)),
+            _ => {
+                let problem = Problem::Refused(&sentence);
+                unchanged(editor(site, room, &path, &mine, &opened, Some(problem)))
+            }
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The text on which an edit stands. The form carries it, because no history may be kept: with it, what was changed
+/// meanwhile can be merged.
+struct Opened {
+    /// The fingerprint of the file's content.
+    base: String,
+    /// The content, with lines as a form has them.
+    was: String,
+}
+
+impl Opened {
+    fn new(text: &str) -> Self {
+        Self { base: fingerprint(text), was: unified(text) }
+    }
+
+    /// The text, if it is the one that the fingerprint is of.
+    fn text(&self) -> Option<&str> {
+        let is_it = fingerprint(&self.was) == self.base
+            || fingerprint(&self.was.replace('\n', "\r\n")) == self.base;
+        is_it.then_some(&self.was)
+    }
+
+    fn fields(&self) -> Markup {
+        html! {
+            (hidden("base", &self.base))
+            textarea name="was" hidden aria-label="The text that was opened" autocomplete="off" { "\n" (self.was) }
+        }
+    }
+}
+
+/// Why a text was not saved that stands on what is in the file.
+#[derive(Clone, Copy)]
+enum Problem<'p> {
+    Refused(&'p str),
+    /// It has conflict marks.
+    Marks,
+}
+
+/// What tells one text from another.
+fn fingerprint(text: &str) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(text))
+}
+
+/// The text of a form, whose lines end as in most files.
+pub(super) fn unified(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}
+
+/// How the lines end, if a form can carry the text without changing what nobody changed.
+pub(super) fn editable(text: &str) -> Result<Ending, Refusal> {
+    let refused = |why: &str| {
+        Err(Refusal::wrong(format!(
+            "This file cannot be edited in a browser: {why}. Use memdir edit."
+        )))
+    };
+    if text.len() > MAX_EDITED {
+        return refused("it is too large");
+    }
+    if text.contains('\0') {
+        return refused("a form cannot carry its NUL characters");
+    }
+    let crlf = text.matches("\r\n").count();
+    match (text.matches('\r').count(), text.matches('\n').count()) {
+        (0, _) => Ok(Ending::Lf),
+        (returns, feeds) if returns == crlf && feeds == crlf => Ok(Ending::CrLf),
+        _ => refused("its lines end in several ways"),
+    }
+}
+
+fn area(text: &str, label: &str) -> Markup {
+    html! {
+        // The browser drops the first line ending of a text area, which is this one.
+        textarea #text name="text" spellcheck="false" autocomplete="off" autofocus aria-label=(label) { "\n" (unified(text)) }
+        (html::hidden_characters(text))
+    }
+}
+
+/// The part of a page in which the text of a file is edited. The script keeps a draft of it where that may be.
+fn editing(room: &Room, path: &MemoryPath, form: &Markup) -> Markup {
+    let draft = room.shown.keeps_drafts.then_some(path.as_str());
+    html! {
+        p #stale .warning role="alert" hidden {
+            "The file was changed meanwhile. Save, and the changes of both are merged: nothing is lost."
+        }
+        div.editor data-editing=(path.as_str()) data-draft=[draft] { (form) }
+    }
+}
+
+fn editor(
+    site: &Site,
+    room: &Room,
+    path: &MemoryPath,
+    text: &str,
+    opened: &Opened,
+    problem: Option<Problem<'_>>,
+) -> Markup {
+    let has_marks = matches!(problem, Some(Problem::Marks));
+    let fields = html! {
+        (hidden("path", path.as_str()))
+        (opened.fields())
+        (area(text, "Text of the file"))
+        div.buttons {
+            button.primary type="submit" { "Save" }
+            @if has_marks {
+                button type="submit" name="marks" value="1" { "Save it with the marks" }
+            }
+            a.button href=(html::link_to(room.number, path)) { "Cancel" }
+        }
+    };
+    html! {
+        header.page-head { (trail(room.number, path)) }
+        @match problem {
+            Some(Problem::Refused(sentence)) => p.warning role="alert" { "Not saved: " (sentence) },
+            Some(Problem::Marks) => p.warning role="alert" {
+                "Not saved: the text still has conflict marks, the lines that begin with " code { "<<<<<<<" } ", "
+                code { "=======" } " and " code { ">>>>>>>" }
+                ". Decide what stays between them, delete the marks, and save again."
+            },
+            None => {}
+        }
+        (editing(room, path, &form(site, room, "edit", &fields)))
+    }
+}
+
+/// The file was changed since it was opened: a merge of both, as far as that can be made.
+fn conflict(
+    site: &Site,
+    room: &Room,
+    path: &MemoryPath,
+    theirs: &str,
+    mine: &str,
+    opened: &Opened,
+) -> Markup {
+    let now = Opened::new(theirs);
+    let Some(was) = opened.text() else {
+        return two_texts(site, room, path, &now, mine);
+    };
+    let Merged { text, conflicts, .. } = merge(was, mine, &now.was);
+    let fields = html! {
+        (hidden("path", path.as_str()))
+        (now.fields())
+        (area(&text, "Merged text"))
+        div.buttons {
+            button.primary type="submit" { "Save the merged text" }
+            a.button href=(html::link_to(room.number, path)) { "Keep what is there" }
+        }
+    };
+    let difference = unified_diff("there", now.was.as_bytes(), "merged", text.as_bytes());
+    html! {
+        header.page-head { (trail(room.number, path)) }
+        p.warning role="alert" {
+            "Not saved: the file was changed while you edited it. "
+            @if conflicts == 0 {
+                "The changes are at different lines, and the text below has both. Look at it and save it."
+            } @else {
+                "The text below has the changes of both. At " (conflicts)
+                @if conflicts == 1 { " place" } @else { " places" }
+                " both changed the same lines: it holds both sides there, between lines that begin with "
+                code { "<<<<<<<" } " and " code { ">>>>>>>" } ". Decide what stays, delete the marks, and save it."
+            }
+        }
+        (editing(room, path, &form(site, room, "edit", &fields)))
+        section { h2 { "From what is there to the merged text" } (html::diff(&difference, Layout::SideBySide)) }
+        details.content { summary { "What is there now" } (plain_source(theirs)) }
+        details.content { summary { "Your text" } (yours(site, room, path, &now, mine)) }
+    }
+}
+
+/// The person's own text, for who wants it and not the merged one.
+fn yours(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &str) -> Markup {
+    let fields = html! {
+        (hidden("path", path.as_str()))
+        (now.fields())
+        textarea #mine name="text" spellcheck="false" aria-label="Your text" { "\n" (mine) }
+        div.buttons { (ways(room, path)) }
+    };
+    html! { div.editor { (form(site, room, "edit", &fields)) } }
+}
+
+/// What can be done with a text that came second.
+fn ways(room: &Room, path: &MemoryPath) -> Markup {
+    let beside = beside(path);
+    html! {
+        button type="submit" name="to" value=(beside) formaction=(link(room.number, "new", &[])) {
+            "Save it as " (beside)
+        }
+        button type="submit" { "Save this over it" }
+    }
+}
+
+/// Both texts, where nobody knows what they were made from.
+fn two_texts(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &str) -> Markup {
+    let difference = unified_diff("theirs", now.was.as_bytes(), "yours", mine.as_bytes());
+    let fields = html! {
+        (hidden("path", path.as_str()))
+        (now.fields())
+        (area(mine, "Your text"))
+        div.buttons {
+            (ways(room, path))
+            a.button href=(html::link_to(room.number, path)) { "Keep what is there" }
+        }
+    };
+    html! {
+        header.page-head { (trail(room.number, path)) }
+        p.warning role="alert" {
+            "Not saved: the file was changed while you edited it. Below is what it holds now, and your text. Put into yours "
+            "what you want to keep of the other, and save it; or keep both."
+        }
+        section { h2 { "From what is there to yours" } (html::diff(&difference, Layout::SideBySide)) }
+        div.sides {
+            section { h2 { "What is there now" } (plain_source(&now.was)) }
+            section { h2 { "Yours" } (editing(room, path, &form(site, room, "edit", &fields))) }
+        }
+    }
+}
+
+/// The file is not there, or not any more.
+fn missing(site: &Site, room: &Room, path: &MemoryPath, mine: &str, sentence: &str) -> Markup {
+    let fields = html! {
+        (hidden("to", path.as_str()))
+        (area(mine, "Your text"))
+        div.buttons {
+            button.primary type="submit" { "Make the file again" }
+            a.button href=(html::link_to(room.number, path)) { "Leave it deleted" }
+        }
+    };
+    html! {
+        header.page-head { (trail(room.number, path)) }
+        p.warning role="alert" { (html::shown(sentence)) }
+        (editing(room, path, &form(site, room, "new", &fields)))
+    }
+}
+
+/// A path beside another one, for a second text: `/memories/notes.mine.md`.
+fn beside(path: &MemoryPath) -> String {
+    match path.as_str().rsplit_once('.') {
+        Some((stem, extension)) if !extension.contains('/') && !stem.ends_with('/') => {
+            format!("{stem}.mine.{extension}")
+        }
+        _ => format!("{path}.mine"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_edited_only_if_a_form_can_carry_it() {
+        assert_eq!(editable("").ok(), Some(Ending::Lf));
+        assert_eq!(editable("a\nb").ok(), Some(Ending::Lf));
+        assert_eq!(editable("a\r\nb\r\n").ok(), Some(Ending::CrLf));
+        for text in ["a\r\nb\n", "a\rb", "a\0", "\n\r"] {
+            assert!(editable(text).is_err(), "{text:?}");
+        }
+        assert!(editable(&"a".repeat(MAX_EDITED + 1)).is_err());
+    }
+
+    #[test]
+    fn a_second_text_has_a_name_of_its_own() {
+        for (path, wanted) in [
+            ("/memories/a.md", "/memories/a.mine.md"),
+            ("/memories/v1.2/notes", "/memories/v1.2/notes.mine"),
+            ("/memories/.hidden", "/memories/.hidden.mine"),
+        ] {
+            assert_eq!(beside(&MemoryPath::parse(path).unwrap()), wanted);
+        }
+    }
+}

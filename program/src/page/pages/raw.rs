@@ -1,0 +1,33 @@
+//! A file as it is: a picture in a page, or bytes to keep.
+
+use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::params::Params;
+use crate::page::site::{Room, Site};
+use memdir::Image;
+use memdir::path::MemoryPath;
+use memdir::store::StoreError;
+
+/// A picture, if it is one that the model can see.
+pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> Answer {
+    let bytes = bytes(room, &params.path()?)?;
+    match Image::in_bytes(&bytes) {
+        Some(image) => Ok(Done::Image(image.media_type, bytes)),
+        None => Err(Refusal::not_found("It is not a picture.")),
+    }
+}
+
+/// The bytes of a file, which a browser keeps and does not show.
+pub(in crate::page) fn download(_: &Site, room: &Room, params: &Params) -> Answer {
+    let path = params.path()?;
+    let bytes = bytes(room, &path)?;
+    Ok(Done::File(path.name().unwrap_or("memory").to_owned(), bytes))
+}
+
+fn bytes(room: &Room, path: &MemoryPath) -> Result<Vec<u8>, Refusal> {
+    room.memory().store().read(path).map_err(|error| match error {
+        StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled => {
+            memdir::Error::Store(error).into()
+        }
+        error => Refusal::not_found(format!("{path}: {error}")),
+    })
+}

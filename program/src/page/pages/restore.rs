@@ -1,0 +1,112 @@
+//! A version is brought back, after its difference from what is there was shown.
+
+use maud::{Markup, html};
+
+use super::version::versions_of;
+use super::{Question, changeable, framed, id_field, taken_back};
+use crate::page::answer::{Answer, Done};
+use crate::page::html::{self, Layout, hidden, shown, time};
+use crate::page::params::{Params, given};
+use crate::page::site::{Room, Site};
+use memdir::history::{HistoryError, Version};
+use memdir::path::MemoryPath;
+use memdir::text::unified_diff;
+
+pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let id = params.id()?;
+    let versions = versions_of(room, id)?;
+    let path = versions[0].path.clone();
+    let what = html! {
+        @for version in &versions { (brought_back(room, version)) }
+        p { "It becomes a new version, and can be taken back." }
+    };
+    let question = Question {
+        title: "Restore?",
+        what,
+        warning: None,
+        page: "restore",
+        // What is there now was shown.
+        fields: html! { (id_field(id)) (hidden("overwrite", "1")) },
+        does: "Restore",
+    };
+    let content = question.asked(site, room, &path);
+    Ok(Done::Page(framed((site, room, params), "Restore", "history", &path, &content)?))
+}
+
+/// What will be there, and how it differs from what is there now.
+fn brought_back(room: &Room, version: &Version) -> Markup {
+    let memory = room.memory();
+    let is_there = memory.exists(version.path.as_str()).unwrap_or(false);
+    let then = memory.read_version(version.id);
+    let now = memory.store().read(&version.path);
+    html! {
+        section {
+            p {
+                strong { (shown(version.path.relative())) } " as of " (time(version.time))
+                @if !is_there { ", which is made again where it was" }
+            }
+            @if let (Ok(then), Ok(now)) = (then, now) {
+                (html::diff(&unified_diff("now", &now, "then", &then), Layout::Inline))
+            }
+        }
+    }
+}
+
+pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Answer {
+    changeable(room)?;
+    let id = params.id()?;
+    match room.memory().restore(id, given(&params.overwrite).is_some()) {
+        Ok(restored) => Ok(taken_back(room, &restored, "restored")),
+        Err(error @ HistoryError::Conflict { .. }) => conflict(site, room, params, &error),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Why nothing was taken back, with the paths.
+pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> Answer {
+    let root = MemoryPath::root();
+    let content = html! {
+        header.page-head { h1 { "Nothing was changed" } }
+        (in_conflict(room, error))
+    };
+    Ok(Done::Unchanged(framed(
+        (site, room, params),
+        "Nothing was changed",
+        "history",
+        &root,
+        &content,
+    )?))
+}
+
+/// What a change cannot be taken back for.
+pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
+    let in_the_way = match error {
+        HistoryError::Conflict { in_the_way, .. } => &in_the_way[..],
+        _ => &[],
+    };
+    let changed: Vec<&MemoryPath> =
+        error.paths().iter().filter(|path| !in_the_way.contains(path)).collect();
+    html! {
+        @if !changed.is_empty() {
+            p.warning role="alert" { "Later changes stand on it:" }
+            (links(room, changed))
+            p { "Look at their timelines: take back the later changes first, or restore a version of each file." }
+        }
+        @if !in_the_way.is_empty() {
+            p.warning role="alert" { "Something else is in the way:" }
+            (links(room, in_the_way))
+            p { "A file cannot be where a directory is, nor below another file: delete or rename what is there first." }
+        }
+    }
+}
+
+fn links<'p>(room: &Room, paths: impl IntoIterator<Item = &'p MemoryPath>) -> Markup {
+    html! {
+        ul.concerned {
+            @for path in paths {
+                li { (html::path_link(room.number, path, true)) }
+            }
+        }
+    }
+}

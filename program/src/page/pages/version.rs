@@ -1,0 +1,158 @@
+//! One version: what it changed, what it left, and how that differs from what the file holds now.
+
+use maud::{Markup, html};
+
+use super::changes::has_past;
+use super::searched::{Searched, carried};
+use super::{changes, framed};
+use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::html::{
+    self, Layout, Notices, actor, link, operation, parts, path_link, shown, source, time,
+};
+use crate::page::params::{Params, given};
+use crate::page::site::{Room, Site};
+use crate::with::with;
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Version};
+use memdir::text::{count_lines, human_size, unified_diff};
+
+/// The version with this id; with the id of a change, all that it made.
+pub(super) fn versions_of(room: &Room, id: HistoryId) -> Result<Vec<Version>, Refusal> {
+    let memory = room.memory();
+    let of_change = with(HistoryQuery::default(), |query| query.change = Some(id));
+    let found = memory.history(&of_change)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    // The page after the next id begins with it; ids are compared as they sort.
+    let since = with(HistoryQuery::default(), |query| query.since = Some(id.time()));
+    let all = memory.history(&since)?;
+    let version = all.into_iter().find(|version| version.id == id);
+    version.map(|version| vec![version]).ok_or_else(|| HistoryError::Unknown(id.to_string()).into())
+}
+
+pub(in crate::page) fn version(site: &Site, room: &Room, params: &Params) -> Answer {
+    let id = params.id()?;
+    let versions = versions_of(room, id)?;
+    let path = versions[0].path.clone();
+    let content = match &versions[..] {
+        [version] if version.id == id => one(room, version, params)?,
+        versions => html! {
+            header.page-head { h1 { "One change" } }
+            (changes::list(room, versions))
+        },
+    };
+    Ok(Done::Page(framed((site, room, params), "Version", "history", &path, &content)?))
+}
+
+fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusal> {
+    let id = version.id.to_string();
+    let to = |page: &str| link(room.number, page, &[("id", &id)]);
+    let can_change = !room.shown.is_read_only && has_past(version);
+    Ok(html! {
+        header.page-head {
+            h1 { (operation(version.operation)) " " (path_link(room.number, &version.path, true)) }
+            p.meta {
+                (actor(room.number, version.actor.as_deref())) (time(version.time))
+                @if let Some(size) = version.size { span { (human_size(size)) } }
+                @if version.is_current { span.tag.current { "current" } }
+            }
+            div.actions {
+                a.button #timeline href=(link(room.number, "history", &[("path", version.path.as_str())])) { "Timeline" }
+                @if !room.shown.is_read_only {
+                    a.button href=(link(room.number, "undo", &[("id", &version.change.to_string())])) { "Undo this change" }
+                }
+                @if can_change {
+                    a.button href=(to("restore")) { "Restore this version" }
+                    @if version.size.is_some() { a.button.danger href=(to("redact")) { "Redact" } }
+                }
+            }
+        }
+        @if let Some(reason) = &version.redacted {
+            p.note { "The content was redacted: " (shown(reason)) }
+        } @else {
+            section {
+                (layouts(room, "version", &[("id", &id)], params.layout(), "What it changed"))
+                (changed(room, version.id, params.layout()))
+            }
+            (since_then(room, version, params.layout()))
+            (content(room, version, params))
+        }
+        dl.facts {
+            dt { "Version" } dd { code { (id) } }
+            dt { "Change" } dd { code { (version.change.to_string()) } }
+            @if let Some(sha256) = &version.sha256 { dt { "SHA-256" } dd { code { (sha256) } } }
+        }
+    })
+}
+
+/// A heading over a diff, with the two ways to show it.
+pub(super) fn layouts(
+    room: &Room,
+    page: &str,
+    ids: &[(&str, &str)],
+    layout: Layout,
+    title: &str,
+) -> Markup {
+    let to = |way| link(room.number, page, &[ids, &[("diff", way)]].concat());
+    let is_inline = layout == Layout::Inline;
+    html! {
+        div.heading {
+            h2 { (title) }
+            nav.tabs.small aria-label="Layout" {
+                a href=(to("inline")) aria-current=[is_inline.then_some("true")] { "Inline" }
+                a href=(to("side")) aria-current=[(!is_inline).then_some("true")] { "Side by side" }
+            }
+        }
+    }
+}
+
+/// What the change of a version did to its file.
+pub(super) fn changed(room: &Room, id: HistoryId, layout: Layout) -> Markup {
+    match room.memory().diff(id, None) {
+        Ok(made) => html::diff(&made, layout),
+        Err(error) => html! { p.note { (room.said(&error)) } },
+    }
+}
+
+/// How what the file holds now differs from the version.
+fn since_then(room: &Room, version: &Version, layout: Layout) -> Markup {
+    if version.is_current {
+        return html! {};
+    }
+    let memory = room.memory();
+    let (Ok(then), Ok(now)) = (memory.read_version(version.id), memory.store().read(&version.path))
+    else {
+        return html! {};
+    };
+    let made = unified_diff("then", &then, "now", &now);
+    html! {
+        section { h2 { "What changed since then" } (html::diff(&made, layout)) }
+    }
+}
+
+/// What the version left. It is open if something is searched for, which is marked in it, or a further part is asked for.
+fn content(room: &Room, version: &Version, params: &Params) -> Markup {
+    let Ok(content) = room.memory().read_version(version.id) else { return html! {} };
+    let searched = Searched::or_nothing(params);
+    let body = match std::str::from_utf8(&content) {
+        Ok("") => html! { p.note { "It is empty." } },
+        Ok(text) => {
+            let total = usize::try_from(count_lines(text.as_bytes())).unwrap_or(usize::MAX);
+            let first = params.from().min(total.max(1));
+            let found = |line: &str| searched.places(line);
+            let part = |from: usize| {
+                let (id, from) = (version.id.to_string(), from.to_string());
+                let asked = [&[("id", &*id), ("from", &from)][..], &carried(params)].concat();
+                link(room.number, "version", &asked) + "#content"
+            };
+            html! {
+                (source(text, first, Notices { rules: &|_| Vec::new(), found: &found }))
+                (parts(total, first, &part))
+            }
+        }
+        Err(_) => html! { p.note { "It is not text." } },
+    };
+    html! {
+        details.content #content open[searched.query().is_some() || given(&params.from).is_some()] { summary { "The whole content" } (body) }
+    }
+}
