@@ -5,13 +5,13 @@
 
 mod bootstrap;
 mod find_sensitive;
+mod grep;
+mod grep_history;
 #[cfg(feature = "cli")]
 mod import;
 mod index;
 mod list;
 mod read;
-mod search;
-mod search_history;
 mod shared_watch;
 mod stats;
 mod watch;
@@ -21,16 +21,16 @@ pub use bootstrap::Project;
 pub use find_sensitive::SensitiveMatch;
 pub(crate) use find_sensitive::find_sensitive;
 #[cfg(feature = "cli")]
+pub(crate) use grep::cut;
+pub(crate) use grep::search;
+pub use grep::{Match, Query};
+pub use grep_history::PastMatch;
+pub(crate) use grep_history::search_history;
+#[cfg(feature = "cli")]
 pub(crate) use import::{Fate, ImportPlan, InTheWay};
 pub(crate) use index::index;
 pub(crate) use list::{exists, list};
 pub(crate) use read::{read, read_shown};
-#[cfg(feature = "cli")]
-pub(crate) use search::cut;
-pub(crate) use search::search;
-pub use search::{Match, Query};
-pub use search_history::PastMatch;
-pub(crate) use search_history::search_history;
 pub use shared_watch::SharedWatch;
 pub use stats::Stats;
 pub(crate) use stats::stats;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::search::{Query, cut};
+use super::grep::{Query, cut};
 use crate::cancel;
 use crate::history::{HistoryError, Recorder, Version};
 use crate::path::MemoryPath;
