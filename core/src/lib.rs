@@ -89,7 +89,9 @@ pub use check::{Checked, check};
 pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
-pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
+pub use files::{
+    GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, Stats, Watch,
+};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};

@@ -3,7 +3,7 @@
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
-use super::timeline::State;
+use super::timeline::FileState;
 use crate::text_diff::unified_diff;
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
@@ -52,7 +52,7 @@ impl Recorder {
         let Some(number) = number else { return Ok((None, Vec::new())) };
         let moment = &snapshot.timeline.moments[number];
         match moment.state {
-            State::Gone => Ok((None, Vec::new())),
+            FileState::Gone => Ok((None, Vec::new())),
             _ => Ok((Some(moment.path.clone()), self.content_of(snapshot, number)?)),
         }
     }

@@ -10,7 +10,7 @@ use std::time::UNIX_EPOCH;
 use super::error::HistoryError;
 use super::reading::Reading;
 use super::record::Digest;
-use super::timeline::{Moment, State};
+use super::timeline::{FileState, Moment};
 use memdir_store::HistoryId;
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
@@ -114,7 +114,7 @@ fn blob(
 ) -> Result<usize, FastImportError> {
     let moment = &reading.snapshot.timeline.moments[number];
     let mut known = match moment.state {
-        State::Content(content) => Some(content.sha256),
+        FileState::Content(content) => Some(content.sha256),
         _ => None,
     };
     if let Some(mark) = known.and_then(|digest| marks.get(&digest)) {

@@ -6,14 +6,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
 
 use super::error::HistoryError;
-use super::record::{Content, Record};
+use super::record::{ContentId, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 use memdir_store::HistoryId;
 use memdir_store::Operation;
 
 /// A content that is to be kept as a whole.
-type Whole = (Content, Vec<u8>);
+type Whole = (ContentId, Vec<u8>);
 
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.

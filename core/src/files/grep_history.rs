@@ -1,8 +1,8 @@
-//! `search_history`: what files held once, and hold no more.
+//! `grep_history`: what files held once, and hold no more.
 
 use std::collections::{HashMap, HashSet};
 
-use super::search::Query;
+use super::grep::GrepQuery;
 use crate::cancel;
 use crate::history::{HistoryError, Recorder, Version};
 use crate::path::MemoryPath;
@@ -13,7 +13,7 @@ use crate::text::excerpt;
 /// A line or a name that is in the history, and not in the files as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PastMatch {
+pub struct HistoryMatch {
     /// The newest version that has it.
     pub version: Version,
     /// The number of the line, counted from 1; `None` if the name was found.
@@ -23,13 +23,13 @@ pub struct PastMatch {
 }
 
 /// The first `limit` matches, newest first.
-pub(crate) fn search_history(
+pub(crate) fn grep_history(
     recorder: &Recorder,
     policies: &Policies,
     path: &MemoryPath,
-    query: &Query,
+    query: &GrepQuery,
     limit: usize,
-) -> Result<Vec<PastMatch>, HistoryError> {
+) -> Result<Vec<HistoryMatch>, HistoryError> {
     let reading = recorder.reading()?;
     let mut found = Vec::new();
     // What each file has now, and what newer versions of it have.
@@ -47,7 +47,7 @@ pub(crate) fn search_history(
             && !version.is_current
         {
             let (version, text) = (version.clone(), excerpt(name, at));
-            found.push(PastMatch { version, line: None, text });
+            found.push(HistoryMatch { version, line: None, text });
         }
         let Some(content) = reading.left_by(&listed)? else { continue };
         let Ok(content) = std::str::from_utf8(&content) else { continue };
@@ -58,7 +58,7 @@ pub(crate) fn search_history(
                 && !version.is_current
             {
                 let (version, text) = (version.clone(), excerpt(line, at));
-                found.push(PastMatch { version, line: Some(number), text });
+                found.push(HistoryMatch { version, line: Some(number), text });
             }
         }
     }
