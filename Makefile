@@ -542,7 +542,7 @@ lint-rust:
 	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
 		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
 	fi
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-regex --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)
@@ -698,7 +698,7 @@ publish-npm:
 	done
 
 publish-crates:
-	@cargo publish --locked --package memdir
+	@cargo publish --locked --workspace
 
 publish-maven:
 	@release/publish-maven

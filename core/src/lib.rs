@@ -93,7 +93,6 @@ mod page;
 mod per_process;
 mod policies;
 mod process;
-mod regex;
 mod repair;
 #[doc(hidden)]
 pub mod thread_pool;

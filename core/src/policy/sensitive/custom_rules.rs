@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use memdir_regex::Regex;
+
 use super::rule::floor;
 use super::steps;
 use crate::error::{ConfigError, Error};
-use crate::regex::Regex;
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
@@ -64,7 +65,9 @@ impl SensitiveRule {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
         }
-        let regex = Regex::new(pattern, false, Some(MAX_COMPILED_BYTES))
+        let regex = Regex::builder()
+            .size_limit(MAX_COMPILED_BYTES)
+            .build(pattern)
             .map_err(|error| wrong(&error.to_string()))?;
         if regex.find("").is_some() {
             return Err(wrong("it matches the empty text, and so everywhere"));
