@@ -542,7 +542,7 @@ lint-rust:
 	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
 		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
 	fi
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-regex --package memdir-sensitive-text --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)
@@ -698,7 +698,7 @@ publish-npm:
 	done
 
 publish-crates:
-	@cargo publish --locked --package memdir
+	@cargo publish --locked --workspace
 
 publish-maven:
 	@release/publish-maven
@@ -709,7 +709,7 @@ publish-github:
 
 .PHONY: bench
 bench: wheel ## measure against the SDKs' own tools
-	@cargo bench --quiet --package memdir
+	@cargo bench --quiet --package memdir --package memdir-sensitive-text
 	@$(BIN)/pip install --quiet --force-reinstall --no-deps --target target/bench-python target/wheels/memdir-*.whl
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/view.py
 	@PYTHONPATH=target/bench-python $(BIN)/python bindings-python/benches/async_view.py

@@ -1,6 +1,6 @@
 //! A memory's options, under their JavaScript names.
 
-use memdir::policy::sensitive::SensitiveRule;
+use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
 use napi::ValueType;
@@ -77,7 +77,7 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
             other => return Err(wrong(name, format!(".{id} must be a string"), other)),
         }
     }
-    SensitiveRule::all(patterns).map_err(|error| refused(name, error))
+    custom_rules(patterns).map_err(|error| refused(name, error))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
+use memdir::policy::sensitive::{SensitiveRule, SensitiveText, custom_rules};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{ConfigError, Durability, EncryptionKey, Error, MemoryOptions, OnExisting};
 use pyo3::Borrowed;
@@ -256,7 +256,7 @@ impl Kind for Rules {
 
     fn read(name: &str, given: &Bound<'_, PyAny>) -> Result<Vec<SensitiveRule>, Error> {
         match given.extract::<BTreeMap<String, String>>() {
-            Ok(patterns) => SensitiveRule::all(patterns),
+            Ok(patterns) => custom_rules(patterns),
             Err(_) => Err(wrong(name, "a dict of str", given)),
         }
     }

@@ -199,7 +199,7 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
             Ok((id.option("sensitive_rules")?, pattern.option("sensitive_rules")?))
         });
         options.sensitive_rules =
-            sensitive::SensitiveRule::all(rules.collect::<Result<Vec<_>, MemdirError>>()?)?;
+            sensitive::custom_rules(rules.collect::<Result<Vec<_>, MemdirError>>()?)?;
         options.sensitive_on_view = given.sensitive_on_view;
         options.expire_after =
             given.expire_after.map(|span| span.option("expire_after")).transpose()?;

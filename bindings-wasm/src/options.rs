@@ -1,6 +1,6 @@
 //! A memory's options, under their JavaScript names.
 
-use memdir::policy::sensitive::SensitiveRule;
+use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
 use serde_json::Value as Json;
@@ -50,7 +50,7 @@ fn rules(name: &str, given: &Json) -> Result<Vec<SensitiveRule>, Failure> {
             other => return Err(wrong(name, format!(".{id} must be a string"), other)),
         }
     }
-    SensitiveRule::all(patterns).map_err(|error| refused(name, error))
+    custom_rules(patterns).map_err(|error| refused(name, error))
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence shows it.

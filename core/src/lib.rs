@@ -75,7 +75,6 @@ mod image;
 mod memory;
 mod options;
 mod policies;
-mod regex;
 mod repair;
 #[doc(hidden)]
 pub mod thread_pool;

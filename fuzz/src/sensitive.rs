@@ -1,7 +1,7 @@
 //! Sensitive text: findings are where they can be, nothing that was found is left over, and no text takes
 //! longer than its length allows.
 
-use memdir::policy::sensitive::{SensitiveRule, find, redact};
+use memdir_sensitive_text::{SensitiveRule, find, redact};
 
 use crate::UNIT;
 
@@ -64,14 +64,14 @@ fn end_of_line(text: &str, number: usize) -> usize {
     text.match_indices('\n').nth(number).map_or(text.len(), |(at, _)| at)
 }
 
-/// The bytes that are looked at are counted only in a build for fuzzing; the core's own tests count them, too
-/// (`core/src/policy/sensitive/linear.rs`), on the corpus of this target among others.
+/// The bytes that are looked at are counted only in a build for fuzzing; the crate's own tests count them, too
+/// (`sensitive-text/src/linear.rs`), on the corpus of this target among others.
 #[cfg(not(fuzzing))]
 fn takes_linear_time(_: &str, _: &str, _: &[SensitiveRule]) {}
 
 #[cfg(fuzzing)]
 fn takes_linear_time(head: &str, tail: &str, own: &[SensitiveRule]) {
-    use memdir::policy::sensitive::count_steps;
+    use memdir_sensitive_text::count_steps;
 
     const SMALL: usize = 3_000;
     let steps = |size: usize| {

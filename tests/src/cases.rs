@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memdir::policy::PathPattern;
-use memdir::policy::sensitive::SensitiveRule;
+use memdir::policy::sensitive::custom_rules;
 use memdir::{Content, MemoryOptions};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -273,7 +273,7 @@ fn set(options: &mut MemoryOptions, name: &str, value: Value) -> Result<(), Box<
         "sensitive_text" => options.sensitive_text = read::<String>(value)?.parse()?,
         "sensitive_rules" => {
             let rules = read::<BTreeMap<String, String>>(value)?;
-            options.sensitive_rules = SensitiveRule::all(rules)?;
+            options.sensitive_rules = custom_rules(rules)?;
         }
         "sensitive_on_view" => options.sensitive_on_view = read(value)?,
         "event_content" => options.event_content = read(value)?,

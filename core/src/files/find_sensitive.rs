@@ -42,13 +42,9 @@ pub(crate) fn find_sensitive(
             && let Some(text) = text(store, &entry.path)?
         {
             let findings = sensitive::find(&text, rules);
-            let (mut line, mut counted) = (1, 0);
-            for finding in findings {
-                let start = finding.range.start;
-                line += text.as_bytes()[counted..start].iter().filter(|b| **b == b'\n').count();
-                counted = start;
-                let (path, rule) = (entry.path.clone(), finding.rule.to_owned());
-                found.push(SensitiveMatch { path, line: Some(line as u64), rule });
+            for (line, rule) in sensitive::numbered(&text, &findings) {
+                let (path, rule) = (entry.path.clone(), rule.to_owned());
+                found.push(SensitiveMatch { path, line: Some(line), rule });
             }
         }
     }

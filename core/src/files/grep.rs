@@ -4,12 +4,12 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
 
 use memchr::memmem::Finder;
+use memdir_regex::Regex;
 
 use crate::cancel;
 use crate::error::{ConfigError, Error};
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
-use crate::regex::Regex;
 use crate::store::{Node, Store, StoreError};
 use crate::text::excerpt;
 
@@ -166,8 +166,8 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
     }
-    Regex::new(pattern, ignores_case, Some(MAX_COMPILED_BYTES))
-        .map_err(|error| wrong(&error.to_string()))
+    let builder = Regex::builder().ignore_case(ignores_case).size_limit(MAX_COMPILED_BYTES);
+    builder.build(pattern).map_err(|error| wrong(&error.to_string()))
 }
 
 /// A place where a [`GrepQuery`] was found.

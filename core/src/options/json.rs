@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::MemoryOptions;
 use crate::error::{ConfigError, Error};
 use crate::policy::PathPattern;
-use crate::policy::sensitive::SensitiveRule;
+use crate::policy::sensitive::{SensitiveRule, custom_rules};
 use crate::value::Value;
 
 /// Declares the options: the name of each, and the function that reads its value.
@@ -168,7 +168,7 @@ fn rules(name: &str, given: &Json) -> Result<Vec<SensitiveRule>, Error> {
         Some(pattern) => Ok((id.as_str(), pattern)),
         None => Err(wrong(name, format!(".{id} must be a string"), pattern)),
     });
-    SensitiveRule::all(texts.collect::<Result<Vec<_>, _>>()?)
+    custom_rules(texts.collect::<Result<Vec<_>, _>>()?)
 }
 
 /// The key of an encrypted store; null is none. No error shows it.

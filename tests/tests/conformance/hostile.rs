@@ -4,7 +4,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
+use memdir::policy::sensitive::{SensitiveText, custom_rules};
 use memdir::policy::{PathPattern, StaleGuard};
 use memdir::{Durability, EncryptionKey, Error, Memory, MemoryOptions, OnExisting};
 use serde_json::Value;
@@ -64,7 +64,7 @@ fn set(options: &mut MemoryOptions, name: &str, value: &Value) -> Option<Result<
         "sensitive_rules" => {
             let rules =
                 value.as_object()?.iter().map(|(id, rule)| Some((put(id)?, put(rule.as_str()?)?)));
-            return Some(SensitiveRule::all(rules.collect::<Option<Vec<_>>>()?).map(drop));
+            return Some(custom_rules(rules.collect::<Option<Vec<_>>>()?).map(drop));
         }
         "encryption_key" => return Some(put(value.as_str()?)?.parse::<EncryptionKey>().map(drop)),
         "encrypt_names" => options.encrypt_names = value.as_bool()?,

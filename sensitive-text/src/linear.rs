@@ -1,10 +1,6 @@
 //! Tests that a scan takes linear time, also for texts that are made to keep it busy.
 
-use super::edit::{check_content, check_splice, shown, shown_lines};
-use super::{SensitiveRule, SensitiveText, Settings, count_steps, examples, find, redact, steps};
-use crate::path::MemoryPath;
-use crate::text::Splice;
-use crate::text::snippet;
+use super::{Edit, SensitiveRule, count_steps, examples, find, numbered, redact, redacted, steps};
 
 /// Keywords, and texts that rules match after them.
 const PIECES: [&str; 68] = [
@@ -158,22 +154,22 @@ fn hostile_texts_take_linear_time() {
 }
 
 #[test]
-fn commands_on_hostile_texts_take_linear_time() {
-    let path = MemoryPath::root().join("a").unwrap();
-    let settings = Settings { mode: SensitiveText::Redact, on_view: true, rules: Vec::new() };
+fn edits_with_hostile_texts_take_linear_time() {
     for piece in PIECES {
         assert_linear(piece, SMALL, 2000, |size| {
             let text = piece.repeat(size / piece.len());
             let middle = piece.len() * (text.len() / piece.len() / 2);
             count_steps(|| {
-                let _ = check_content(&settings, &path, &text);
-                shown(&settings, &text);
+                let found = find(&text, &[]);
+                drop((numbered(&text, &found), redact(&text, &found)));
+                drop(redacted(&text, &[]));
                 for range in [0..text.len(), middle..middle] {
-                    let splice = Splice { range, text: text.clone().into_bytes() };
-                    let _ = check_splice(&settings, &path, &text, &splice);
-                    let old = text.as_bytes();
-                    let cut = snippet(old, &splice);
-                    let _ = shown_lines(&settings, &path, old, &splice, cut);
+                    let edit = Edit::new(&text, range, &text).unwrap();
+                    if let Some(introduced) = edit.find(&[]) {
+                        drop((introduced.numbered(), introduced.redacted()));
+                    }
+                    let (first, lines) = edit.lines_around();
+                    drop(edit.redacted_lines(first, &lines, &[]));
                 }
             })
         });

@@ -1,6 +1,9 @@
 //! Finds sensitive text, and puts marks in its place.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use memchr::memchr_iter;
 
 use super::built_in;
 use super::custom_rules::SensitiveRule;
@@ -34,7 +37,7 @@ impl Finding<'_> {
 /// It takes linear time, whatever the text is.
 ///
 /// ```
-/// use memdir::policy::sensitive::find;
+/// use memdir_sensitive_text::find;
 ///
 /// let text = "staging: postgres://app:t7Kq-9zLw2@db/app";
 /// let found = find(text, &[]);
@@ -95,13 +98,52 @@ fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     merged
 }
 
-/// The mark for a finding of `rule`.
-pub(super) fn mark(rule: &str) -> String {
+/// Each finding's line in `text`, counted from 1, and its rule. It is the line where the finding begins.
+///
+/// `findings` are some or all of those that [`find`] returned for this text, in their order.
+#[must_use]
+pub fn numbered<'r>(text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)> {
+    numbered_after(0, text, findings)
+}
+
+/// The same for a text that has so many lines before it. The findings are ascending, so one pass counts the lines.
+pub(super) fn numbered_after<'r>(
+    lines_before: u64,
+    text: &str,
+    findings: &[Finding<'r>],
+) -> Vec<(u64, &'r str)> {
+    let (mut line, mut at) = (lines_before + 1, 0);
+    let mut number = |found: &Finding<'r>| {
+        let passed = &text.as_bytes()[at..found.range.start];
+        steps::add(passed.len());
+        line += memchr_iter(b'\n', passed).count() as u64;
+        at = found.range.start;
+        (line, found.rule)
+    };
+    findings.iter().map(&mut number).collect()
+}
+
+/// The mark for a finding of `rule`: `[REDACTED:rule]`.
+#[must_use]
+pub fn mark(rule: &str) -> String {
     format!("{MARK}{rule}]")
 }
 
+/// Whether a text has the beginning of a [`mark`], so it may come from a redacted text.
+#[must_use]
+pub fn has_mark(text: &str) -> bool {
+    text.contains(MARK)
+}
+
 /// The beginning of each mark.
-pub(super) const MARK: &str = "[REDACTED:";
+const MARK: &str = "[REDACTED:";
+
+/// The text with `[REDACTED:rule]` in the place of everything that [`find`] finds in it. Its lines keep their numbers.
+#[must_use]
+pub fn redacted<'t>(text: &'t str, own: &[SensitiveRule]) -> Cow<'t, str> {
+    let findings = find(text, own);
+    if findings.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(redact(text, &findings)) }
+}
 
 /// The text with `[REDACTED:rule]` in the place of each finding. A finding of several lines has the mark
 /// on each of them, so all lines keep their numbers.

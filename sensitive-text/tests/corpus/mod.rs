@@ -1,9 +1,9 @@
-//! The labelled corpus `tests/sensitive/corpus.jsonl`, and how well the rules do on it.
+//! The labelled corpus `corpus.jsonl`, and how well the rules do on it.
 //!
 //! All secrets in it are made up. A `¦` within each stands for nothing and is taken out when the
 //! corpus is read: with it, no scanner of a hosting site takes one for somebody's key.
 
-use memdir::policy::sensitive::find;
+use memdir_sensitive_text::find;
 
 /// One text, and the rules that should find something in it, one for each secret.
 pub(crate) struct Sample {
@@ -23,7 +23,7 @@ pub(crate) struct Score {
 }
 
 pub(crate) fn samples() -> Vec<Sample> {
-    let corpus = include_str!("../../../../tests/sensitive/corpus.jsonl");
+    let corpus = include_str!("corpus.jsonl");
     let sample = |line: &str| {
         let sample: serde_json::Value = serde_json::from_str(line).unwrap();
         let rules = sample["rules"].as_array().unwrap();

@@ -1,11 +1,12 @@
 //! Your own rules: each is a pattern that is searched for in the whole text.
 
+use std::fmt;
 use std::ops::Range;
+
+use memdir_regex::Regex;
 
 use super::rule::floor;
 use super::steps;
-use crate::error::{ConfigError, Error};
-use crate::regex::Regex;
 
 /// The longest pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
@@ -22,16 +23,16 @@ const AHEAD: usize = 256;
 /// The longest id, in bytes. Every sentence about a finding contains it.
 const MAX_ID_BYTES: usize = 64;
 
-/// A rule of your own for the option `sensitive_rules`.
+/// A rule of your own, in addition to the built-in ones.
 ///
 /// ```
-/// use memdir::policy::sensitive::{SensitiveRule, find};
+/// use memdir_sensitive_text::{SensitiveRule, find};
 ///
 /// let badge = SensitiveRule::new("staff-badge", r"\bEMP-\d{6}\b")?;
 /// let rules = [badge];
 /// let found = find("badge EMP-204117", &rules);
 /// assert_eq!((found[0].rule, &found[0].range), ("staff-badge", &(6..16)));
-/// # Ok::<(), memdir::Error>(())
+/// # Ok::<(), memdir_sensitive_text::InvalidRule>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct SensitiveRule {
@@ -39,9 +40,39 @@ pub struct SensitiveRule {
     regex: Regex,
 }
 
-fn wrong_rules(problem: String) -> Error {
-    ConfigError::of_option("sensitive_rules").and(": ").and(problem).into()
+/// Why a rule of your own is not usable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidRule {
+    /// The id is not made of 1 to 64 lower-case ASCII letters, digits and hyphens.
+    Id {
+        /// The id, as it was given.
+        id: String,
+    },
+    /// The pattern is invalid, too long, too large when compiled, or matches the empty text.
+    Pattern {
+        /// The rule's id.
+        id: String,
+        /// What is wrong with the pattern.
+        problem: String,
+    },
 }
+
+impl fmt::Display for InvalidRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id { id } => write!(
+                f,
+                "an id must be 1 to {MAX_ID_BYTES} lower-case letters, digits and hyphens, got {id:?}"
+            ),
+            Self::Pattern { id, problem } => {
+                write!(f, "the pattern of {id:?} is not usable: {problem}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for InvalidRule {}
 
 impl SensitiveRule {
     /// A rule that finds the first group of `pattern`, or the whole match if it has no group.
@@ -50,34 +81,33 @@ impl SensitiveRule {
     /// back-references; `\w`, `\d`, `\s`, `\b` and `(?i)` mean ASCII. Matching never backtracks.
     ///
     /// # Errors
-    /// [`Error::Config`] if `id` is not made of 1 to 64 lower-case ASCII letters, digits and
+    /// [`InvalidRule`] if `id` is not made of 1 to 64 lower-case ASCII letters, digits and
     /// hyphens; if `pattern` is invalid, is over 4,096 bytes, takes over 1 MiB when compiled, or matches
     /// the empty text.
-    pub fn new(id: &str, pattern: &str) -> Result<Self, Error> {
+    pub fn new(id: &str, pattern: &str) -> Result<Self, InvalidRule> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if id.is_empty() || id.len() > MAX_ID_BYTES || !id.bytes().all(plain) {
-            return Err(wrong_rules(format!(
-                "an id must be 1 to {MAX_ID_BYTES} lower-case letters, digits and hyphens, got {id:?}"
-            )));
+            return Err(InvalidRule::Id { id: id.to_owned() });
         }
-        let wrong = |why: &str| wrong_rules(format!("the pattern of {id:?} is not usable: {why}"));
+        let wrong = |problem: String| InvalidRule::Pattern { id: id.to_owned(), problem };
         if pattern.len() > MAX_PATTERN_BYTES {
-            return Err(wrong(&format!("it is over {MAX_PATTERN_BYTES} bytes long")));
+            return Err(wrong(format!("it is over {MAX_PATTERN_BYTES} bytes long")));
         }
-        let regex = Regex::new(pattern, false, Some(MAX_COMPILED_BYTES))
-            .map_err(|error| wrong(&error.to_string()))?;
+        let regex = Regex::builder()
+            .size_limit(MAX_COMPILED_BYTES)
+            .build(pattern)
+            .map_err(|error| wrong(error.to_string()))?;
         if regex.find("").is_some() {
-            return Err(wrong("it matches the empty text, and so everywhere"));
+            return Err(wrong("it matches the empty text, and so everywhere".to_owned()));
         }
         Ok(Self { id: id.to_owned(), regex })
     }
 
-    /// The rules for a map from id to pattern, as the options of other languages are. They are in the
-    /// order of their ids.
+    /// The rules for a map from id to pattern, in the order of their ids.
     ///
     /// # Errors
     /// As [`new`](SensitiveRule::new).
-    pub fn all<I, S>(rules: I) -> Result<Vec<Self>, Error>
+    pub fn all<I, S>(rules: I) -> Result<Vec<Self>, InvalidRule>
     where
         I: IntoIterator<Item = (S, S)>,
         S: AsRef<str>,
@@ -211,7 +241,7 @@ mod tests {
             ("badge", &"x".repeat(5000), "over 4096 bytes"),
         ] {
             match SensitiveRule::new(id, pattern) {
-                Err(Error::Config(error)) => assert!(error.to_string().contains(why), "{error}"),
+                Err(error) => assert!(error.to_string().contains(why), "{error}"),
                 other => panic!("{id} {pattern}: {other:?}"),
             }
         }

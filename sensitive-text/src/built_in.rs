@@ -1,5 +1,6 @@
 //! The built-in rules that have keywords, as one list.
 
+use super::cards;
 use super::context::CONTEXT;
 use super::private_keys::PRIVATE_KEYS;
 use super::rule::Rule;
@@ -23,4 +24,16 @@ pub(super) fn rule(number: usize) -> Option<&'static Rule> {
 /// How many there are.
 pub(super) fn count() -> usize {
     TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()
+}
+
+/// The ids of the built-in rules, each once, in the order in which they take precedence.
+#[must_use]
+pub fn rule_ids() -> Vec<&'static str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for id in rules().map(|rule| rule.id).chain([cards::ID]) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }

@@ -255,11 +255,11 @@ mod tests {
     use proptest::sample::select;
 
     use super::compile;
-    use crate::regex::Regex;
+    use crate::Regex;
 
     /// The first match and its first group, from each place on, by both engines.
     fn assert_same(pattern: &str, ignores_case: bool, text: &str) {
-        let Ok(both) = Regex::new(pattern, ignores_case, None) else { return };
+        let Ok(both) = Regex::builder().ignore_case(ignores_case).build(pattern) else { return };
         let lite = Regex { fast: None, ..both.clone() };
         assert_eq!(both.find(text), lite.find(text), "{pattern:?} in {text:?}");
         for (at, _) in text.char_indices().chain([(text.len(), ' ')]) {

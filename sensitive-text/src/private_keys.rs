@@ -38,10 +38,10 @@ fn private_lines_end(text: &str, mut at: usize) -> usize {
 }
 
 /// Whether a finding of more than one line may begin in a text.
-pub(super) fn may_begin_in(text: &[u8]) -> bool {
+pub(super) fn may_begin_in(text: &str) -> bool {
     static STARTS: LazyLock<[memmem::Finder<'static>; 2]> =
         LazyLock::new(|| [memmem::Finder::new(BLOCK), memmem::Finder::new(LINES)]);
-    STARTS.iter().any(|start| start.find(text).is_some())
+    STARTS.iter().any(|start| start.find(text.as_bytes()).is_some())
 }
 
 /// The beginning of both kinds of findings of several lines, as in their patterns.

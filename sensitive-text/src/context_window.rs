@@ -1,66 +1,61 @@
-//! [`ContextWindow`]: the part of a file that must be checked for a change. To check the whole file
+//! [`ContextWindow`]: the part of a text that must be checked for an edit. To check the whole text
 //! would be most of the cost of a small edit in a large file.
 //!
 //! A built-in rule looks at one line only, so a line with its end gives the same findings alone as in
-//! its file. Private keys are the exception. If one can begin in the window, or if there are custom
-//! rules, which may look anywhere, the whole file is checked.
+//! its text. Private keys are the exception. If one can begin in the window, or if there are custom
+//! rules, which may look anywhere, the whole text is checked.
 
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
 use super::custom_rules::SensitiveRule;
+use super::edit::Edit;
 use super::{private_keys, steps};
-use crate::text::Snippet;
-use crate::text::Splice;
 
-/// A part of a file before and after a change.
+/// A part of a text before and after an edit.
+#[derive(Debug, Clone)]
 pub(super) struct ContextWindow {
-    /// Where it is in the old file.
+    /// Where it is in the old text.
     pub(super) old: Range<usize>,
     /// What it becomes.
-    pub(super) new: Vec<u8>,
+    pub(super) new: String,
     /// The new text's place in that.
     pub(super) inserted: Range<usize>,
 }
 
 impl ContextWindow {
-    /// The part around a change that its findings depend on.
-    pub(super) fn around(old: &[u8], splice: &Splice, own: &[SensitiveRule]) -> Self {
+    /// The part around an edit that its findings depend on.
+    pub(super) fn around(edit: &Edit<'_>, own: &[SensitiveRule]) -> Self {
         if own.is_empty() {
-            let lines = Self::cut(old, splice, lines(old, &splice.range));
-            let multi_line = private_keys::may_begin_in(&old[..lines.old.end])
+            let lines = Self::cut(edit, lines(edit.old.as_bytes(), &edit.range));
+            let multi_line = private_keys::may_begin_in(&edit.old[..lines.old.end])
                 || private_keys::may_begin_in(&lines.new);
             if !multi_line {
                 return lines;
             }
         }
-        Self::whole(old, splice)
+        Self::whole(edit)
     }
 
-    /// Whether the lines that a snippet shows around a change can be checked alone.
-    pub(super) fn lines_alone(
-        old: &[u8],
-        splice: &Splice,
-        snippet: &Snippet,
-        own: &[SensitiveRule],
-    ) -> bool {
-        // Lines above the snippet are above the change, too.
+    /// Whether lines around an edit can be checked alone.
+    pub(super) fn lines_alone(edit: &Edit<'_>, lines: &str, own: &[SensitiveRule]) -> bool {
+        // Lines above these are above the edit, too.
         own.is_empty()
-            && !private_keys::may_begin_in(&old[..splice.range.start])
-            && !private_keys::may_begin_in(&snippet.text)
+            && !private_keys::may_begin_in(&edit.old[..edit.range.start])
+            && !private_keys::may_begin_in(lines)
     }
 
-    /// All of the file.
-    pub(super) fn whole(old: &[u8], splice: &Splice) -> Self {
-        Self::cut(old, splice, 0..old.len())
+    /// All of the text.
+    pub(super) fn whole(edit: &Edit<'_>) -> Self {
+        Self::cut(edit, 0..edit.old.len())
     }
 
-    fn cut(old: &[u8], splice: &Splice, range: Range<usize>) -> Self {
-        let [before, text, after] = splice.pieces(old);
-        let new = [&before[range.start..], text, &after[..range.end - splice.range.end]].concat();
+    fn cut(edit: &Edit<'_>, range: Range<usize>) -> Self {
+        let [before, text, after] = edit.pieces();
+        let new = [&before[range.start..], text, &after[..range.end - edit.range.end]].concat();
         steps::add(new.len());
-        let start = splice.range.start - range.start;
+        let start = edit.range.start - range.start;
         Self { inserted: start..start + text.len(), old: range, new }
     }
 }
@@ -78,11 +73,8 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::{Index, select};
 
-    use super::super::edit::{check_window, shown_lines};
-    use super::super::{SensitiveText, Settings, examples};
+    use super::super::{examples, redacted};
     use super::*;
-    use crate::path::MemoryPath;
-    use crate::text::snippet;
 
     /// Secrets, what stands around them, and halves of both.
     fn pieces() -> Vec<String> {
@@ -147,32 +139,28 @@ mod tests {
         #![proptest_config(memdir_test_support::effort::cases(500))]
 
         #[test]
-        fn lines_alone_are_checked_as_in_their_file(
+        fn lines_alone_are_checked_as_in_their_text(
             old in texts(16), text in texts(4), from in any::<Index>(), to in any::<Index>(),
-            reject in any::<bool>(),
         ) {
             let (from, to) = (place(&old, from), place(&old, to));
-            let splice = Splice { range: from.min(to)..from.max(to), text: text.into_bytes() };
-            let sensitive = if reject { SensitiveText::Reject } else { SensitiveText::Redact };
-            let settings = Settings { mode: sensitive, on_view: true, rules: Vec::new() };
-            let path = MemoryPath::root().join("a").unwrap();
+            let edit = Edit::new(&old, from.min(to)..from.max(to), &text).unwrap();
             let checked = |window: ContextWindow| {
-                check_window(&settings, &path, &old, &splice, &window)
-                    .map(|redacted| redacted.map(|redacted| (redacted.instead, redacted.note)))
-                    .map_err(|error| error.to_string())
+                let introduced = edit.find_in(window, &[]);
+                introduced.map(|introduced| (introduced.numbered(), introduced.redacted()))
             };
-            let window = ContextWindow::around(old.as_bytes(), &splice, &[]);
-            prop_assert_eq!(checked(window), checked(ContextWindow::whole(old.as_bytes(), &splice)));
+            let window = ContextWindow::around(&edit, &[]);
+            prop_assert_eq!(checked(window), checked(ContextWindow::whole(&edit)));
 
-            // A snippet, as the lines of a view of the whole.
-            let new = String::from_utf8(splice.apply(old.as_bytes())).unwrap();
-            let cut = snippet(old.as_bytes(), &splice);
-            let (first, count) = (cut.first, cut.text.split_inclusive(|b| *b == b'\n').count());
-            let shown = shown_lines(&settings, &path, old.as_bytes(), &splice, cut).unwrap();
-            let whole = super::super::shown(&settings, &new);
+            // Some lines, as those of the whole.
+            let new = edit.pieces().concat();
+            let (first, lines) = edit.lines_around();
+            let shown = edit.redacted_lines(first, &lines, &[]);
+            let whole = redacted(&new, &[]);
             let skipped = usize::try_from(first).unwrap() - 1;
-            let lines: String = whole.split_inclusive('\n').skip(skipped).take(count).collect();
-            prop_assert_eq!(String::from_utf8(shown.text).unwrap(), lines);
+            let count = lines.split_inclusive('\n').count();
+            let expected: String =
+                whole.split_inclusive('\n').skip(skipped).take(count).collect();
+            prop_assert_eq!(shown, expected);
         }
     }
 
@@ -180,8 +168,7 @@ mod tests {
     fn only_the_lines_around_are_looked_at() {
         let old = "one\ntwo\nthree\n";
         let around = |old: &str, range, text: &str| {
-            let splice = Splice { range, text: text.as_bytes().to_vec() };
-            ContextWindow::around(old.as_bytes(), &splice, &[]).old
+            ContextWindow::around(&Edit::new(old, range, text).unwrap(), &[]).old
         };
         assert_eq!(around(old, 5..6, "W"), 4..8);
         assert_eq!(around(old, 4..4, "new\n"), 4..8);
