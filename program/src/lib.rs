@@ -18,6 +18,9 @@
 #![deny(unsafe_code)]
 
 mod cli;
+#[cfg(test)]
+#[path = "../../core/tests/integration/common/effort.rs"]
+mod effort;
 #[cfg(any(feature = "mcp", feature = "page"))]
 mod http_server;
 #[cfg(feature = "mcp")]

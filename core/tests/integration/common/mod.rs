@@ -4,8 +4,6 @@
 #[cfg(unix)]
 #[macro_use]
 pub(crate) mod clouds;
-#[cfg(unix)]
-pub(crate) mod crowd;
 pub(crate) mod effort;
 pub(crate) mod failing;
 #[cfg(unix)]
@@ -17,16 +15,11 @@ pub(crate) mod fork;
 pub(crate) mod on_disk;
 #[cfg(unix)]
 pub(crate) mod postgres;
-pub(crate) mod program;
 #[cfg(unix)]
 pub(crate) mod proxy;
-#[cfg(unix)]
-pub(crate) mod remembering;
 pub(crate) mod store_helpers;
 #[macro_use]
 pub(crate) mod stores;
-#[cfg(unix)]
-pub(crate) mod terminal;
 #[cfg(windows)]
 pub(crate) mod windows;
 pub(crate) mod workers;
