@@ -291,6 +291,7 @@ fn cut_to_a_character(line: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::EXCERPT_CHARS;
 
     fn found(content: &[u8], query: &GrepQuery) -> Vec<(u64, String)> {
         let mut all = Vec::new();

@@ -29,7 +29,7 @@ fn without_its_feature_nothing_of_it_is_compiled() {
         ("testing", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("sqlite", SQLITE.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &TRACING].concat()),
         ("tracing", TRACING.to_vec(), [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
-        ("encryption,cli", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
+        ("encryption,fast-regex", vec![], [&OBJECTS[..], &POSTGRES, &BOTH, &SQLITE].concat()),
         ("postgres", [&POSTGRES[..], &BOTH].concat(), [&OBJECTS[..], &SQLITE].concat()),
         ("object-storage", [&OBJECTS[..], &BOTH].concat(), [&POSTGRES[..], &SQLITE].concat()),
     ] {

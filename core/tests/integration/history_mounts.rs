@@ -7,8 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-#[cfg(feature = "cli")]
-use crate::common::program;
 use crate::common::store_helpers::at;
 use memdir::history::{HistoryId, HistoryQuery, Version};
 use memdir::store::{InProcess, Mount, Mounts, encrypt, open_mounts, open_store};
@@ -332,35 +330,4 @@ fn a_change_that_fails_is_in_no_history() {
     assert!(tree.create("/memories/team/a.md/b.md", "three").is_err());
     assert!(matches!(tree.store().delete(&at("/memories/team")), Err(StoreError::MountPoint)));
     assert_eq!(done(&tree), before);
-}
-
-#[cfg(feature = "cli")]
-#[test]
-fn the_command_line_finds_what_was_done_through_a_mount() {
-    let scene = Scene::new();
-    let tree = scene.tree();
-    tree.create("/memories/a.md", "one").unwrap();
-    tree.create("/memories/docs/c.md", "two").unwrap();
-    let run = |arguments: &[&str]| {
-        let (code, stdout, stderr) = program::run(scene.place.path(), arguments);
-        assert_eq!(code, 0, "{arguments:?}: {stderr}");
-        (stdout, stderr)
-    };
-    let docs = scene.address("docs");
-    let (log, _) = run(&["log", &docs]);
-    assert!(
-        log.lines().count() == 1 && log.contains(" created ") && log.contains("/memories/c.md")
-    );
-    let (stats, _) = run(&["stats", &scene.address("memory"), "--json"]);
-    assert!(stats.contains("\"files\":1,"), "{stats}");
-    assert!(stats.contains("\"versions\":1"), "{stats}");
-    let copy = scene.address("copy");
-    let (_, said) = run(&["copy", &docs, &copy]);
-    assert_eq!(said, "");
-    assert_eq!(run(&["log", &copy]).0, log);
-    let change = versions(&tree)[0].change.to_string();
-    run(&["undo", &docs, &change]);
-    assert_eq!(done(&tree).last().unwrap(), "restored /memories/docs/c.md");
-    run(&["check", &docs]);
-    run(&["check", &scene.address("memory")]);
 }

@@ -5,8 +5,6 @@
 #![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 
 use std::collections::BTreeMap;
-#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -15,8 +13,6 @@ use crate::common::folding_store::FoldingStore;
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
 use memdir::store::{Context, InProcess, Layer, Mounts, Mutation};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
-#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
-use serde_json::json;
 
 fn at(path: &str) -> MemoryPath {
     MemoryPath::parse(&format!("/memories/{path}")).unwrap()
@@ -399,46 +395,5 @@ fn what_gets_in_the_way_meanwhile_changes_nothing_either() {
         let moved: &[_] =
             if is_moved { &[("b", "faster"), ("x", "one")] } else { &[("b", "faster")] };
         holds(memory, moved);
-    }
-}
-
-/// The program says what is in the way, and that it changed nothing.
-#[cfg(all(unix, feature = "cli", feature = "sqlite"))]
-#[test]
-fn the_program_says_what_is_in_the_way() {
-    let place = tempfile::tempdir().unwrap();
-    for store in ["./m", "sqlite:m.db"] {
-        let mut options = MemoryOptions::default();
-        options.history = true;
-        let path = place.path().to_str().unwrap();
-        let address = match store.strip_prefix("sqlite:") {
-            Some(name) => format!("sqlite:{path}/{name}"),
-            None => format!("{path}/m"),
-        };
-        let memory = Memory::open(&address, options).unwrap();
-        memory.create("/memories/b/c.txt", "one").unwrap();
-        memory.create("/memories/a", "one").unwrap();
-        memory.delete("/memories/b").unwrap();
-        let change = last(&memory).to_string();
-        memory.create("/memories/b", "two").unwrap();
-        let run = |arguments: &[&str]| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_memdir"));
-            command.env("MEMDIR_QUIET", "1").current_dir(place.path());
-            let output = command.arg(arguments[0]).arg(store).args(&arguments[1..]).output();
-            let output = output.unwrap();
-            let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-            (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-        };
-        let stderr = "memdir: /memories/b: in the way\n\
-             memdir: nothing was changed, as 1 path is in the way\n";
-        let asked: [&[&str]; 3] =
-            [&["undo", &change], &["restore", &change], &["restore", &change, "--overwrite"]];
-        for asked in asked {
-            assert_eq!(run(asked), (1, String::new(), stderr.to_owned()), "{asked:?}");
-            let (code, stdout, _) = run(&[asked, &["--json"]].concat());
-            let conflict: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-            let expected = json!({"type": "conflict", "path": "/memories/b", "in_the_way": true});
-            assert_eq!((code, conflict), (1, expected));
-        }
     }
 }

@@ -187,18 +187,6 @@ fn strict_functions_require_every_field_and_allow_no_other() {
     );
 }
 
-/// A model fills them in in this order.
-#[cfg(feature = "mcp")]
-#[test]
-fn fields_stand_in_the_order_of_the_documentation() {
-    let one = tool_definition(Dialect::OpenAi, false);
-    let names: Vec<_> = schema(&one)["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(names[..3], ["command", "path", "view_range"]);
-    let six = tool_definitions(Dialect::JsonSchema, "", false).unwrap();
-    let create: Vec<_> = schema(&six[1])["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(create, ["path", "file_text"]);
-}
-
 #[test]
 fn a_read_only_memory_offers_only_view() {
     let mut options = MemoryOptions::default();

@@ -1,8 +1,6 @@
 //! What tests share: stores of every kind, servers, faults, and processes of their own.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
-#[cfg(unix)]
-pub(crate) mod crowd;
 pub(crate) mod failing;
 #[cfg(unix)]
 pub(crate) mod faulty;
@@ -11,16 +9,11 @@ pub(crate) mod folding_store;
 #[cfg(unix)]
 pub(crate) mod fork;
 pub(crate) mod on_disk;
-pub(crate) mod program;
 #[cfg(unix)]
 pub(crate) mod proxy;
-#[cfg(unix)]
-pub(crate) mod remembering;
 pub(crate) mod store_helpers;
 #[macro_use]
 pub(crate) mod stores;
-#[cfg(unix)]
-pub(crate) mod terminal;
 #[cfg(windows)]
 pub(crate) mod windows;
 pub(crate) mod workers;

@@ -1,5 +1,5 @@
 //! The program `memdir` on memories with history: it lists what was changed, shows what was there, and takes it back.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::fs;

@@ -1,5 +1,5 @@
 //! `memdir watch`: a line for each change, by whoever makes it.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,5 @@
 //! The program `memdir` as it is run: what it prints, its exit codes, and what it never prints.
-#![cfg(all(unix, feature = "cli", feature = "sqlite"))]
+#![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::ffi::OsStr;

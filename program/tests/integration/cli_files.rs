@@ -1,5 +1,5 @@
 //! The program `memdir` where it searches, counts and changes files: on each kind of store, with and without a history.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::fs;

@@ -1,11 +1,5 @@
 //! The program `memdir` on a terminal: its colours, and that nothing hostile reaches it.
-#![cfg(all(
-    target_os = "linux",
-    feature = "cli",
-    feature = "mcp",
-    feature = "page",
-    feature = "sqlite"
-))]
+#![cfg(all(target_os = "linux", feature = "mcp", feature = "page", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 //! `memdir log --format git-fast-import`, imported by the real git. Without git on the machine, nothing is tested.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 

@@ -17,6 +17,7 @@ use std::time::Duration;
 use crate::common::crowd::{CROWD, answer, crowd, with_descriptors};
 use crate::common::postgres;
 use crate::common::program::{memdir, said, well};
+use memdir::command::{Dialect, tool_definition, tool_definitions};
 use memdir::{Memory, MemoryOptions};
 use serde_json::{Value, json};
 
@@ -505,4 +506,15 @@ fn a_read_only_server_offers_only_to_look_and_says_so() {
         assert_eq!(tools.len(), 1);
         assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     }
+}
+
+/// A model fills them in in this order.
+#[test]
+fn fields_stand_in_the_order_of_the_documentation() {
+    let one = tool_definition(Dialect::OpenAi, false);
+    let names: Vec<_> = one["parameters"]["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names[..3], ["command", "path", "view_range"]);
+    let six = tool_definitions(Dialect::JsonSchema, "", false).unwrap();
+    let create: Vec<_> = six[1]["parameters"]["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(create, ["path", "file_text"]);
 }

@@ -1,5 +1,5 @@
 //! `memdir edit`: what the editor gets and leaves, and that nothing is lost or overwritten.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::fs;

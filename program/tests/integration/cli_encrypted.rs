@@ -1,5 +1,5 @@
 //! The program `memdir` on encrypted stores: keys come from the environment and go nowhere.
-#![cfg(all(unix, feature = "cli", feature = "encryption", feature = "sqlite"))]
+#![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::fs;

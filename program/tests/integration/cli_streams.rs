@@ -1,5 +1,5 @@
 //! The program `memdir` and what is around it: pipes that end or do not block, terminals, kills.
-#![cfg(all(unix, feature = "cli", feature = "sqlite"))]
+#![cfg(all(unix, feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::fs::{self, File};

@@ -1,0 +1,27 @@
+//! The tests of the program `memdir`, which they run as anybody does: one program, so that they are linked once.
+//!
+//! A module a command, or a thing that several commands do. `common` has what several share.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+mod common;
+
+mod cli;
+mod cli_archive;
+mod cli_edit;
+mod cli_encrypted;
+mod cli_files;
+mod cli_git;
+mod cli_history;
+mod cli_history_copy;
+mod cli_import;
+mod cli_mounts;
+mod cli_obstructed;
+mod cli_streams;
+mod cli_terminal;
+mod cli_watch;
+mod cli_windows;
+mod features;
+mod mcp;
+mod page;
+mod page_limits;
