@@ -25,6 +25,10 @@ mod effort;
 #[cfg(feature = "fast")]
 mod fast;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Regex {
