@@ -45,3 +45,7 @@ pub use introduced::{Introduced, RedactedEdit};
 pub use scan::{Finding, find, has_mark, mark, numbered, redact, redacted};
 #[cfg(any(test, fuzzing))]
 pub use steps::count as count_steps;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

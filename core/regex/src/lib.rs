@@ -22,6 +22,10 @@ use std::ops::Range;
 #[cfg(feature = "fast")]
 mod fast;
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Regex {

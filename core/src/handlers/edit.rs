@@ -14,7 +14,7 @@ use crate::text::Splice;
 use crate::unit_of_work::UnitOfWork;
 
 /// The reply, given the content before and the change.
-pub(crate) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
+pub(crate) type Answer<'e> = dyn Fn(&str, &Splice) -> Result<String, Error> + 'e;
 
 /// The parts of an edit that differ between the commands and `write`.
 pub(crate) struct EditOperation<'e> {
@@ -50,7 +50,7 @@ pub(crate) fn edit(
                 let change = || (edit.change)(content);
                 let (splice, note) =
                     policies.check_change(&mut reservation, path, old, edit.check_view, change)?;
-                let answer = (edit.answer)(content, &splice)?;
+                let answer = (edit.answer)(old, &splice)?;
                 Ok((splice, answer + &note))
             };
             match decide() {

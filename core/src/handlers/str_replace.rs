@@ -53,11 +53,12 @@ fn change(
 fn shown(
     policies: &Policies,
     path: &MemoryPath,
-    content: &[u8],
+    content: &str,
     splice: &Splice,
 ) -> Result<String, Error> {
     let (rules, limit) = (&policies.sensitive, policies.options.max_view_chars);
-    let snippet = sensitive::shown_lines(rules, path, content, splice, snippet(content, splice))?;
+    let snippet = snippet(content.as_bytes(), splice);
+    let snippet = sensitive::shown_lines(rules, path, content, splice, snippet)?;
     let mut pager =
         Pager::new(reply::replaced(), snippet.first, u64::MAX, limit).starting_at(snippet.first);
     let page = pager
@@ -67,7 +68,7 @@ fn shown(
     let mut answer = page.text;
     if let (Some(shown), ending) = (page.last_shown, page.ending) {
         let end = Some(page.last_line);
-        let total = || count_lines_of(&splice.pieces(content));
+        let total = || count_lines_of(&splice.pieces(content.as_bytes()));
         match ending {
             Ending::Whole => {}
             Ending::More => answer += &reply::more_lines(snippet.first, shown, total(), end),

@@ -184,14 +184,14 @@ pub(crate) fn shown<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
 pub(crate) fn shown_lines(
     settings: &Settings,
     path: &MemoryPath,
-    old: &[u8],
+    old: &str,
     splice: &Splice,
     snippet: Snippet,
 ) -> Result<Snippet, Error> {
     if !settings.on_view {
         return Ok(snippet);
     }
-    let edit = edit(path, text(path, old)?, splice)?;
+    let edit = edit(path, old, splice)?;
     let lines = text(path, &snippet.text)?;
     let shown = edit.redacted_lines(snippet.first, lines, &settings.rules);
     Ok(Snippet { first: snippet.first, text: shown.into_owned().into_bytes() })
