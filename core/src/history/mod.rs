@@ -51,20 +51,20 @@ mod trim;
 mod undo;
 pub(crate) mod version;
 
-pub use abbreviation::{Resolved, SHORTEST_ID_PART};
+pub use abbreviation::{ResolvedId, SHORTEST_ID_PART};
 pub use error::HistoryError;
 pub use fast_import::FastImportError;
 pub use hidden::without_journal;
 pub use id::{HistoryId, NoHistoryId};
 pub use past::PastFile;
 pub use query::HistoryQuery;
-pub use reading::{Reading, has_history};
+pub use reading::{HistorySnapshot, has_history};
 pub(crate) use recorder::Recorder;
 pub(crate) use restore::How;
 pub(crate) use retention::Retention;
 pub use size::HistorySize;
 pub use steps::{Restored, RestoredFile};
-pub use transfer::{Records, RecordsBuilder};
+pub use transfer::{HistoryRecords, HistoryRecordsBuilder};
 #[doc(hidden)]
 pub use undo::Undo;
 pub use version::{Operation, Version};
