@@ -21,7 +21,7 @@ CONFORMANCE := target/conformance
 RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header --features memdir-c/testing
 SHARED := --features shared
 
-RUST_SOURCES := $(shell find core/src core/*/src sensitive-text/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml core/*/Cargo.toml */build.rs)
+RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src program/src sensitive-text/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml core/*/Cargo.toml stores/*/Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
 NODE_SOURCES := $(wildcard bindings-node/*.json bindings-node/*.cjs bindings-node/*.mjs bindings-node/*.md bindings-node/ts/* bindings-node/scripts/*)
 
@@ -92,7 +92,7 @@ test-through-c:
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
 
 .PHONY: test-rust
-test-rust: ## the core, its stores, and the conformance cases in Rust (T=quota: the tests with that in their names)
+test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
 	@$(call need,cargo,Rust)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
 ifdef T
@@ -185,7 +185,7 @@ bench-page: ## how long the page takes, on 10,000 files and 1,000 versions
 	@$(call need,node,Node)
 	@$(call ready,$(CACHE)/chromium $(CACHE)/page/installed)
 	@[ -e $(CACHE)/chromium ] || exit 0
-	@cargo build --quiet --release --package memdir --features page
+	@cargo build --quiet --release --package memdir-cli
 	@node tests/page/bench.mjs
 
 .PHONY: pictures
@@ -294,6 +294,7 @@ test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take 
 test-windows: ## the core on Windows itself, with what wine cannot show
 	@cargo test --package memdir --lib --test integration -- --include-ignored contract:: encrypted_format:: folding:: replay:: \
 		local_windows:: local_windows_real:: processes:: sqlite::
+	@cargo test --package memdir-cli --no-default-features --features encryption,sqlite --test integration -- cli_windows::
 	@cargo test --package memdir-conformance --test conformance -- rust:: --skip postgres --skip s3 --skip azure
 
 .PHONY: sanitize
@@ -542,7 +543,7 @@ lint-rust:
 	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
 		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
 	fi
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-regex --package memdir-sensitive-text --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-cli --package memdir-store --package memdir-local --package memdir-sqlite --package memdir-postgres --package memdir-object-storage --package memdir-encrypted --package memdir-history --package memdir-regex --package memdir-sensitive-text --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)

@@ -5,9 +5,9 @@
 //! [`Memory::read_history`](crate::Memory::read_history) is for a program that reads much of it.
 
 pub use memdir_history::{
-    FastImportError, HistoryError, HistoryId, HistoryQuery, HistorySize, NoHistoryId, Operation,
-    PastFile, Reading, Records, RecordsBuilder, Resolved, Restored, RestoredFile, SHORTEST_ID_PART,
-    Version, has_history, without_journal,
+    FastImportError, HistoryError, HistoryId, HistoryQuery, HistoryRecords, HistoryRecordsBuilder,
+    HistorySize, HistorySnapshot, NoHistoryId, Operation, PastFile, ResolvedId, Restored,
+    RestoredFile, SHORTEST_ID_PART, Version, has_history, without_journal,
 };
 pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};
 

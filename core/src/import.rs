@@ -104,8 +104,8 @@ pub struct Planned {
     pub is_redacted: bool,
 }
 
-/// The plan of an import: see [`Memory::plan_import`]. It changes nothing. The room that its files need is reserved as long as the plan
-/// exists, so drop it before the files are written.
+/// The plan of an import, from [`Memory::plan_import`]. It changes nothing. It reserves the room that its files need under the limits,
+/// so drop it before you write the files.
 pub struct ImportPlan<'m> {
     store: &'m dyn Store,
     policies: &'m Policies,
@@ -135,8 +135,8 @@ impl<'m> ImportPlan<'m> {
         Self { store, policies, overwrite, folding, taken, parents, reservations }
     }
 
-    /// Adds a file, and returns what would become of this text at this path, after the files that were added before. A refusal by a
-    /// policy or the store is a [`Fate`], and no error.
+    /// Adds a file, and returns what would become of it if the files before it were written. A refusal by a policy or the store is a
+    /// [`Fate`] and no error.
     ///
     /// # Errors
     /// [`Error::Store`] if the store fails.
@@ -229,7 +229,7 @@ fn refused(error: Error) -> Result<(Fate, bool), Error> {
     }
 }
 
-/// Writes the files of an import: see [`Memory::import`].
+/// Writes the files of an import, within [`Memory::import`].
 pub struct Import<'m>(UnitOfWork<'m>);
 
 impl Import<'_> {
@@ -246,7 +246,7 @@ impl Import<'_> {
     }
 }
 
-/// What brings files from outside: see [the module](self).
+/// Imports files from outside; [the module](self) has an example.
 impl Memory {
     /// The plan of an import, which begins without files. With [`OnExisting::Error`] a file with another content at a path is a
     /// conflict.

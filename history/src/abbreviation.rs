@@ -1,21 +1,21 @@
-//! [`Resolved`]: what a person means by a part of an id.
+//! [`ResolvedId`]: what a person means by a part of an id.
 //!
 //! Ids of one day begin alike, and those of first versions end alike. So a beginning or an end is enough if there is one
 //! version, or one change, that it fits.
 
 use std::collections::HashSet;
 
-use super::reading::Reading;
+use super::reading::HistorySnapshot;
 use super::timeline::Moment;
 use memdir_store::HistoryId;
 use memdir_store::Operation;
 
-/// The shortest part of an id that [`Reading::resolve`] looks for, in hexadecimal digits.
+/// The shortest part of an id that [`HistorySnapshot::resolve`] looks for, in hexadecimal digits.
 pub const SHORTEST_ID_PART: usize = 6;
 
-/// What an id, or a part of one, stands for: see [`Reading::resolve`].
+/// What an id, or a part of one, stands for: see [`HistorySnapshot::resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resolved {
+pub enum ResolvedId {
     /// A version, or a change that made no other one.
     Version(HistoryId),
     /// A change that made several versions, and these.
@@ -28,12 +28,12 @@ pub enum Resolved {
     NoId,
 }
 
-impl Reading<'_> {
+impl HistorySnapshot<'_> {
     /// The version or the change that a person means by an id, or by a part of one: its beginning or its end, of at least
     /// [`SHORTEST_ID_PART`] digits. Dashes and the case of letters do not matter.
     ///
     /// ```
-    /// use memdir::history::{HistoryQuery, Resolved};
+    /// use memdir::history::{HistoryQuery, ResolvedId};
     /// use memdir::{Memory, MemoryOptions};
     ///
     /// let mut options = MemoryOptions::default();
@@ -42,17 +42,17 @@ impl Reading<'_> {
     /// memory.create("/memories/tea.md", "green\n")?;
     /// let id = memory.history(&HistoryQuery::default())?[0].id;
     ///
-    /// let (whole, reading) = (id.to_string(), memory.read_history()?);
-    /// assert_eq!(reading.resolve(&whole[whole.len() - 8..]), Resolved::Version(id));
-    /// assert_eq!(reading.resolve("tea"), Resolved::NoId);
+    /// let (whole, reading) = (id.to_string(), memory.history_snapshot()?);
+    /// assert_eq!(reading.resolve(&whole[whole.len() - 8..]), ResolvedId::Version(id));
+    /// assert_eq!(reading.resolve("tea"), ResolvedId::NoId);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn resolve(&self, text: &str) -> Resolved {
+    pub fn resolve(&self, text: &str) -> ResolvedId {
         let digits = text.bytes().filter(|byte| *byte != b'-').count();
         let is_part = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         if !is_part || !(SHORTEST_ID_PART..=32).contains(&digits) {
-            return Resolved::NoId;
+            return ResolvedId::NoId;
         }
         let part: String =
             text.chars().filter(|c| *c != '-').map(|c| c.to_ascii_lowercase()).collect();
@@ -74,20 +74,20 @@ impl Reading<'_> {
         let is_outside =
             |version: &&Moment| !is_of_change(version) || !changes.contains(&version.header.change);
         match (&versions[..], &of_changes[..]) {
-            ([], []) => Resolved::Unknown,
+            ([], []) => ResolvedId::Unknown,
             // A whole id, or a part that only this version has.
-            ([one], []) => Resolved::Version(one.id),
+            ([one], []) => ResolvedId::Version(one.id),
             // A change of one version: both are the same.
-            (versions, [one]) if !versions.iter().any(is_outside) => Resolved::Version(one.id),
+            (versions, [one]) if !versions.iter().any(is_outside) => ResolvedId::Version(one.id),
             (versions, of_change) if changes.len() == 1 && !versions.iter().any(is_outside) => {
-                Resolved::Change(of_change[0].header.change, ids(of_change))
+                ResolvedId::Change(of_change[0].header.change, ids(of_change))
             }
             (versions, of_changes) => {
                 let mut several = ids(versions);
                 several.extend(ids(of_changes));
                 several.sort_unstable();
                 several.dedup();
-                Resolved::Ambiguous(several)
+                ResolvedId::Ambiguous(several)
             }
         }
     }

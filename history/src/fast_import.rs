@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
 use super::error::HistoryError;
-use super::reading::Reading;
+use super::reading::HistorySnapshot;
 use super::record::Digest;
 use super::timeline::{FileState, Moment};
 use memdir_store::HistoryId;
@@ -22,7 +22,7 @@ const NOBODY: &str = "unknown";
 /// How many files a message names.
 const NAMED: usize = 100;
 
-impl Reading<'_> {
+impl HistorySnapshot<'_> {
     /// Writes the history as a stream for `git fast-import`: a commit for each change, with its actor as the author, on the branch
     /// `main`. The same history always gives the same commits. A content that the history cannot give, because it was redacted or
     /// trimmed, is replaced by a text that says why.
@@ -35,7 +35,7 @@ impl Reading<'_> {
     /// let memory = Memory::open("memory:", options)?.acting_as("ann");
     /// memory.create("/memories/tea.md", "green\n")?;
     /// let mut stream = Vec::new();
-    /// memory.read_history()?.write_fast_import(&mut stream)?;
+    /// memory.history_snapshot()?.write_fast_import(&mut stream)?;
     /// assert!(String::from_utf8(stream)?.contains("committer ann <>"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -47,7 +47,7 @@ impl Reading<'_> {
     }
 }
 
-fn write(reading: &Reading<'_>, to: &mut impl Write) -> Result<(), FastImportError> {
+fn write(reading: &HistorySnapshot<'_>, to: &mut impl Write) -> Result<(), FastImportError> {
     // Without `done` at its end, it is a stream that was cut off.
     to.write_all(b"feature done\n")?;
     let moments = &reading.snapshot.timeline.moments;
@@ -107,7 +107,7 @@ fn change_of(moment: &Moment) -> HistoryId {
 
 /// Writes a content, unless the stream has it already; its mark.
 fn blob(
-    reading: &Reading<'_>,
+    reading: &HistorySnapshot<'_>,
     number: usize,
     marks: &mut HashMap<Digest, usize>,
     to: &mut impl Write,

@@ -6,8 +6,8 @@ use super::recorder::Recorder;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 
-/// The store without the files that its history is kept in, which some stores keep beside the files of the memory: for a program that
-/// lists, copies or exports what a memory shows. What is written through it is not recorded.
+/// The store without the files that hold its history, which some stores keep among the files of the memory. Use it in a program that
+/// lists, copies or exports what a memory shows. The history does not record what is written through it.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`Reading`]: the history as it is at one moment, for a caller that reads much of it.
+//! [`HistorySnapshot`]: the history as it is at one moment, for a caller that reads much of it.
 //!
 //! Whoever reads version after version, such as a log with its diffs, an export or a check, needs neighbours of what was
 //! read before. So the contents that were computed last are kept, and each version costs one splice.
@@ -21,10 +21,10 @@ use memdir_store::{Durability, Store};
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;
 
-/// The history of a memory as it is at one moment, for a caller that reads much of it, such as a log with its diffs or an export. See
-/// [`Memory::read_history`](crate::Memory::read_history). The contents that were computed last are kept, so each further version costs
-/// little.
-pub struct Reading<'r> {
+/// The history of a memory at one moment, from [`Memory::history_snapshot`](crate::Memory::history_snapshot), for a caller that reads
+/// much of it, such as a log with diffs or an export. It keeps up to 64 MiB of the contents that it computed last, so the next version of
+/// a file costs little.
+pub struct HistorySnapshot<'r> {
     pub(super) recorder: &'r Recorder,
     pub(super) snapshot: Arc<Snapshot>,
     kept: Mutex<Kept>,
@@ -41,12 +41,12 @@ impl Recorder {
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
-    pub fn reading(&self) -> Result<Reading<'_>, HistoryError> {
-        Ok(Reading { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
+    pub fn reading(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
+        Ok(HistorySnapshot { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
     }
 }
 
-impl Reading<'_> {
+impl HistorySnapshot<'_> {
     pub(super) fn content(&self, wanted: ContentId) -> Result<Arc<Vec<u8>>, HistoryError> {
         if let Some(content) = self.kept(wanted.sha256) {
             return Ok(content);
@@ -94,7 +94,7 @@ impl Recorder {
     }
 }
 
-/// Whether a history was ever kept of a store, by any program, also one of which no version is left.
+/// Whether a store has a history, whichever program recorded it. A history whose versions are all removed counts.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
@@ -118,7 +118,7 @@ pub struct ListedVersion {
     number: usize,
 }
 
-impl Reading<'_> {
+impl HistorySnapshot<'_> {
     /// The versions of what is or was at the path and below, newest first.
     pub fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = ListedVersion> {
         let timeline = &self.snapshot.timeline;
@@ -152,8 +152,8 @@ impl Reading<'_> {
     }
 }
 
-impl Reading<'_> {
-    /// Whether no history was ever kept here. One with records of which no version is left is not empty.
+impl HistorySnapshot<'_> {
+    /// Whether there was never a history. A history whose versions are all removed is not empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
@@ -165,7 +165,7 @@ impl Reading<'_> {
     }
 }
 
-impl Reading<'_> {
+impl HistorySnapshot<'_> {
     /// What the change of a version did to its file, as a unified diff: as [`Memory::diff`](crate::Memory::diff) of it alone.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! [`Records`]: a history on its way into another store, record by record.
+//! [`HistoryRecords`]: a history on its way into another store, record by record.
 //!
 //! The destination must have no history, or a part of this one: what an earlier attempt brought, which was interrupted.
 //! Each record is read back and compared.
@@ -17,13 +17,13 @@ use memdir_store::{Durability, Store, StoreError};
 /// Reads the bytes of a record.
 type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 
-/// All records of a history, in their order, on their way into another store or into an archive. A copy of a memory with its history
-/// is [`copy()`](crate::copy()) for the files, then these for the history.
+/// All records of a history in their order, to copy them into another store or an archive. To copy a memory with its history, first
+/// [`copy`](crate::copy()) the files, then append the records.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Arc;
-/// use memdir::history::{HistoryQuery, Records, without_journal};
+/// use memdir::history::{HistoryQuery, HistoryRecords, without_journal};
 /// use memdir::{Durability, Memory, MemoryOptions, OnExisting};
 ///
 /// let mut options = MemoryOptions::default();
@@ -34,14 +34,14 @@ type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 ///
 /// let files = [&old, &new].map(|memory| without_journal(Arc::clone(memory.store())));
 /// memdir::copy(&*files[0], &*files[1], OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
-/// let records = Records::of(Arc::clone(old.store()))?;
+/// let records = HistoryRecords::of(Arc::clone(old.store()))?;
 /// if let Some(missing) = records.missing_in(new.store())? {
 ///     records.append_to(new.store(), &missing, Durability::Full)?;
 /// }
 /// assert_eq!(new.history(&HistoryQuery::default())?.len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Records {
+pub struct HistoryRecords {
     headers: Vec<Header>,
     read: Reads,
 }
@@ -51,7 +51,7 @@ enum Reads {
     Bytes(ReadRecord),
 }
 
-impl Records {
+impl HistoryRecords {
     /// The history of a store, which may be empty.
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl Records {
         Ok(record)
     }
 
-    /// The bytes of a record, which [`RecordsBuilder`] takes. Records are numbered from 0.
+    /// The bytes of a record, which [`HistoryRecordsBuilder`] takes. Records are numbered from 0.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] for a number without a record; why the record cannot be read, or that somebody changed it meanwhile.
@@ -132,8 +132,8 @@ impl Records {
         Ok((found == there.len()).then_some(missing))
     }
 
-    /// Appends the records with these numbers to the history of a store, whose files are copied already. Each is read back and
-    /// compared. An attempt that was interrupted can be made again, with what is [missing](Self::missing_in) then.
+    /// Appends the records with these numbers to the history of a store whose files are copied already. Each is read back and
+    /// compared. After an interruption, call it again with the records that are [missing](Self::missing_in) then.
     ///
     /// # Errors
     /// [`HistoryError::Store`].
@@ -189,13 +189,13 @@ fn comparable(header: &Header) -> Header {
     as_carried(header.clone(), false)
 }
 
-/// Makes [`Records`] of the bytes that [`Records::read`] returned, such as those of an archive.
+/// Makes [`HistoryRecords`] of the bytes that [`HistoryRecords::read`] returned, such as those of an archive.
 #[derive(Default)]
-pub struct RecordsBuilder {
+pub struct HistoryRecordsBuilder {
     headers: Vec<Header>,
 }
 
-impl RecordsBuilder {
+impl HistoryRecordsBuilder {
     /// Adds the records that stand one after the other in `bytes`, and returns where each one is. `None` if one of them
     /// is damaged.
     pub fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
@@ -212,15 +212,16 @@ impl RecordsBuilder {
         Some(places)
     }
 
-    /// All records that were added. `read` reads the bytes of one again, by its number in the order in which they were added: not all
-    /// are held in memory. `None` if one was added twice.
+    /// All records that were added. `read` reads the bytes of a record again, by its number in the order in which they were added,
+    /// because they are not kept in memory. `None` if a record was added twice.
     #[must_use]
     pub fn finish(
         self,
         read: impl Fn(usize) -> Result<Vec<u8>, StoreError> + 'static,
-    ) -> Option<Records> {
+    ) -> Option<HistoryRecords> {
         let ids: HashSet<HistoryId> = self.headers.iter().map(|header| header.id).collect();
         let is_good = ids.len() == self.headers.len();
-        is_good.then_some(Records { headers: self.headers, read: Reads::Bytes(Box::new(read)) })
+        is_good
+            .then_some(HistoryRecords { headers: self.headers, read: Reads::Bytes(Box::new(read)) })
     }
 }

@@ -110,10 +110,10 @@ pub fn tool_definitions(
 const MEMORY: &str =
     "The memory is a directory of text files under /memories that lasts between conversations.";
 
-/// What a model should do with a memory before anything else, for a system prompt or the instructions of a server. Anthropic's API
-/// says so itself where its own tool is used; [`tool_definition`] has it.
+/// The sentence that tells a model to view its memory first, for a system prompt or the instructions of a server. Anthropic's API adds
+/// such a sentence for its own tool, and [`tool_definition`] has this one.
 pub const VIEW_FIRST: &str = "Before you begin, view /memories to see what was noted earlier.";
-/// What a model should do with a memory that it may change; see [`VIEW_FIRST`].
+/// The sentences that tell a model to keep notes, for a memory that it may change; see [`VIEW_FIRST`].
 pub const KEEP_NOTES: &str = "Note what is worth keeping as you go, since your context may end at any time. Keep the \
     files up to date and well organised, and delete what is no longer true.";
 

@@ -314,9 +314,9 @@ impl Memory {
         command::tool_definitions(dialect, prefix, self.is_read_only())
     }
 
-    /// The text of a file as a model may see it: without what views hide ([`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view)),
-    /// and without line numbers. It counts as a use of the file, as a view does. For what hands files to a model without the
-    /// command `view`, such as the resources of a server.
+    /// The text of a file as a model may see it: redacted if views are
+    /// ([`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view)), and without line numbers. It counts as a use of the file, as a
+    /// view does. Use it to give a file to a model other than by the command `view`, such as a resource of a server.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -339,8 +339,8 @@ impl Memory {
         Ok(text)
     }
 
-    /// Whether every change is refused: by [`MemoryOptions::read_only`](crate::MemoryOptions::read_only), or because the store cannot
-    /// be written.
+    /// Whether every change is refused, because of [`MemoryOptions::read_only`](crate::MemoryOptions::read_only) or because the store
+    /// is read-only.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.options().read_only || self.store.info().is_read_only

@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use super::Memory;
 use crate::cancel;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, Operation, PastFile, Reading, Recorder, RestoreOptions,
-    Restored, Retention, Undo, Version,
+    HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
+    RestoreOptions, Restored, Retention, Undo, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -47,11 +47,11 @@ impl Memory {
         Self { actor: Some(Arc::from(actor)), ..self.clone() }
     }
 
-    /// The history as it is now, for a caller that reads much of it.
+    /// The history at this moment, for a caller that reads much of it.
     ///
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Store`].
-    pub fn read_history(&self) -> Result<Reading<'_>, HistoryError> {
+    pub fn history_snapshot(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
         self.recorder()?.reading()
     }
 

@@ -159,8 +159,8 @@ pub fn open_mounts(
     })
 }
 
-/// Whether there is a store at an address that [`open_mounts`] would open for the mount point `at`, and not make. `"memory:"` counts
-/// as there, and so does a store on another machine, which is not asked: opening it tells.
+/// Whether a store exists at an address, for the mount point `at`: [`open_mounts`] then opens it and does not make a new one.
+/// `"memory:"` counts as existing. So does a store on another machine, because this function contacts none.
 ///
 /// # Errors
 /// As [`open_store`].

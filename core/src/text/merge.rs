@@ -22,8 +22,8 @@ pub struct Merged {
     pub conflicts: usize,
 }
 
-/// Merges what `mine` and `theirs` changed in `base`, line by line, for an editor whose file somebody else has changed meanwhile.
-/// Changes that touch each other and differ are a conflict. The time is bounded as that of [`unified_diff`](super::unified_diff) is.
+/// Merges what `mine` and `theirs` changed in `base`, line by line, as an editor needs it if a file was changed while it was edited.
+/// Changes that touch each other and differ are a conflict.
 ///
 /// ```
 /// use memdir::text::merge;
@@ -61,7 +61,7 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     Merged { text, conflicts }
 }
 
-/// How many lines of a text are the first or the last of [`CONFLICT_MARKS`]: more than 0 if a person has not resolved a conflict yet.
+/// How many lines of a text are the first or the last of [`CONFLICT_MARKS`]. It is 0 if no conflict of [`merge`] is left in it.
 #[must_use]
 pub fn count_conflict_marks(text: &str) -> usize {
     text.lines().filter(|line| CONFLICT_MARKS[0] == *line || CONFLICT_MARKS[2] == *line).count()

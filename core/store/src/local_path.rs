@@ -75,8 +75,8 @@ pub fn check_not_files(base: &Path) -> Result<(), Error> {
     )))
 }
 
-/// The end of a sentence that says that there is no memory in this directory of this machine: how its own files are opened, if it has
-/// some.
+/// A hint for an error that says that this directory holds no memory: the end of the sentence, which says how to open the directory's
+/// own files. `None` if it has no files.
 #[must_use]
 pub fn own_files_hint(base: &Path) -> Option<String> {
     let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");

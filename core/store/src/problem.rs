@@ -138,8 +138,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// A name, which may be no text, in a form that is safe to display: control characters, backslashes, and bytes that are not text, are
-/// escaped.
+/// A name in a form that is safe to display: control characters, backslashes and bytes that are not UTF-8 are escaped.
 #[must_use]
 pub fn display_name(name: &[u8]) -> String {
     let mut shown = String::new();

@@ -15,7 +15,7 @@ use super::{Ended, Failure, say};
 use crate::with::with;
 use memdir::MemoryOptions;
 use memdir::copy::{Copied, CopyError, Phase, Plan, Progress, Refusal, There};
-use memdir::history::{HistoryError, Records, without_journal};
+use memdir::history::{HistoryError, HistoryRecords, without_journal};
 use memdir::store::{Durability, OnExisting, Store};
 use memdir::text::human_size;
 
@@ -45,7 +45,7 @@ pub(super) struct How {
 /// Brings all files, and the history, into a store. The source is one that an address names, or an archive.
 pub(super) fn transfer(
     from: &dyn Store,
-    carried: Option<Records>,
+    carried: Option<HistoryRecords>,
     source: Option<&Place>,
     destination: &Place,
     how: How,
@@ -103,8 +103,8 @@ pub(super) fn transfer(
 }
 
 /// The history of a source.
-pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Records, Failure> {
-    Records::of(store).map_err(|error| match error {
+pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<HistoryRecords, Failure> {
+    HistoryRecords::of(store).map_err(|error| match error {
         HistoryError::Damaged => Failure::Refused(
             "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files \
              alone"
@@ -116,7 +116,7 @@ pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<Records, 
 
 /// The records of a history that the destination does not have.
 fn missing(
-    carried: &Records,
+    carried: &HistoryRecords,
     to: &Arc<dyn Store>,
     destination: &Place,
 ) -> Result<Vec<usize>, Failure> {

@@ -7,7 +7,7 @@ use super::history_arguments::Diff;
 use super::output::Output;
 use super::{Ended, Failure, stores};
 use memdir::MemoryOptions;
-use memdir::history::Resolved;
+use memdir::history::ResolvedId;
 
 pub(super) fn run(wanted: &Diff, output: &mut Output) -> Result<Ended, Failure> {
     let place = stores::only(&wanted.store, MemoryOptions::default())?;
@@ -26,7 +26,7 @@ pub(super) fn run(wanted: &Diff, output: &mut Output) -> Result<Ended, Failure> 
         return Ok(Ended::Well);
     }
     let ids = match history::named(&reading, &wanted.id)? {
-        Resolved::Change(_, versions) => versions,
+        ResolvedId::Change(_, versions) => versions,
         _ => vec![history::version(&reading, &wanted.id)?],
     };
     for id in ids {

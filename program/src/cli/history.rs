@@ -6,7 +6,7 @@ use super::stores::Place;
 use super::style::escaped;
 use super::{Failure, say};
 use crate::with::with;
-use memdir::history::{HistoryError, HistoryId, Reading, Resolved, has_history};
+use memdir::history::{HistoryError, HistoryId, HistorySnapshot, ResolvedId, has_history};
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};
 
@@ -47,8 +47,11 @@ pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
 }
 
 /// The history of a memory, of which there must be one.
-pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'m>, Failure> {
-    match memory.read_history() {
+pub(super) fn reading<'m>(
+    memory: &'m Memory,
+    place: &Place,
+) -> Result<HistorySnapshot<'m>, Failure> {
+    match memory.history_snapshot() {
         Ok(reading) if !reading.is_empty() => Ok(reading),
         Ok(_) | Err(HistoryError::Off) => {
             Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())))
@@ -58,18 +61,18 @@ pub(super) fn reading<'m>(memory: &'m Memory, place: &Place) -> Result<Reading<'
 }
 
 /// The version or change that an argument names.
-pub(super) fn named(reading: &Reading<'_>, given: &str) -> Result<Resolved, Failure> {
+pub(super) fn named(reading: &HistorySnapshot<'_>, given: &str) -> Result<ResolvedId, Failure> {
     match reading.resolve(given) {
-        Resolved::Unknown => {
+        ResolvedId::Unknown => {
             let given = escaped(given);
             Err(Failure::Refused(format!("there is no version or change {given} in this history")))
         }
         // It is not repeated, as it may be an address.
-        Resolved::NoId => Err(Failure::Usage(
+        ResolvedId::NoId => Err(Failure::Usage(
             "ID is wrong: use the id of a version or a change, or at least 6 digits of its beginning or its end"
                 .to_owned(),
         )),
-        Resolved::Ambiguous(ids) => {
+        ResolvedId::Ambiguous(ids) => {
             for id in ids.iter().take(NAMED) {
                 say(&id.to_string());
             }
@@ -83,19 +86,19 @@ pub(super) fn named(reading: &Reading<'_>, given: &str) -> Result<Resolved, Fail
 }
 
 /// One version or change, for a command that takes either.
-pub(super) fn id(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+pub(super) fn id(reading: &HistorySnapshot<'_>, given: &str) -> Result<HistoryId, Failure> {
     match named(reading, given)? {
-        Resolved::Change(change, _) => Ok(change),
-        Resolved::Version(id) => Ok(id),
+        ResolvedId::Change(change, _) => Ok(change),
+        ResolvedId::Version(id) => Ok(id),
         _ => Err(Failure::Refused(HistoryError::NoId(escaped(given)).to_string())),
     }
 }
 
 /// One version.
-pub(super) fn version(reading: &Reading<'_>, given: &str) -> Result<HistoryId, Failure> {
+pub(super) fn version(reading: &HistorySnapshot<'_>, given: &str) -> Result<HistoryId, Failure> {
     match named(reading, given)? {
-        Resolved::Version(id) => Ok(id),
-        Resolved::Change(_, versions) => {
+        ResolvedId::Version(id) => Ok(id),
+        ResolvedId::Change(_, versions) => {
             for id in versions.iter().take(NAMED) {
                 say(&id.to_string());
             }

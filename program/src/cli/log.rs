@@ -10,7 +10,7 @@ use super::style::{Style, escaped};
 use super::{Ended, Failure};
 use crate::with::with;
 use memdir::MemoryOptions;
-use memdir::history::{FastImportError, HistoryQuery, Reading, Resolved, Version};
+use memdir::history::{FastImportError, HistoryQuery, HistorySnapshot, ResolvedId, Version};
 use memdir::text::human_size;
 use memdir::text::rfc3339;
 
@@ -30,7 +30,7 @@ pub(super) fn run(wanted: &Log, output: &mut Output) -> Result<Ended, Failure> {
         None => None,
         Some(given) => Some(match history::named(&reading, given)? {
             // Before all of its versions.
-            Resolved::Change(change, versions) => versions.into_iter().min().unwrap_or(change),
+            ResolvedId::Change(change, versions) => versions.into_iter().min().unwrap_or(change),
             _ => history::version(&reading, given)?,
         }),
     };
@@ -98,7 +98,7 @@ fn actor(version: &Version) -> String {
 
 /// What a version changed; `None` if the history cannot tell it any more.
 fn diff(
-    reading: &Reading<'_>,
+    reading: &HistorySnapshot<'_>,
     version: &Version,
     place: &Place,
 ) -> Result<Option<String>, Failure> {

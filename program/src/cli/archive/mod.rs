@@ -29,7 +29,7 @@ use super::stores::{self, Place};
 use super::style::escaped;
 use super::{Ended, Failure, say};
 use memdir::MemoryOptions;
-use memdir::history::{Records, without_journal};
+use memdir::history::{HistoryRecords, without_journal};
 use memdir::store::{Location, redact_address};
 use memdir::text::human_size;
 
@@ -97,7 +97,11 @@ pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<FixedFiles
     parts(file, path, place).map(|(files, _)| files)
 }
 
-fn parts(file: File, path: &Path, place: &Place) -> Result<(FixedFiles, Option<Records>), Failure> {
+fn parts(
+    file: File,
+    path: &Path,
+    place: &Place,
+) -> Result<(FixedFiles, Option<HistoryRecords>), Failure> {
     let parts = Archive::open(file).and_then(Archive::into_parts);
     parts.map_err(|error| failure(error, &shown(path), place))
 }

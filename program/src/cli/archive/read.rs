@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::Error;
 use super::manifest::{self, Part, digest};
 use crate::cli::fixed_files::FixedFiles;
-use memdir::history::{Records, RecordsBuilder};
+use memdir::history::{HistoryRecords, HistoryRecordsBuilder};
 use memdir::path::MemoryPath;
 use memdir::store::{Entry, StoreError, micros};
 
@@ -20,7 +20,7 @@ pub(super) struct Archive {
     entries: Vec<Entry>,
     /// Where the content of a file is, and what it must be.
     places: BTreeMap<MemoryPath, (u64, Part)>,
-    records: RecordsBuilder,
+    records: HistoryRecordsBuilder,
     /// Where each record is, and how long.
     record_places: Vec<(u64, usize)>,
 }
@@ -39,7 +39,7 @@ impl Archive {
             file: Arc::clone(&file),
             entries: Vec::new(),
             places: BTreeMap::new(),
-            records: RecordsBuilder::default(),
+            records: HistoryRecordsBuilder::default(),
             record_places: Vec::new(),
         };
         let file = file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,7 @@ impl Archive {
     }
 
     /// The files as a store, and the history if there is one.
-    pub(super) fn into_parts(self) -> Result<(FixedFiles, Option<Records>), Error> {
+    pub(super) fn into_parts(self) -> Result<(FixedFiles, Option<HistoryRecords>), Error> {
         let (file, places) = (Arc::clone(&self.file), self.places);
         let read = move |path: &MemoryPath| {
             let (start, part) = places.get(path).ok_or(StoreError::NotFound)?;
@@ -175,7 +175,9 @@ mod tests {
     use super::*;
 
     /// An archive whose parts have these names, and a manifest that fits.
-    fn archive(names: &[(&str, tar::EntryType)]) -> Result<(FixedFiles, Option<Records>), String> {
+    fn archive(
+        names: &[(&str, tar::EntryType)],
+    ) -> Result<(FixedFiles, Option<HistoryRecords>), String> {
         let mut builder = tar::Builder::new(Vec::new());
         let mut parts = Vec::new();
         let mut add = |name: &str, kind: tar::EntryType, content: &[u8]| {

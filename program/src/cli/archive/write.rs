@@ -7,7 +7,7 @@ use tar::{Builder, EntryType, Header};
 
 use super::Error;
 use super::manifest::{self, Part, digest};
-use memdir::history::Records;
+use memdir::history::HistoryRecords;
 use memdir::path::MemoryPath;
 use memdir::store::Times;
 use memdir::store::{EntryKind, Problem, Store, StoreError, micros};
@@ -30,7 +30,7 @@ pub(super) struct Written {
 
 pub(super) fn write(
     store: &dyn Store,
-    carried: Option<&Records>,
+    carried: Option<&HistoryRecords>,
     to: &mut File,
 ) -> Result<Written, Error> {
     let mut written = Written::default();
@@ -112,7 +112,7 @@ impl Writer<'_> {
         self.part(name(path), EntryType::Regular, &content, times)
     }
 
-    fn history(&mut self, carried: &Records) -> Result<(), Error> {
+    fn history(&mut self, carried: &HistoryRecords) -> Result<(), Error> {
         let (mut piece, mut pieces) = (Vec::new(), 0);
         for number in 0..carried.len() {
             let read = carried.read(number);
