@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use memdir::command::is_tool_use;
+use memdir::command::TOOL_USE;
 use memdir::value::{Fields, Value};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
@@ -67,7 +67,7 @@ impl<'py> Input<'py> {
             return None;
         }
         let kind = get("type")?.cast_into::<PyString>().ok()?;
-        if !is_tool_use(kind.to_str().ok()?) {
+        if kind.to_str().ok()? != TOOL_USE {
             return None;
         }
         let own = get("input")?;

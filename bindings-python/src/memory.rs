@@ -5,7 +5,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{GrepQuery, Memory as Core, Project};
+use memdir::{Memory as Core, Project};
+use memdir_bindings_shared::grep_query;
+use memdir_bindings_shared::history::{Query, id};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -415,8 +417,7 @@ impl Memory {
         limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<GrepMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query =
-            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
         Ok(found.into_iter().map(GrepMatch::from).collect())
     }
@@ -739,8 +740,16 @@ impl Memory {
         since: Option<Time>,
     ) -> PyResult<Vec<Version>> {
         let limit = limit.or::<Limit<usize>>("limit", None)?;
-        let query = history::Query { path, limit, before, actor, change, since };
-        let versions = history::done(py, |core| core.history(&query.to_core()?), &self.core)?;
+        let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
+        let query = Query {
+            path: owned(path),
+            limit,
+            before: owned(before),
+            actor: owned(actor),
+            change: owned(change),
+            since: since.map(|Time(since)| since),
+        };
+        let versions = history::done(py, |core| core.history(&query.into_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
     }
 
@@ -782,8 +791,7 @@ impl Memory {
         limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<HistoryMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query =
-            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let grep = |core: &Core| core.grep_history(&query, path, limit);
         let found = history::done(py, grep, &self.core)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())
@@ -835,7 +843,7 @@ impl Memory {
     ///         redacted, or its records are damaged.
     ///     StoreError: The store itself failed.
     fn read_version<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let content = history::done(py, |core| core.read_version(history::id(id)?), &self.core)?;
+        let content = history::done(py, |core| core.read_version(self::id(id)?), &self.core)?;
         Ok(PyBytes::new(py, &content))
     }
 
@@ -861,7 +869,7 @@ impl Memory {
     /// +black
     #[pyo3(signature = (id, other = None))]
     fn diff(&self, py: Python<'_>, id: &str, other: Option<&str>) -> PyResult<String> {
-        let diff = |core: &Core| core.diff(history::id(id)?, other.map(history::id).transpose()?);
+        let diff = |core: &Core| core.diff(self::id(id)?, other.map(self::id).transpose()?);
         history::done(py, diff, &self.core)
     }
 
@@ -889,7 +897,7 @@ impl Memory {
         overwrite: Given<'_, hints::Flag>,
     ) -> PyResult<Restored> {
         let overwrite = overwrite.or::<Flag>("overwrite", false)?;
-        let restore = |core: &Core| core.restore(history::id(id)?, overwrite);
+        let restore = |core: &Core| core.restore(self::id(id)?, overwrite);
         history::done(py, restore, &self.core).map(Restored::from)
     }
 
@@ -930,7 +938,7 @@ impl Memory {
     ) -> PyResult<Restored> {
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let undo = history::undo(py, change, since, actor)?;
-        history::done(py, |core| core.take_back(&undo, dry_run), &self.core).map(Restored::from)
+        history::done(py, |core| undo.take_back(core, dry_run), &self.core).map(Restored::from)
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history
@@ -973,7 +981,7 @@ impl Memory {
     ///         `read_version`.
     ///     StoreError: The store itself failed.
     fn redact(&self, py: Python<'_>, id: &str, reason: &str) -> PyResult<Option<String>> {
-        let redact = |core: &Core| core.redact(history::id(id)?, reason);
+        let redact = |core: &Core| core.redact(self::id(id)?, reason);
         let change = history::done(py, redact, &self.core)?;
         Ok(change.as_ref().map(ToString::to_string))
     }

@@ -169,9 +169,23 @@ impl Memory {
     /// wait. With hooks, with a policy that takes long or writes, and with a subscriber that wants the duration of each
     /// command, nothing is at hand.
     ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// let view = Decoded::parse(r#"{"command": "view", "path": "/memories/tea.md"}"#);
+    /// assert!(memory.execute_nowait(view).is_ok());
+    ///
+    /// let delete = Decoded::parse(r#"{"command": "delete", "path": "/memories/tea.md"}"#);
+    /// let for_a_thread = memory.execute_nowait(delete).unwrap_err();
+    /// assert!(!memory.execute_decoded(for_a_thread).is_error);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The input, if the call has to be executed where it may wait. Nothing was done.
-    #[doc(hidden)]
     pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
         if self.hooks.is_some() || trace::is_wanted() {
             return Err(decoded);
@@ -194,8 +208,7 @@ impl Memory {
 
     /// The reply to a call that cannot be executed because something outside the store failed, such
     /// as starting a thread. It is the reply of a broken store. Nothing is changed, and the hook
-    /// `before` is not called.
-    #[doc(hidden)]
+    /// `before` is not called; the hook `after` is told. A refusal of the input stays one.
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
         let hooks = self.asked_hooks();
