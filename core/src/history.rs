@@ -2,7 +2,7 @@
 //!
 //! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes it.
 //! [`Memory::history`](crate::Memory::history) lists the versions, and the methods beside it read, compare and restore them.
-//! [`Memory::read_history`](crate::Memory::read_history) is for a program that reads much of it.
+//! [`Memory::history_snapshot`](crate::Memory::history_snapshot) is for a program that reads much of it.
 
 pub use memdir_history::{
     FastImportError, HistoryError, HistoryId, HistoryQuery, HistoryRecords, HistoryRecordsBuilder,

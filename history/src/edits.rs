@@ -41,7 +41,7 @@ impl Recorder {
         self.append(context, record, Flush::Beside)
     }
 
-    /// [`Store::update`](crate::Store::update) where an edit may not write to the journal: the content is read first, and the edit is
+    /// [`Store::update`](memdir_store::Store::update) where an edit may not write to the journal: the content is read first, and the edit is
     /// made if the file still has it.
     fn update_in_steps(
         &self,

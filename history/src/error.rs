@@ -9,7 +9,7 @@ use memdir_store::path::MemoryPath;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// The memory was opened without [`MemoryOptions::history`](crate::MemoryOptions::history).
+    /// The memory was opened without `MemoryOptions::history`.
     #[error("this memory has no history: open it with the option `history`")]
     Off,
     /// The memory is read-only.

@@ -1,6 +1,6 @@
 //! The history of a memory: every change can be seen, and taken back.
 //!
-//! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes it. An edit
+//! A memory with `MemoryOptions::history` records each change before it makes it. An edit
 //! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
 //! and not what the file holds.
 //!
@@ -67,3 +67,8 @@ pub use size::HistorySize;
 pub use steps::{Restored, RestoredFile};
 pub use transfer::{HistoryRecords, HistoryRecordsBuilder};
 pub use version::Version;
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -9,7 +9,7 @@ use super::version::Version;
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 
-/// Which versions [`Memory::history`](crate::Memory::history) returns, newest first. The default is all.
+/// Which versions `Memory::history` returns, newest first. The default is all.
 ///
 /// ```
 /// use memdir::history::HistoryQuery;

@@ -21,7 +21,7 @@ use memdir_store::{Durability, Store};
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;
 
-/// The history of a memory at one moment, from [`Memory::history_snapshot`](crate::Memory::history_snapshot), for a caller that reads
+/// The history of a memory at one moment, from `Memory::history_snapshot`, for a caller that reads
 /// much of it, such as a log with diffs or an export. It keeps up to 64 MiB of the contents that it computed last, so the next version of
 /// a file costs little.
 pub struct HistorySnapshot<'r> {
@@ -166,10 +166,10 @@ impl HistorySnapshot<'_> {
 }
 
 impl HistorySnapshot<'_> {
-    /// What the change of a version did to its file, as a unified diff: as [`Memory::diff`](crate::Memory::diff) of it alone.
+    /// What the change of a version did to its file, as a unified diff: as `Memory::diff` of it alone.
     ///
     /// # Errors
-    /// As [`Memory::diff`](crate::Memory::diff).
+    /// As `Memory::diff`.
     pub fn diff(&self, id: HistoryId) -> Result<String, HistoryError> {
         let timeline = &self.snapshot.timeline;
         let number = timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))?;

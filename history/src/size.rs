@@ -10,7 +10,7 @@ use memdir_store::StoreError;
 pub struct HistorySize {
     /// The versions of all files, those of deleted files included.
     pub versions: u64,
-    /// The bytes of its records, as [`history_max_bytes`](crate::MemoryOptions::history_max_bytes) counts them.
+    /// The bytes of its records, as `history_max_bytes` counts them.
     pub bytes: u64,
 }
 

@@ -28,7 +28,7 @@ pub struct RestoredFile {
     pub old_path: Option<MemoryPath>,
 }
 
-/// What [`Memory::restore`](crate::Memory::restore) and the like did.
+/// What `Memory::restore` and the like did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Restored {

@@ -18,7 +18,7 @@ use memdir_store::{Durability, Store, StoreError};
 type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 
 /// All records of a history in their order, to copy them into another store or an archive. To copy a memory with its history, first
-/// [`copy`](crate::copy()) the files, then append the records.
+/// `copy` the files, then append the records.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -12,7 +12,7 @@ use memdir_store::{HistoryId, Operation};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Version {
-    /// Names this version, for [`Memory::read_version`](crate::Memory::read_version) and the like. It sorts by time.
+    /// Names this version, for `Memory::read_version` and the like. It sorts by time.
     pub id: HistoryId,
     /// The change that made it. One change can make versions of several files, such as the deletion of a directory.
     pub change: HistoryId,

@@ -92,7 +92,7 @@ impl LocalDirectory {
         }
     }
 
-    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// The same store with another `MemoryOptions::lock_timeout`; the default
     /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {

@@ -13,3 +13,8 @@ mod unix;
 mod windows;
 
 pub use directory::LocalDirectory;
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -5,8 +5,9 @@
 //! app counts. With the feature `fast` the lazy automata of `regex-automata` execute the same meaning many times as fast. A
 //! pattern that they do not take stays with `regex-lite`.
 //!
-//! Neither engine backtracks. A search takes at most time proportional to the length of the text times the size of the compiled
-//! pattern, so limit the size of a pattern that a stranger sends ([`Builder::size_limit`]).
+//! One search ([`Regex::find`], [`Regex::find_at`]) takes at most time proportional to the length of the text times the size of the
+//! compiled pattern, so limit the size of a pattern that a stranger sends ([`Builder::size_limit`]). [`Regex::find_all`] makes a
+//! search for each match. Patterns that look far behind each match take quadratic time there, so give it one line and not a whole text.
 //!
 //! ```
 //! use memdir_regex::Regex;

@@ -6,7 +6,7 @@ use std::ops::Range;
 pub const EXCERPT_CHARS: usize = 300;
 
 /// The line, or [`EXCERPT_CHARS`] characters of it around the bytes `at`, with `…` where something was left out: as a match of
-/// [`Memory::search`](crate::Memory::search) shows it. With `0..0` it is the beginning of the line.
+/// [`Memory::grep`](crate::Memory::grep) shows it. With `0..0` it is the beginning of the line.
 ///
 /// ```
 /// use memdir::text::excerpt;

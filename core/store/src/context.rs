@@ -14,7 +14,7 @@ type Wait = Box<dyn FnOnce() -> Result<(), StoreError>>;
 
 /// Who makes a change and what for, and what has to be kept, or waited for, together with it.
 ///
-/// A [`Memory`](crate::Memory) makes one for each operation, which may make several changes. It goes with each of them down
+/// A `Memory` makes one for each operation, which may make several changes. It goes with each of them down
 /// to the store ([`Store::mutate`](crate::Store::mutate)). A layer passes it on, unless it changes another store meanwhile:
 /// that change has a context of its own.
 #[derive(Default)]

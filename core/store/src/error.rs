@@ -1,4 +1,4 @@
-//! [`Error`]: why a call failed. [`Memory::execute`](crate::Memory::execute) returns every failure
+//! [`Error`]: why a call failed. `Memory::execute` returns every failure
 //! as a reply; the typed methods return an [`Error`].
 
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub enum Error {
     /// not for the model.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
-    /// The hook [`before`](crate::MemoryHooks::before) failed, and the command was not executed. The
+    /// The hook `before` failed, and the command was not executed. The
     /// details are for you and not for the model.
     #[error("the hook `before` failed: {0}")]
     Hook(#[source] HookError),

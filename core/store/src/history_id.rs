@@ -21,7 +21,7 @@ const COUNTER: u128 = (1 << COUNTER_BITS) - 1;
 /// The latest time in an id of this process, in 1/4096 milliseconds: the next id is later, also if the clock went back.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
-/// The id of a [`Version`](super::Version), or of a change, which is one or more versions that were made together.
+/// The id of a `Version`, or of a change, which is one or more versions that were made together.
 ///
 /// Ids sort by time, as values and as texts.
 ///

@@ -25,12 +25,12 @@ pub struct StoreInfo {
     pub is_read_only: bool,
     /// Whether the store takes spellings of a name for the same that differ in case or in how letters are composed, as
     /// file systems of macOS and Windows do. A memory then does so, too: patterns of paths
-    /// [match every spelling](crate::policy::PathPattern::folding_case), and what was viewed by one spelling was viewed by
+    /// match every spelling, and what was viewed by one spelling was viewed by
     /// all.
     pub folds_case: bool,
     /// Whether the store keeps times of access: it then implements
     /// [`record_access`](crate::Store::record_access) and [`delete_unused`](crate::Store::delete_unused), and its
-    /// listings have the times. [`Memory::expire`](crate::Memory::expire) needs such a store.
+    /// listings have the times. `Memory::expire` needs such a store.
     pub tracks_access: bool,
     /// Whether [`update`](crate::Store::update) calls its edit while the store holds neither a lock nor a transaction, so
     /// the edit may write another file of this store. A store that keeps a history then needs one read less.

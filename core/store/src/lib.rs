@@ -315,7 +315,7 @@ pub trait Store: Send + Sync {
         make_by_writing(self, path)
     }
 
-    /// Makes a change. Every change of a [`Memory`](crate::Memory) comes by this method, with its context.
+    /// Makes a change. Every change of a `Memory` comes by this method, with its context.
     ///
     /// By default it calls the method that the change is named after, and the context ends here. A [`Layer`] overrides
     /// this one method to forbid or translate changes; a store with a better use for the context makes all of its changes
@@ -333,7 +333,7 @@ pub trait Store: Send + Sync {
 
     /// Reports problems that reading the files would not show, such as structures that contradict
     /// each other, and entries that are not part of the memory, such as links. Changes nothing.
-    /// [`check`](crate::check()) calls this and then reads every file.
+    /// `check` calls this and then reads every file.
     ///
     /// By default it reports nothing.
     ///
@@ -386,3 +386,8 @@ pub const NOWAIT_BYTES: u64 = 64 * 1024;
 
 /// The most entries of a directory that [`Store::open_nowait`] answers with.
 pub const NOWAIT_ENTRIES: usize = 256;
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

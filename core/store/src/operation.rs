@@ -21,7 +21,7 @@ pub enum Operation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else ([`Memory::clear`](crate::Memory::clear)).
+    /// It was deleted with everything else (`Memory::clear`.
     Cleared,
     /// An earlier state was brought back.
     Restored,

@@ -6,7 +6,7 @@ use super::{Entry, EntryKind, MOVING, NEW_DIRECTORY};
 use crate::path::MemoryPath;
 
 /// Something wrong with a store, reported by [`Store::inspect`](super::Store::inspect) or
-/// [`check`](crate::check()).
+/// `check`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {

@@ -9,7 +9,7 @@ use super::{Context, Entry, Layer, Location, MountTable, Mutation, Store, StoreE
 /// whether or not the path exists.
 ///
 /// To open a directory or a database by its address without making it, use
-/// [`MemoryOptions::read_only`](crate::MemoryOptions::read_only).
+/// `MemoryOptions::read_only`.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -7,7 +7,7 @@ use crate::error::{ConfigError, Error};
 /// The default of how long writers wait for each other.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The default of [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes), in bytes: 16 MiB.
+/// The default of `MemoryOptions::max_file_bytes`, in bytes: 16 MiB.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// At least as many bytes as encryption adds to a file; the underlying store counts them.

@@ -66,7 +66,7 @@ pub enum StoreError {
         files: Option<u64>,
     },
     /// Other writers kept the store locked for longer than the lock timeout
-    /// ([`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout)). Nothing was changed.
+    /// (`MemoryOptions::lock_timeout`. Nothing was changed.
     #[error("the store was locked by other writers for too long")]
     Busy,
     /// The caller went away before anything was changed ([`Cancellation`](crate::Cancellation)).

@@ -10,7 +10,6 @@ mod common;
 mod agreement;
 mod check;
 mod check_history;
-mod contract;
 mod copy;
 mod copy_refusals;
 mod encrypted;

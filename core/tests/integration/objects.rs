@@ -11,7 +11,7 @@ use crate::common::effort::times;
 use crate::common::faulty::{Fault, Plan, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{appending, at, open_memory, race};
-use memdir::store::{EntryKind, Node, ObjectStorage, check_contract};
+use memdir::store::{EntryKind, Node, ObjectStorage};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 /// Runs on several threads at once, and counts how often `each` is true.
@@ -33,10 +33,6 @@ fn the_server_checks_conditions_and_writes_as_one(cloud: &'static Cloud) {
         assert_eq!(race(|racer| put(&key, "If-Match", &known.tag, &body(racer))), 1);
         assert!(!put(&key, "If-Match", &known.tag, "x"));
     }
-}
-
-fn object_storage_keeps_the_contract(cloud: &'static Cloud) {
-    check_contract(&|| Arc::new(cloud.open(&prefix()))).unwrap();
 }
 
 fn a_bucket_without_a_prefix_is_a_memory_too(cloud: &'static Cloud) {
@@ -380,7 +376,7 @@ memdir_test_support::on_servers! {
         a_namespace_reaches_no_other,
         what_is_too_large_is_not_read_to_be_edited,
         the_server_checks_conditions_and_writes_as_one,
-        object_storage_keeps_the_contract,
+
         a_bucket_without_a_prefix_is_a_memory_too,
         a_longer_prefix_is_within_a_shorter_one,
         files_are_plain_objects,

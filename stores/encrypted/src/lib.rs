@@ -1,9 +1,9 @@
 //! [`Encrypted`]: encryption at rest, as a layer over any store.
 //!
-//! The underlying store has the same tree. Its files are encrypted ([`file`](mod@file)), its names are the same or
-//! encrypted ([`names`]), and it has one more file, the record ([`record`]). If a file does not open, it
+//! The underlying store has the same tree. Its files are encrypted (`file`), its names are the same or
+//! encrypted (`names`), and it has one more file, the record (`record`). If a file does not open, it
 //! is read again with a fresh record before it counts as damaged: the file may just have been moved
-//! ([`renames`]), or the key changed ([`rekey`](mod@rekey)).
+//! (`renames`), or the key changed (`rekey`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -451,3 +451,8 @@ impl Store for Encrypted {
         Ok(())
     }
 }
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -351,3 +351,8 @@ impl Store for ObjectStorage {
         })
     }
 }
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -109,7 +109,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// The same store with another `MemoryOptions::lock_timeout`; the default
     /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
@@ -502,3 +502,8 @@ impl Store for PostgresDatabase {
         if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.accessed) }
     }
 }
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

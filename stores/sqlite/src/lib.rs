@@ -96,7 +96,7 @@ impl SqliteDatabase {
         })
     }
 
-    /// The same store with another [`MemoryOptions::lock_timeout`](crate::MemoryOptions::lock_timeout); the default
+    /// The same store with another `MemoryOptions::lock_timeout`; the default
     /// is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {
@@ -501,3 +501,8 @@ impl Store for SqliteDatabase {
         Some(self)
     }
 }
+
+/// The example of the README, which runs with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,78 +1,18 @@
-//! Every store of the core keeps the contract, and the check notices stores that do not.
+//! The store in the process keeps the contract, and the check notices stores that do not.
+#![cfg(feature = "testing")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
-#[cfg(all(unix, feature = "postgres"))]
-use crate::common::postgres;
-use memdir::store::{
-    Context, Edit, Entry, InProcess, Layer, Mutation, Node, Store, StoreError, check_contract,
-    contract,
+use memdir_store::{
+    Context, Edit, Entry, InProcess, Layer, MemoryPath, Mutation, Node, OnExisting, Store,
+    StoreError, check_contract, contract,
 };
-use memdir::{MemoryPath, OnExisting};
 
 #[test]
 fn the_in_process_store_keeps_the_contract() {
     check_contract(&|| Arc::new(InProcess::new())).unwrap();
-}
-
-#[cfg(any(unix, windows))]
-#[test]
-fn the_local_directory_keeps_the_contract() {
-    use memdir::Durability;
-    use memdir::store::LocalDirectory;
-
-    for durability in [Durability::Full, Durability::Relaxed] {
-        let places = Mutex::new(Vec::new());
-        check_contract(&|| {
-            let place = tempfile::tempdir().unwrap();
-            let store = LocalDirectory::open(place.path(), durability).unwrap();
-            places.lock().unwrap().push(place);
-            Arc::new(store)
-        })
-        .unwrap();
-        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
-    }
-}
-
-#[cfg(feature = "sqlite")]
-#[test]
-fn the_sqlite_database_keeps_the_contract() {
-    use memdir::Durability;
-    use memdir::store::SqliteDatabase;
-
-    for durability in [Durability::Full, Durability::Relaxed] {
-        let places = Mutex::new(Vec::new());
-        check_contract(&|| {
-            let place = tempfile::tempdir().unwrap();
-            let store = SqliteDatabase::open(place.path().join("a.db"), durability).unwrap();
-            places.lock().unwrap().push(place);
-            Arc::new(store)
-        })
-        .unwrap();
-        assert_eq!(places.into_inner().unwrap().len(), contract::rules().count());
-    }
-}
-
-#[cfg(all(unix, feature = "postgres"))]
-#[test]
-fn the_postgresql_database_keeps_the_contract() {
-    use memdir::Durability;
-    use memdir::store::PostgresDatabase;
-
-    let Some(server) = postgres::server() else { return };
-    // Several at once, as tenants of one database are.
-    std::thread::scope(|scope| {
-        for durability in [Durability::Full, Durability::Relaxed, Durability::Full] {
-            scope.spawn(move || {
-                check_contract(&|| {
-                    Arc::new(PostgresDatabase::open(&server.fresh(), durability).unwrap())
-                })
-                .unwrap();
-            });
-        }
-    });
 }
 
 /// A good store with one method gone wrong.
