@@ -117,7 +117,8 @@ fn is_plain(value: &Bound<'_, PyAny>) -> bool {
         || value.is_instance_of::<PyTuple>()
 }
 
-fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
+/// A text as a command's field.
+pub(crate) fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
     match text.to_str() {
         Ok(text) => Value::Text(Cow::Borrowed(text)),
         // A lone surrogate.

@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memdir::value::Value;
 use memdir::{Memory as Core, Project};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, id};
@@ -19,6 +20,7 @@ use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::to_python;
 use crate::expiry::{self, Expired};
+use crate::fields::{owned_value, text_value};
 use crate::files::{self, GrepMatch, SensitiveMatch};
 use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
@@ -223,9 +225,10 @@ impl Memory {
         path: &Bound<'py, PyString>,
         view_range: Option<[Whole<'py>; 2]>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let range = view_range.map(|range| range.into_bound_py_any(py)).transpose()?;
-        let mut fields = vec![("path", path.as_any())];
-        fields.extend(range.as_ref().map(|range| ("view_range", range)));
+        let mut fields = vec![("path", text_value(path))];
+        fields.extend(view_range.map(|range| {
+            ("view_range", Value::List(range.iter().map(|Whole(line)| owned_value(line)).collect()))
+        }));
         reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
@@ -240,7 +243,11 @@ impl Memory {
         path: &Bound<'_, PyString>,
         file_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.core.text(py, "create", &[("path", path), ("file_text", file_text)])
+        self.core.text(
+            py,
+            "create",
+            &[("path", text_value(path)), ("file_text", text_value(file_text))],
+        )
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -256,8 +263,8 @@ impl Memory {
         old_str: &Bound<'_, PyString>,
         new_str: Option<&Bound<'_, PyString>>,
     ) -> PyResult<String> {
-        let mut fields = vec![("path", path.as_any()), ("old_str", old_str)];
-        fields.extend(new_str.map(|new_str| ("new_str", new_str.as_any())));
+        let mut fields = vec![("path", text_value(path)), ("old_str", text_value(old_str))];
+        fields.extend(new_str.map(|new_str| ("new_str", text_value(new_str))));
         self.core.text(py, "str_replace", &fields)
     }
 
@@ -274,8 +281,11 @@ impl Memory {
         insert_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
         let Whole(insert_line) = insert_line;
-        let fields =
-            [("path", path.as_any()), ("insert_line", &insert_line), ("insert_text", insert_text)];
+        let fields = [
+            ("path", text_value(path)),
+            ("insert_line", owned_value(&insert_line)),
+            ("insert_text", text_value(insert_text)),
+        ];
         self.core.text(py, "insert", &fields)
     }
 
@@ -285,7 +295,7 @@ impl Memory {
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
-        self.core.text(py, "delete", &[("path", path)])
+        self.core.text(py, "delete", &[("path", text_value(path))])
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -299,7 +309,11 @@ impl Memory {
         old_path: &Bound<'_, PyString>,
         new_path: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.core.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
+        self.core.text(
+            py,
+            "rename",
+            &[("old_path", text_value(old_path)), ("new_path", text_value(new_path))],
+        )
     }
 
     /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as

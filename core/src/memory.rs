@@ -226,6 +226,25 @@ impl Memory {
         self.execute_with_hooks(command.borrowed().into())
     }
 
+    /// As [`run`](Memory::run), for input that is decoded already. For a front end whose own values may be no argument of a
+    /// command: it gets the sentence that a model would read.
+    ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::{Error, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let refused = memory.run_decoded(Decoded::parse(r#"{"command": "view", "path": 1}"#));
+    /// assert!(matches!(refused, Err(Error::Refused(_))));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn run_decoded(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
+        self.execute_with_hooks(decoded)
+    }
+
     /// The first half of a call, for a binding that calls hooks itself. Call the hook `before` with
     /// [`Call::command`], then call [`finish`](Memory::finish). The hooks of
     /// [`with_hooks`](Memory::with_hooks) are not called.
@@ -297,25 +316,7 @@ impl Memory {
     /// As [`run`](Memory::run). An image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        Self::text_of_view(
-            path,
-            self.run(&Command::View { path: Cow::Borrowed(path), view_range })?,
-        )
-    }
-
-    /// The text of a view, for callers that get text only.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if it is an image.
-    #[doc(hidden)]
-    pub fn text_of_view(path: &str, content: Content) -> Result<String, Error> {
-        match content {
-            Content::Text(text) => Ok(text),
-            Content::Image { .. } => Err(match MemoryPath::parse(path) {
-                Ok(path) => reply::image(&path),
-                Err(error) => reply::bad_path(path, error),
-            }),
-        }
+        self.run(&Command::View { path: Cow::Borrowed(path), view_range })?.text_of_view(path)
     }
 
     /// Makes a new file and its missing parents.
