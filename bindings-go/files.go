@@ -74,8 +74,8 @@ func (m *Memory) Exists(ctx context.Context, path string) (bool, error) {
 	return exists, err
 }
 
-// SearchOptions say how [Memory.Search] searches.
-type SearchOptions struct {
+// GrepOptions say how [Memory.Grep] searches.
+type GrepOptions struct {
 	// Regex says that the query is a regular expression, in the syntax of Rust's regex-lite.
 	Regex bool `json:"regex,omitempty"`
 	// IgnoreCase ignores case.
@@ -86,8 +86,8 @@ type SearchOptions struct {
 	Limit int `json:"limit,omitempty"`
 }
 
-// Match is a place where [Memory.Search] found something.
-type Match struct {
+// GrepMatch is a place where [Memory.Grep] found something.
+type GrepMatch struct {
 	Path string `json:"path"`
 	// Line is the number of the line, from 1 on; 0 if the name was found.
 	Line int `json:"line"`
@@ -95,15 +95,15 @@ type Match struct {
 	Text string `json:"text"`
 }
 
-// Search finds names of files and directories, and lines of files, in the order of the paths and lines. Hidden entries and
+// Grep finds names of files and directories, and lines of files, in the order of the paths and lines. Hidden entries and
 // files that are not text are left out. It searches what a view would show.
-func (m *Memory) Search(ctx context.Context, query string, options SearchOptions) ([]Match, error) {
+func (m *Memory) Grep(ctx context.Context, query string, options GrepOptions) ([]GrepMatch, error) {
 	arguments := struct {
 		Query string `json:"query"`
-		SearchOptions
+		GrepOptions
 	}{query, options}
-	var found []Match
-	err := m.call(ctx, "search", arguments, &found)
+	var found []GrepMatch
+	err := m.call(ctx, "grep", arguments, &found)
 	return found, err
 }
 

@@ -140,9 +140,9 @@ func TestTheHistoryHasWhatIsThereNoMore(t *testing.T) {
 	before := write("green\n")
 	after := write("black\n")
 
-	found := must[[]PastMatch](t)(memory.SearchHistory(ctx, "GREEN", SearchOptions{IgnoreCase: true}))
+	found := must[[]HistoryMatch](t)(memory.GrepHistory(ctx, "GREEN", GrepOptions{IgnoreCase: true}))
 	versions := must[[]Version](t)(memory.History(ctx, HistoryQuery{}))
-	if !reflect.DeepEqual(found, []PastMatch{{versions[1], 1, "green"}}) {
+	if !reflect.DeepEqual(found, []HistoryMatch{{versions[1], 1, "green"}}) {
 		t.Fatalf("%+v", found)
 	}
 	files := must[[]PastFile](t)(memory.FilesAt(ctx, before))
@@ -160,7 +160,7 @@ func TestTheHistoryHasWhatIsThereNoMore(t *testing.T) {
 	if held := must[[]byte](t)(memory.ReadAt(ctx, "/memories/none", after)); held != nil {
 		t.Fatal(held)
 	}
-	_, err := memory.SearchHistory(ctx, "a", SearchOptions{Path: "elsewhere"})
+	_, err := memory.GrepHistory(ctx, "a", GrepOptions{Path: "elsewhere"})
 	isHistory(t, err, HistoryPath)
 	_, err = open(t, "memory:", MemoryOptions{}).FilesAt(ctx, after)
 	isHistory(t, err, HistoryOff)

@@ -362,8 +362,8 @@ func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
 	if listed, err := memory.List(ctx, "/memories", 1); err != nil || len(listed) != 1 {
 		t.Fatal(listed, err)
 	}
-	found, err := memory.Search(ctx, "^- b", SearchOptions{Regex: true, IgnoreCase: true})
-	if err != nil || !reflect.DeepEqual(found, []Match{{"/memories/tea/a.md", 3, "- Black"}}) {
+	found, err := memory.Grep(ctx, "^- b", GrepOptions{Regex: true, IgnoreCase: true})
+	if err != nil || !reflect.DeepEqual(found, []GrepMatch{{"/memories/tea/a.md", 3, "- Black"}}) {
 		t.Fatal(found, err)
 	}
 	if index, err := memory.Index(ctx, 1000); err != nil || index != "/memories/tea/a.md\t22B\t# Tea\n" {

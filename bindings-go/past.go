@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// PastMatch is a place where [Memory.SearchHistory] found something that is not there any more.
-type PastMatch struct {
+// HistoryMatch is a place where [Memory.GrepHistory] found something that is not there any more.
+type HistoryMatch struct {
 	// Version is the newest version that has it.
 	Version Version
 	// Line is the number of the line in that version, from 1 on; 0 if the name was found.
@@ -17,24 +17,24 @@ type PastMatch struct {
 	Text string
 }
 
-// SearchHistory finds names and lines that are in the history, and that the files do not have any more: newest first, each
+// GrepHistory finds names and lines that are in the history, and that the files do not have any more: newest first, each
 // with the newest version that has it. The path of the options is what is or was there, and below it.
-func (m *Memory) SearchHistory(ctx context.Context, query string, options SearchOptions) ([]PastMatch, error) {
+func (m *Memory) GrepHistory(ctx context.Context, query string, options GrepOptions) ([]HistoryMatch, error) {
 	arguments := struct {
 		Query string `json:"query"`
-		SearchOptions
+		GrepOptions
 	}{query, options}
 	var found []struct {
 		Version sentVersion `json:"version"`
 		Line    int         `json:"line"`
 		Text    string      `json:"text"`
 	}
-	if err := m.call(ctx, "search_history", arguments, &found); err != nil {
+	if err := m.call(ctx, "grep_history", arguments, &found); err != nil {
 		return nil, err
 	}
-	matches := make([]PastMatch, len(found))
+	matches := make([]HistoryMatch, len(found))
 	for i, one := range found {
-		matches[i] = PastMatch{one.Version.version(), one.Line, one.Text}
+		matches[i] = HistoryMatch{one.Version.version(), one.Line, one.Text}
 	}
 	return matches, nil
 }

@@ -39,8 +39,8 @@ func SetMaxCalls(n int) int {
 
 // viewOperations change nothing.
 var viewOperations = map[string]bool{
-	"read": true, "list": true, "exists": true, "search": true, "find_sensitive": true, "stats": true, "index": true,
-	"watch": true, "changes": true, "history": true, "search_history": true, "files_at": true, "read_at": true,
+	"read": true, "list": true, "exists": true, "grep": true, "find_sensitive": true, "stats": true, "index": true,
+	"watch": true, "changes": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
 	"read_version": true, "diff": true,
 }
 

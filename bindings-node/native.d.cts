@@ -42,7 +42,7 @@ export declare class Engine {
   /** Whether there is a file or a directory. */
   exists(path: string, cancellation?: Cancellation | undefined): Promise<boolean>
   /** The names and lines in which a text, or a regular expression, is found. */
-  search(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundMatch>>
+  grep(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundMatch>>
   /** A table of contents in at most `maxChars` characters. */
   index(maxChars: number, cancellation?: Cancellation | undefined): Promise<string>
   /** The files of a project of several sessions; the paths of those that were made. */
@@ -72,7 +72,7 @@ export declare class Engine {
   /** Removes the versions that the options keep no longer. */
   trimHistory(cancellation?: Cancellation | undefined): Promise<number>
   /** What files held once, and hold no more. */
-  searchHistory(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundBefore>>
+  grepHistory(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundBefore>>
   /** The files that there were at a time, in milliseconds since 1970. */
   filesAt(at: number, cancellation?: Cancellation | undefined): Promise<Array<PastFile>>
   /** What a file held at a time, in milliseconds since 1970; null if there was no file. */

@@ -247,7 +247,7 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
 ///   "accessed". Times are in seconds since 1970.
 /// - "exists" {"path"}: true or false.
-/// - "search" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
+/// - "grep" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
 ///   "line" (null if the name was found) and "text".
 /// - "find_sensitive" {"path": "/memories", "limit": 100}: where the rules for sensitive text find something: an array of
 ///   "path", "line" (null if it is in the name) and "rule".
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn memdir_finish(
 ///   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
 ///   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
 ///   the operations to "trim_history" need the option "history".
-/// - "search_history" {"query", …}, as "search": what files held once, and hold no more, newest first: an array of
+/// - "grep_history" {"query", …}, as "grep": what files held once, and hold no more, newest first: an array of
 ///   "version" (as "history" has it), "line" (null if the name was found) and "text".
 /// - "files_at" {"at"}: the files that there were at a time: an array of "path", "size", "modified" and "version". What is
 ///   not known is null.

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memdir::command::Dialect;
 use memdir::store::{Entry, EntryKind};
-use memdir::{Memory, MemoryPath, Project, Query, Stats};
+use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -38,9 +38,9 @@ pub(crate) fn call(
             given.none_but(&["path"])?;
             memory.exists(given.text("path")?)?.into()
         }
-        "search" => {
+        "grep" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.search(&query, path, limit)?;
+            let found = memory.grep(&query, path, limit)?;
             let shown = found.iter().map(|found| {
                 json!({ "path": found.path.as_str(), "line": found.line, "text": found.text })
             });
@@ -87,10 +87,11 @@ pub(crate) fn call(
     }))
 }
 
-/// What "search" and "search_history" look for, where, and how often.
-pub(crate) fn sought(given: &Arguments) -> Result<(Query, &str, usize), Failure> {
+/// What "grep" and "grep_history" look for, where, and how often.
+pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, &str, usize), Failure> {
     given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
-    let query = Query::of(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
+    let query =
+        GrepQuery::of(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
     let limit = given.number("limit")?.unwrap_or(100);
     Ok((query, given.text_or("path", "/memories")?, limit))
 }

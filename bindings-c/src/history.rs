@@ -30,9 +30,9 @@ pub(crate) fn call(
             query.since = time(given, "since")?;
             memory.history(&query)?.iter().map(version).collect()
         }
-        "search_history" => {
+        "grep_history" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.search_history(&query, path, limit)?;
+            let found = memory.grep_history(&query, path, limit)?;
             let shown = found.iter().map(|found| {
                 json!({ "version": version(&found.version), "line": found.line, "text": found.text })
             });

@@ -172,7 +172,7 @@ fn a_program_reads_and_writes_files_itself() {
     let listed = done("list", json!({})).unwrap();
     assert_eq!((&listed[0]["path"], &listed[0]["size"]), (&json!(path), &json!(14)));
     let found =
-        done("search", json!({ "query": "^- g", "regex": true, "ignore_case": true })).unwrap();
+        done("grep", json!({ "query": "^- g", "regex": true, "ignore_case": true })).unwrap();
     assert_eq!(found, json!([{ "path": path, "line": 2, "text": "- Green" }]));
     assert_eq!(done("index", json!({})), Ok(json!("/memories/a.md\t14B\t# Tea\n")));
     let project = json!({ "about": "Tea.", "features": ["a list"] });
@@ -202,7 +202,7 @@ fn an_operation_takes_its_arguments_and_no_others() {
         ("read", "{}", "config"),
         ("read", r#"{"path": "a"}"#, "refused"),
         ("list", r#"{"depth": -1}"#, "config"),
-        ("search", r#"{"query": "(", "regex": true}"#, "config"),
+        ("grep", r#"{"query": "(", "regex": true}"#, "config"),
         ("tool_definition", r#"{"dialect": "paint"}"#, "config"),
         ("write", r#"{"path": "a", "content": "b"}"#, "config"),
         ("clear", "[]", "usage"),
@@ -293,7 +293,7 @@ fn wrong_arguments_of_the_table_are_refused_by_name() {
         let (call, argument) = (row["call"].as_str().unwrap(), row["argument"].as_str().unwrap());
         let mut arguments = json!({ argument: row["value"] });
         match call {
-            "search" | "search_history" => arguments["query"] = "tea".into(),
+            "grep" | "grep_history" => arguments["query"] = "tea".into(),
             "changes" => arguments["watch"] = watch.clone(),
             _ => {}
         }

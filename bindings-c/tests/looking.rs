@@ -96,11 +96,8 @@ fn the_history_has_what_is_there_no_more() {
     done(memory, "write", json!({ "path": path, "text": "black\n" }));
     let after = now();
 
-    let found = done(
-        memory,
-        "search_history",
-        json!({ "query": "GREEN", "ignore_case": true, "limit": 5 }),
-    );
+    let found =
+        done(memory, "grep_history", json!({ "query": "GREEN", "ignore_case": true, "limit": 5 }));
     assert_eq!((&found[0]["line"], &found[0]["text"]), (&json!(1), &json!("green")));
     assert_eq!(found[0]["version"], done(memory, "history", json!({}))[1]);
     let files = done(memory, "files_at", json!({ "at": before }));
@@ -112,8 +109,8 @@ fn the_history_has_what_is_there_no_more() {
     assert_eq!(read(path, after), json!({ "text": "black\n" }));
     assert_eq!(read("/memories/none", after), Value::Null);
     assert_eq!(kind(memory, "files_at", json!({})), "config");
-    assert_eq!(kind(memory, "search_history", json!({ "query": "(", "regex": true })), "config");
-    assert_eq!(kind(memory, "search_history", json!({ "query": "a", "path": "x" })), "history");
+    assert_eq!(kind(memory, "grep_history", json!({ "query": "(", "regex": true })), "config");
+    assert_eq!(kind(memory, "grep_history", json!({ "query": "a", "path": "x" })), "history");
     memdir_close(memory);
 }
 

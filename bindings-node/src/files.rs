@@ -2,7 +2,7 @@
 
 use memdir::command::Dialect;
 use memdir::value::Value;
-use memdir::{Match, Memory, Project, Query};
+use memdir::{GrepMatch, GrepQuery, Memory, Project};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
@@ -29,8 +29,8 @@ pub(crate) struct FoundMatch {
     pub text: String,
 }
 
-impl From<Match> for FoundMatch {
-    fn from(found: Match) -> Self {
+impl From<GrepMatch> for FoundMatch {
+    fn from(found: GrepMatch) -> Self {
         Self {
             path: found.path.as_str().to_owned(),
             line: found.line.map(number),
@@ -119,7 +119,7 @@ impl Engine {
         ts_return_type = "Promise<Array<FoundMatch>>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
-    pub fn search<'env>(
+    pub fn grep<'env>(
         &self,
         env: &'env Env,
         query: Unknown<'_>,
@@ -132,7 +132,7 @@ impl Engine {
         let query = self::query(env, query, regex, ignore_case)?;
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
-        let work = move |memory: &Memory| memory.search(&query, &path, limit);
+        let work = move |memory: &Memory| memory.grep(&query, &path, limit);
         self.for_own_code(env, Purpose::View, cancellation, work, |found| {
             found.into_iter().map(FoundMatch::from).collect::<Vec<_>>()
         })
@@ -231,17 +231,17 @@ impl Engine {
     }
 }
 
-/// What `search` and `searchHistory` look for.
+/// What `grep` and `grepHistory` look for.
 pub(crate) fn query(
     env: &Env,
     query: Unknown<'_>,
     regex: Unknown<'_>,
     ignore_case: Unknown<'_>,
-) -> napi::Result<Query> {
+) -> napi::Result<GrepQuery> {
     let query = given(env, "query", query, string)?;
     let regex = given(env, "regex", regex, flag)?;
     let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
-    Query::of(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
+    GrepQuery::of(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
 }
 
 /// An argument, which is read as an option is.

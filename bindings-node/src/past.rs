@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memdir::history::PastFile as CoreFile;
-use memdir::{Memory, PastMatch};
+use memdir::{HistoryMatch, Memory};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -29,8 +29,8 @@ pub(crate) struct FoundBefore {
     pub text: String,
 }
 
-impl From<PastMatch> for FoundBefore {
-    fn from(found: PastMatch) -> Self {
+impl From<HistoryMatch> for FoundBefore {
+    fn from(found: HistoryMatch) -> Self {
         let line = found.line.map(number);
         Self { version: found.version.into(), line, text: found.text }
     }
@@ -72,7 +72,7 @@ impl Engine {
         ts_return_type = "Promise<Array<FoundBefore>>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
-    pub fn search_history<'env>(
+    pub fn grep_history<'env>(
         &self,
         env: &'env Env,
         sought: Unknown<'_>,
@@ -85,7 +85,7 @@ impl Engine {
         let query = query(env, sought, regex, ignore_case)?;
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
-        let work = move |memory: &Memory| memory.search_history(&query, &path, limit);
+        let work = move |memory: &Memory| memory.grep_history(&query, &path, limit);
         self.of_history(env, Purpose::View, cancellation, work, |found| {
             found.into_iter().map(FoundBefore::from).collect::<Vec<_>>()
         })

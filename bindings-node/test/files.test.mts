@@ -32,7 +32,7 @@ test('what is refused rejects as the commands do', async () => {
   const refusal = { name: 'ToolError', message: content, content };
   await assert.rejects(memory.read('/memories/none'), refusal);
   await assert.rejects(memory.list('/memories/none'), refusal);
-  await assert.rejects(memory.search('x', { path: '/memories/none' }), refusal);
+  await assert.rejects(memory.grep('x', { path: '/memories/none' }), refusal);
   const { ToolError } = await import('@anthropic-ai/sdk/lib/tools/ToolError');
   await assert.rejects(memory.read('/memories/none'), ToolError);
   await assert.rejects(memory.exists('/memories/../etc'), /would escape/);
@@ -134,13 +134,13 @@ test('names and lines are found', async () => {
     { path, line: 2, text: 'green tea' },
     { path: '/memories/teas', text: 'teas' },
   ];
-  assert.deepEqual(await memory.search('tea'), all);
-  assert.deepEqual(await memory.search('tea', { limit: 2 }), all.slice(0, 2));
-  assert.deepEqual(await memory.search('tea', { limit: 0 }), []);
-  assert.deepEqual(await memory.search('tea', { path: '/memories/teas' }), []);
-  assert.equal((await memory.search('TEA', { ignoreCase: true })).length, 4);
-  assert.equal((await memory.search('ä', { ignoreCase: true })).length, 1);
-  assert.deepEqual(await memory.search('^\\w+ tea$', { regex: true }), [all[1]]);
+  assert.deepEqual(await memory.grep('tea'), all);
+  assert.deepEqual(await memory.grep('tea', { limit: 2 }), all.slice(0, 2));
+  assert.deepEqual(await memory.grep('tea', { limit: 0 }), []);
+  assert.deepEqual(await memory.grep('tea', { path: '/memories/teas' }), []);
+  assert.equal((await memory.grep('TEA', { ignoreCase: true })).length, 4);
+  assert.equal((await memory.grep('ä', { ignoreCase: true })).length, 1);
+  assert.deepEqual(await memory.grep('^\\w+ tea$', { regex: true }), [all[1]]);
 });
 
 test('an index names the files and their first lines', async () => {
@@ -199,10 +199,10 @@ test('a wrong argument is a ConfigError that names it', async () => {
       /^depth must be a whole number from 0 on, got -1$/,
       (one) => one.list(path, { depth: -1 }),
     ],
-    ['query', /^query must be a string, got/, (one) => one.search(/tea/)],
-    ['limit', /^limit must be .* got 1\.5$/, (one) => one.search('', { limit: 1.5 })],
-    ['regex', /^regex must be true or false/, (one) => one.search('', { regex: 'a' })],
-    ['regex', /^regex: /, (one) => one.search('(', { regex: true })],
+    ['query', /^query must be a string, got/, (one) => one.grep(/tea/)],
+    ['limit', /^limit must be .* got 1\.5$/, (one) => one.grep('', { limit: 1.5 })],
+    ['regex', /^regex must be true or false/, (one) => one.grep('', { regex: 'a' })],
+    ['regex', /^regex: /, (one) => one.grep('(', { regex: true })],
     ['maxChars', /^maxChars must be .* got NaN$/, (one) => one.index(NaN)],
   ];
   for (const [option, message, call] of wrong) {
@@ -231,7 +231,7 @@ test('a broken store is a StoreError', async () => {
     assert.ok(error instanceof StoreError);
     return error.code === 'EIO' && error.message.includes('out of reach');
   });
-  await assert.rejects(memory.search('x'), { name: 'StoreError', code: 'EIO' });
+  await assert.rejects(memory.grep('x'), { name: 'StoreError', code: 'EIO' });
 });
 
 test('a signal cancels a call that has not begun to write', async () => {
@@ -239,10 +239,10 @@ test('a signal cancels a call that has not begun to write', async () => {
   const signal = AbortSignal.abort();
   const cancelled = { name: 'StoreError', code: 'ECANCELED' };
   await assert.rejects(memory.write(path, 'x', { signal }), cancelled);
-  await assert.rejects(memory.search('x', { signal }), cancelled);
+  await assert.rejects(memory.grep('x', { signal }), cancelled);
   assert.equal(await memory.exists(path), false);
   await memory.write(path, 'x', { signal: new AbortController().signal });
-  await assert.rejects(memory.search('x', { signal }), cancelled);
+  await assert.rejects(memory.grep('x', { signal }), cancelled);
 });
 
 test('hooks are not called for your own code, and the model has to look again', async () => {

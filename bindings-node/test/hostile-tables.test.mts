@@ -79,11 +79,11 @@ test('a wrong argument is an error that names it', async () => {
   type Calls = Record<string, (memory: Memory, value: never) => Promise<unknown>>;
   const calls: Calls = {
     list: (memory, depth) => memory.list('/memories', { depth }),
-    search: (memory, limit) => memory.search('tea', { limit }),
+    grep: (memory, limit) => memory.grep('tea', { limit }),
     find_sensitive: (memory, limit) => memory.findSensitive(undefined, { limit }),
     index: (memory, maxChars) => memory.index(maxChars),
     history: (memory, limit) => memory.history(undefined, { limit }),
-    search_history: (memory, limit) => memory.searchHistory('tea', { limit }),
+    grep_history: (memory, limit) => memory.grepHistory('tea', { limit }),
     watch: async (memory, every) => {
       const watch = memory.watch({ every });
       await watch.changes(0);

@@ -29,12 +29,12 @@ test('an option that a method does not have is refused, and nothing is done', as
     [
       'there are regex, ignoreCase, path, limit and signal',
       'ignore_case',
-      (o) => memory.search('x', o),
+      (o) => memory.grep('x', o),
     ],
     [
       'there are regex, ignoreCase, path, limit and signal',
       'max',
-      (o) => memory.searchHistory('x', o),
+      (o) => memory.grepHistory('x', o),
     ],
     ['there are limit and signal', 'max', (o) => memory.findSensitive('/memories', o)],
     [

@@ -15,7 +15,7 @@ test('the history is searched for what is there no more', async () => {
   await memory.write('/memories/gone/pot.md', 'a Teapot\n');
   await memory.delete({ path: '/memories/gone' });
 
-  const found = await memory.searchHistory('tea', { ignoreCase: true });
+  const found = await memory.grepHistory('tea', { ignoreCase: true });
   assert.deepEqual(
     found.map(({ version, line, text }) => [version.path, version.operation, line, text]),
     [
@@ -25,19 +25,19 @@ test('the history is searched for what is there no more', async () => {
   );
   const [, first] = await memory.history(path);
   assert.deepEqual(found[1]!.version, first);
-  assert.deepEqual(await memory.searchHistory('tea', { ignoreCase: true, limit: 1 }), [found[0]]);
-  assert.deepEqual(await memory.searchHistory('^g', { regex: true }), [found[1]]);
-  assert.deepEqual(await memory.searchHistory('tea', { path }), [found[1]]);
-  const [named] = await memory.searchHistory('pot.md');
+  assert.deepEqual(await memory.grepHistory('tea', { ignoreCase: true, limit: 1 }), [found[0]]);
+  assert.deepEqual(await memory.grepHistory('^g', { regex: true }), [found[1]]);
+  assert.deepEqual(await memory.grepHistory('tea', { path }), [found[1]]);
+  const [named] = await memory.grepHistory('pot.md');
   assert.equal(named!.text, 'pot.md');
   assert.equal('line' in named!, false);
-  await assert.rejects(memory.searchHistory('(', { regex: true }), ConfigError);
+  await assert.rejects(memory.grepHistory('(', { regex: true }), ConfigError);
   const is = (kind: string) => (error: unknown) =>
     error instanceof HistoryError && error.kind === kind;
-  await assert.rejects(memory.searchHistory('tea', { path: 'elsewhere' }), is('path'));
-  await assert.rejects(new Memory('memory:').searchHistory('tea'), is('off'));
+  await assert.rejects(memory.grepHistory('tea', { path: 'elsewhere' }), is('path'));
+  await assert.rejects(new Memory('memory:').grepHistory('tea'), is('off'));
   const signal = AbortSignal.abort();
-  await assert.rejects(memory.searchHistory('tea', { signal }), { code: 'ECANCELED' });
+  await assert.rejects(memory.grepHistory('tea', { signal }), { code: 'ECANCELED' });
 });
 
 test('the files of a time are shown, and what one held', async () => {

@@ -24,9 +24,9 @@ import { checkContract } from 'memdir/testing';
 import type {
   Entry,
   Event,
+  GrepMatch,
   HistoryErrorKind,
   ImageBlock,
-  Match,
   MemoryCommand,
   MemoryTool,
   MemoryOptions,
@@ -98,7 +98,7 @@ void new Memory().view({ command: 'delete', path: '/memories' });
 void new Memory().str_replace({ path: '/memories/a', old_str: 'a' });
 
 // Your own code, and the tool for other model hosts.
-check<Same<ReturnType<Memory['search']>, Promise<Match[]>>>();
+check<Same<ReturnType<Memory['grep']>, Promise<GrepMatch[]>>>();
 check<Same<ReturnType<Memory['list']>, Promise<Entry[]>>>();
 export const custom: Anthropic.Beta.BetaTool = new Memory().toolDefinition('anthropic-custom');
 export const strict: Array<ToolDefinition<'openai'>> = new Memory().toolDefinitions('openai');

@@ -21,8 +21,8 @@ export interface ListOptions extends CallOptions {
   depth?: number | null | undefined;
 }
 
-/** The options of `Memory.search`. */
-export interface SearchOptions extends CallOptions {
+/** The options of `Memory.grep`. */
+export interface GrepOptions extends CallOptions {
   /**
    * Whether the query is a regular expression, in the syntax of Rust's `regex-lite`: without
    * look-around and back-references, in linear time. Default: `false`.
@@ -92,8 +92,8 @@ export interface Project {
   init?: string | undefined;
 }
 
-/** A place where `Memory.search` found something. */
-export interface Match {
+/** A place where `Memory.grep` found something. */
+export interface GrepMatch {
   /** The path of the file, or of the directory whose name it is. */
   path: string;
   /** The number of the line, counted from 1; absent if the name was found. */
@@ -166,8 +166,8 @@ export const WRITE_OPTIONS: Names<WriteOptions> = { ifUnchanged: true, ...CALL_O
 /** The names of {@link ListOptions}. */
 export const LIST_OPTIONS: Names<ListOptions> = { depth: true, ...CALL_OPTIONS };
 
-/** The names of {@link SearchOptions}. */
-export const SEARCH_OPTIONS: Names<SearchOptions> = {
+/** The names of {@link GrepOptions}. */
+export const GREP_OPTIONS: Names<GrepOptions> = {
   regex: true,
   ignoreCase: true,
   path: true,

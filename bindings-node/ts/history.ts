@@ -69,8 +69,8 @@ export interface HistoryQuery extends CallOptions {
   since?: Date | null | undefined;
 }
 
-/** A place where `Memory.searchHistory` found something that is not there any more. */
-export interface PastMatch {
+/** A place where `Memory.grepHistory` found something that is not there any more. */
+export interface HistoryMatch {
   /** The newest version that has it. */
   version: Version;
   /** The number of the line in that version, counted from 1; absent if the name was found. */
@@ -178,7 +178,7 @@ export function version({ time, ...rest }: FileVersion): Version {
 }
 
 /** The match of the native half, with the time of its version as a date. */
-export function pastMatch({ version: found, ...rest }: FoundBefore): PastMatch {
+export function historyMatch({ version: found, ...rest }: FoundBefore): HistoryMatch {
   return { ...rest, version: version(found) };
 }
 

@@ -27,10 +27,10 @@ export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,
   FindSensitiveOptions,
+  GrepMatch,
+  GrepOptions,
   ListOptions,
-  Match,
   Project,
-  SearchOptions,
   SensitiveMatch,
   Stats,
   ToolDefinition,
@@ -38,10 +38,10 @@ export type {
   WriteOptions,
 } from './files.js';
 export type {
+  HistoryMatch,
   HistoryQuery,
   Operation,
   PastFile,
-  PastMatch,
   Restored,
   RestoredFile,
   RestoreOptions,

@@ -16,19 +16,19 @@ import type {
 import { withOurErrors, withOurErrorsAsync } from './errors.js';
 import {
   FIND_SENSITIVE_OPTIONS,
+  GREP_OPTIONS,
   LIST_OPTIONS,
   PROJECT,
-  SEARCH_OPTIONS,
   WRITE_OPTIONS,
   stats,
 } from './files.js';
 import type {
   Dialect,
   FindSensitiveOptions,
+  GrepMatch,
+  GrepOptions,
   ListOptions,
-  Match,
   Project,
-  SearchOptions,
   SensitiveMatch,
   Stats,
   ToolDefinition,
@@ -39,16 +39,16 @@ import {
   RESTORE_OPTIONS,
   UNDO,
   UNDO_OPTIONS,
+  historyMatch,
   millis,
   optionalMillis,
   pastFile,
-  pastMatch,
   version,
 } from './history.js';
 import type {
+  HistoryMatch,
   HistoryQuery,
   PastFile,
-  PastMatch,
   Restored,
   RestoreOptions,
   Undo,
@@ -275,15 +275,15 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    *
    * @example
    * ```ts
-   * for (const { path, line, text } of await memory.search('tea', { ignoreCase: true })) {
+   * for (const { path, line, text } of await memory.grep('tea', { ignoreCase: true })) {
    *   console.log(path, line, text);
    * }
    * ```
    */
-  search(query: string, options: SearchOptions = {}): Promise<Match[]> {
-    return this.#ask(options, SEARCH_OPTIONS, (engine, cancellation, given) => {
+  grep(query: string, options: GrepOptions = {}): Promise<GrepMatch[]> {
+    return this.#ask(options, GREP_OPTIONS, (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
-      return engine.search(query, regex, ignoreCase, path, limit, cancellation);
+      return engine.grep(query, regex, ignoreCase, path, limit, cancellation);
     });
   }
 
@@ -443,16 +443,16 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    *
    * @example
    * ```ts
-   * for (const { version, text } of await memory.searchHistory('tea', { ignoreCase: true })) {
+   * for (const { version, text } of await memory.grepHistory('tea', { ignoreCase: true })) {
    *   console.log(version.path, version.time.toISOString(), text);
    * }
    * ```
    */
-  searchHistory(query: string, options: SearchOptions = {}): Promise<PastMatch[]> {
-    return this.#ask(options, SEARCH_OPTIONS, async (engine, cancellation, given) => {
+  grepHistory(query: string, options: GrepOptions = {}): Promise<HistoryMatch[]> {
+    return this.#ask(options, GREP_OPTIONS, async (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
-      const found = engine.searchHistory(query, regex, ignoreCase, path, limit, cancellation);
-      return (await found).map(pastMatch);
+      const found = engine.grepHistory(query, regex, ignoreCase, path, limit, cancellation);
+      return (await found).map(historyMatch);
     });
   }
 

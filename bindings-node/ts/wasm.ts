@@ -191,8 +191,8 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#files('exists', cancellation, path);
     }
 
-    search(...given: unknown[]) {
-      return this.#files('search', given[5] as Cancellation | undefined, ...given.slice(0, 5));
+    grep(...given: unknown[]) {
+      return this.#files('grep', given[5] as Cancellation | undefined, ...given.slice(0, 5));
     }
 
     findSensitive(path: unknown, limit: unknown, cancellation?: Cancellation) {
@@ -240,8 +240,8 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#history('history', given, 6);
     }
 
-    searchHistory(...given: unknown[]) {
-      return this.#history('searchHistory', given, 5);
+    grepHistory(...given: unknown[]) {
+      return this.#history('grepHistory', given, 5);
     }
 
     filesAt(...given: unknown[]) {

@@ -1,15 +1,15 @@
 //! The types of the methods of `Memory` for one's own code.
 
-use memdir::{Match as Core, SensitiveMatch as CoreSensitive};
+use memdir::{GrepMatch as Core, SensitiveMatch as CoreSensitive};
 use pyo3::prelude::*;
 
-/// A place where `Memory.search` found something.
+/// A place where `Memory.grep` found something.
 ///
 /// `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
 /// `None` if the name was found. `text` is the line, or the name; a long line is cut around the match.
 #[pyclass(module = "memdir", frozen, eq, hash, get_all)]
 #[derive(PartialEq, Eq, Hash)]
-pub struct Match {
+pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
     path: String,
     /// The number of the line, counted from 1; `None` if the name was found.
@@ -19,7 +19,7 @@ pub struct Match {
 }
 
 #[pymethods]
-impl Match {
+impl GrepMatch {
     #[classattr]
     fn __match_args__() -> (&'static str, &'static str, &'static str) {
         ("path", "line", "text")
@@ -29,11 +29,11 @@ impl Match {
         let path = self.path.as_str().into_pyobject(py)?.repr()?;
         let line = self.line.into_pyobject(py)?.repr()?;
         let text = self.text.as_str().into_pyobject(py)?.repr()?;
-        Ok(format!("Match({path}, {line}, {text})"))
+        Ok(format!("GrepMatch({path}, {line}, {text})"))
     }
 }
 
-impl From<Core> for Match {
+impl From<Core> for GrepMatch {
     fn from(found: Core) -> Self {
         Self { path: found.path.as_str().to_owned(), line: found.line, text: found.text }
     }

@@ -66,7 +66,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::expiry::{Expired, ExpiryProgress};
     #[pymodule_export]
-    use crate::files::{Match, SensitiveMatch};
+    use crate::files::{GrepMatch, SensitiveMatch};
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
@@ -80,7 +80,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{key_from_file, open_store, read_only, rekey};
     #[pymodule_export]
-    use crate::past::{PastFile, PastMatch};
+    use crate::past::{HistoryMatch, PastFile};
     #[pymodule_export]
     use crate::read_only::ReadOnly;
     #[pymodule_export]

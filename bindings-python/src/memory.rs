@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Memory as Core, Project, Query};
+use memdir::{GrepQuery, Memory as Core, Project};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -17,14 +17,14 @@ use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::to_python;
 use crate::expiry::{self, Expired};
-use crate::files::{self, Match, SensitiveMatch};
+use crate::files::{self, GrepMatch, SensitiveMatch};
 use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
-use crate::past::{PastFile, PastMatch};
+use crate::past::{HistoryMatch, PastFile};
 use crate::reply;
 use crate::stats::Stats;
 use crate::stores::Argument;
@@ -397,15 +397,15 @@ impl Memory {
     /// >>> from memdir import Memory
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
-    /// >>> memory.search("tea")
-    /// [Match('/memories/drinks.md', 2, '- green tea')]
+    /// >>> memory.grep("tea")
+    /// [GrepMatch('/memories/drinks.md', 2, '- green tea')]
     #[pyo3(
         signature = (
             query, *, regex = false, ignore_case = false, path = "/memories", limit = Given::Default
         ),
         text_signature = "($self, query, *, regex=False, ignore_case=False, path='/memories', limit=100)",
     )]
-    fn search(
+    fn grep(
         &self,
         py: Python<'_>,
         query: &str,
@@ -413,11 +413,12 @@ impl Memory {
         ignore_case: bool,
         path: &str,
         limit: Given<'_, hints::Count>,
-    ) -> PyResult<Vec<Match>> {
+    ) -> PyResult<Vec<GrepMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
-        let found = done(py, |core| core.search(&query, path, limit), &self.core)?;
-        Ok(found.into_iter().map(Match::from).collect())
+        let query =
+            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
+        Ok(found.into_iter().map(GrepMatch::from).collect())
     }
 
     /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
@@ -750,8 +751,8 @@ impl Memory {
     /// Args:
     ///     query: The text to find, or a pattern.
     ///     path: What is or was there, and below it.
-    ///     regex: `query` is a regular expression, as for `search`.
-    ///     ignore_case: Upper and lower case are the same, as for `search`.
+    ///     regex: `query` is a regular expression, as for `grep`.
+    ///     ignore_case: Upper and lower case are the same, as for `grep`.
     ///     limit: The most matches to return.
     ///
     /// Raises:
@@ -763,7 +764,7 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/tea.md", "green\n")
     /// >>> memory.write("/memories/tea.md", "black\n")
-    /// >>> [(match.line, match.text) for match in memory.search_history("green")]
+    /// >>> [(match.line, match.text) for match in memory.grep_history("green")]
     /// [(1, 'green')]
     #[pyo3(
         signature = (
@@ -771,7 +772,7 @@ impl Memory {
         ),
         text_signature = "($self, query, path='/memories', *, regex=False, ignore_case=False, limit=100)",
     )]
-    fn search_history(
+    fn grep_history(
         &self,
         py: Python<'_>,
         query: &str,
@@ -779,12 +780,13 @@ impl Memory {
         regex: bool,
         ignore_case: bool,
         limit: Given<'_, hints::Count>,
-    ) -> PyResult<Vec<PastMatch>> {
+    ) -> PyResult<Vec<HistoryMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query = Query::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
-        let search = |core: &Core| core.search_history(&query, path, limit);
-        let found = history::done(py, search, &self.core)?;
-        Ok(found.into_iter().map(PastMatch::from).collect())
+        let query =
+            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let grep = |core: &Core| core.grep_history(&query, path, limit);
+        let found = history::done(py, grep, &self.core)?;
+        Ok(found.into_iter().map(HistoryMatch::from).collect())
     }
 
     /// The files that there were at a time, in the order of their paths. A file that nobody changed since

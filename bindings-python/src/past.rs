@@ -1,8 +1,8 @@
-//! What the history of a `Memory` knows of times before: the types of `search_history` and `files_at`.
+//! What the history of a `Memory` knows of times before: the types of `grep_history` and `files_at`.
 
 use std::time::SystemTime;
 
-use memdir::PastMatch as CoreMatch;
+use memdir::HistoryMatch as CoreMatch;
 use memdir::history::PastFile as CoreFile;
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
@@ -10,14 +10,14 @@ use pyo3::types::PyDateTime;
 use crate::history::Version;
 use crate::time::shown;
 
-/// A place where `Memory.search_history` found something that is not there any more.
+/// A place where `Memory.grep_history` found something that is not there any more.
 ///
 /// `version` is the newest version that has it. `line` is the number of the line in that version, counted
 /// from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
 /// the match.
 #[pyclass(module = "memdir", frozen, eq, hash, get_all)]
 #[derive(PartialEq, Eq, Hash)]
-pub struct PastMatch {
+pub struct HistoryMatch {
     /// The newest version that has it.
     version: Version,
     /// The number of the line, counted from 1; `None` if the name was found.
@@ -27,7 +27,7 @@ pub struct PastMatch {
 }
 
 #[pymethods]
-impl PastMatch {
+impl HistoryMatch {
     #[classattr]
     fn __match_args__() -> (&'static str, &'static str, &'static str) {
         ("version", "line", "text")
@@ -37,11 +37,11 @@ impl PastMatch {
         let version = self.version.clone().into_pyobject(py)?.repr()?;
         let line = self.line.into_pyobject(py)?.repr()?;
         let text = self.text.as_str().into_pyobject(py)?.repr()?;
-        Ok(format!("PastMatch({version}, {line}, {text})"))
+        Ok(format!("HistoryMatch({version}, {line}, {text})"))
     }
 }
 
-impl From<CoreMatch> for PastMatch {
+impl From<CoreMatch> for HistoryMatch {
     fn from(found: CoreMatch) -> Self {
         Self { version: found.version.into(), line: found.line, text: found.text }
     }

@@ -78,7 +78,7 @@ def test_every_method(backend: str, tmp_path: Path) -> None:
             assert [entry.path for entry in await memory.list("/memories/c")] == [
                 "/memories/c/d.md"
             ]
-            assert [match.line for match in await memory.search("TEA", ignore_case=True)] == [1]
+            assert [match.line for match in await memory.grep("TEA", ignore_case=True)] == [1]
             assert await memory.find_sensitive() == []
             assert (await memory.stats()).files == 2
             assert "/memories/c/d.md" in await memory.index(500)

@@ -3,7 +3,7 @@
 import pytest
 from anthropic.types.beta import BetaToolUseBlock
 
-from memdir import ConfigError, Entry, Match, Memory, RefusedError, SensitiveMatch
+from memdir import ConfigError, Entry, GrepMatch, Memory, RefusedError, SensitiveMatch
 
 
 @pytest.fixture
@@ -44,22 +44,22 @@ def test_a_listing_has_entries(memory: Memory) -> None:
 
 
 def test_texts_and_patterns_are_found(memory: Memory) -> None:
-    found = memory.search("tea")
+    found = memory.grep("tea")
     assert [(m.path, m.line, m.text) for m in found] == [
         ("/memories/drinks/tea.md", None, "tea.md"),
         ("/memories/todo.md", 1, "Buy tea"),
     ]
-    assert repr(found[1]) == "Match('/memories/todo.md', 1, 'Buy tea')"
+    assert repr(found[1]) == "GrepMatch('/memories/todo.md', 1, 'Buy tea')"
     match found[1]:
-        case Match(path, line, text):
+        case GrepMatch(path, line, text):
             assert (path, line, text) == ("/memories/todo.md", 1, "Buy tea")
-    assert len(memory.search("TEA", ignore_case=True)) == 3
-    assert [m.line for m in memory.search(r"^- \w+$", regex=True)] == [2]
-    assert len(memory.search("tea", limit=1)) == 1
-    assert memory.search("Buy", path="/memories/drinks") == []
-    assert len({*found, *memory.search("tea")}) == 2
+    assert len(memory.grep("TEA", ignore_case=True)) == 3
+    assert [m.line for m in memory.grep(r"^- \w+$", regex=True)] == [2]
+    assert len(memory.grep("tea", limit=1)) == 1
+    assert memory.grep("Buy", path="/memories/drinks") == []
+    assert len({*found, *memory.grep("tea")}) == 2
     with pytest.raises(ConfigError, match="regex: "):
-        memory.search("(", regex=True)
+        memory.grep("(", regex=True)
 
 
 def test_sensitive_text_is_found_and_not_shown() -> None:

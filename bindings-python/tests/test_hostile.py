@@ -87,7 +87,7 @@ def call(memory: Any, name: str, argument: str, value: Any) -> Any:
     """Calls a method with what it needs, and this argument."""
     if name == "changes":
         return memory.watch().changes(**{argument: value})
-    needed = {"search": ("tea",), "search_history": ("tea",)}.get(name, ())
+    needed = {"grep": ("tea",), "grep_history": ("tea",)}.get(name, ())
     return getattr(memory, name)(*needed, **{argument: value})
 
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 from slow_store import on_both
 
-from memdir import AsyncMemory, ConfigError, HistoryError, Memory, PastFile, PastMatch
+from memdir import AsyncMemory, ConfigError, HistoryError, HistoryMatch, Memory, PastFile
 
 
 def now() -> datetime:
@@ -27,28 +27,28 @@ def test_the_history_is_searched_for_what_is_there_no_more() -> None:
     memory.write("/memories/gone/pot.md", "a Teapot\n")
     memory.delete("/memories/gone")
 
-    found = memory.search_history("tea", ignore_case=True)
+    found = memory.grep_history("tea", ignore_case=True)
     assert [(m.version.path, m.version.operation, m.line, m.text) for m in found] == [
         ("/memories/gone/pot.md", "created", 1, "a Teapot"),
         ("/memories/tea.md", "created", 1, "green tea"),
     ]
     version = found[1].version
     assert version == memory.history("/memories/tea.md")[1]
-    assert repr(found[1]) == f"PastMatch({version!r}, 1, 'green tea')"
+    assert repr(found[1]) == f"HistoryMatch({version!r}, 1, 'green tea')"
     match found[1]:
-        case PastMatch(_, line, text):
+        case HistoryMatch(_, line, text):
             assert (line, text) == (1, "green tea")
-    assert memory.search_history("tea", ignore_case=True, limit=1) == found[:1]
-    assert memory.search_history("^g", regex=True) == found[1:]
-    assert memory.search_history("tea", "/memories/tea.md") == found[1:]
-    assert memory.search_history("tea", path="/memories/none") == []
+    assert memory.grep_history("tea", ignore_case=True, limit=1) == found[:1]
+    assert memory.grep_history("^g", regex=True) == found[1:]
+    assert memory.grep_history("tea", "/memories/tea.md") == found[1:]
+    assert memory.grep_history("tea", path="/memories/none") == []
     with pytest.raises(ConfigError, match="regex: "):
-        memory.search_history("(", regex=True)
+        memory.grep_history("(", regex=True)
     with pytest.raises(HistoryError) as wrong:
-        memory.search_history("tea", "elsewhere")
+        memory.grep_history("tea", "elsewhere")
     assert wrong.value.kind == "path"
     with pytest.raises(HistoryError) as off:
-        Memory("memory:").search_history("tea")
+        Memory("memory:").grep_history("tea")
     assert off.value.kind == "off"
 
 
@@ -86,7 +86,7 @@ def test_with_await(backend: str) -> None:
             await memory.write("/memories/tea.md", "green\n")
             before = now()
             await memory.write("/memories/tea.md", "black\n")
-            found = await memory.search_history("green", "/memories", ignore_case=True, limit=5)
+            found = await memory.grep_history("green", "/memories", ignore_case=True, limit=5)
             assert [match.line for match in found] == [1]
             assert [file.path for file in await memory.files_at(before)] == ["/memories/tea.md"]
             assert await memory.read_at("/memories/tea.md", before) == b"green\n"

@@ -1,7 +1,7 @@
 //! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use memdir::{ConfigError, Project, Query};
+use memdir::{ConfigError, GrepQuery, Project};
 
 use crate::border::{self, MemdirText};
 use crate::error::MemdirError;
@@ -9,9 +9,9 @@ use crate::expiry::number;
 use crate::memory::Memory;
 use crate::store::Entry;
 
-/// A place where `search` found something.
+/// A place where `grep` found something.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Match {
+pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
     pub path: String,
     /// The number of the line, counted from 1; null if the name was found.
@@ -21,8 +21,8 @@ pub struct Match {
     pub text: String,
 }
 
-impl From<memdir::Match> for Match {
-    fn from(found: memdir::Match) -> Self {
+impl From<memdir::GrepMatch> for GrepMatch {
+    fn from(found: memdir::GrepMatch) -> Self {
         let path = found.path.as_str().to_owned();
         Self { path, line: found.line.map(number), text: found.text }
     }
@@ -124,20 +124,20 @@ impl Memory {
     /// It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
     /// regular expression is wrong, `Store` if the store is broken.
     #[uniffi::method(default(regex = false, ignore_case = false, path = None, limit = 100))]
-    pub fn search(
+    pub fn grep(
         &self,
         query: MemdirText,
         regex: bool,
         ignore_case: bool,
         path: Option<MemdirText>,
         limit: i64,
-    ) -> Result<Vec<Match>, MemdirError> {
+    ) -> Result<Vec<GrepMatch>, MemdirError> {
         let query = query.option("query")?;
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
-        let query = Query::of(&query, regex, ignore_case)?;
-        let found = self.cancellation.within(|| self.core.search(&query, &path, limit))?;
-        Ok(found.into_iter().map(Match::from).collect())
+        let query = GrepQuery::of(&query, regex, ignore_case)?;
+        let found = self.cancellation.within(|| self.core.grep(&query, &path, limit))?;
+        Ok(found.into_iter().map(GrepMatch::from).collect())
     }
 
     /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file

@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use memdir::Query;
+use memdir::GrepQuery;
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -12,9 +12,9 @@ use crate::files::{count, path_or_root};
 use crate::history::Version;
 use crate::memory::Memory;
 
-/// A place where `search_history` found something that is not there any more.
+/// A place where `grep_history` found something that is not there any more.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct PastMatch {
+pub struct HistoryMatch {
     /// The newest version that has it.
     pub version: Version,
     /// The number of the line in that version, counted from 1; null if the name was found.
@@ -41,26 +41,26 @@ pub struct PastFile {
 impl Memory {
     /// The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
     /// each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-    /// query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
+    /// query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
     ///
     /// Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
     /// `Store` if the store is broken.
     #[uniffi::method(default(regex = false, ignore_case = false, path = None, limit = 100))]
-    pub fn search_history(
+    pub fn grep_history(
         &self,
         query: MemdirText,
         regex: bool,
         ignore_case: bool,
         path: Option<MemdirText>,
         limit: i64,
-    ) -> Result<Vec<PastMatch>, MemdirError> {
+    ) -> Result<Vec<HistoryMatch>, MemdirError> {
         let query = query.option("query")?;
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
-        let query = Query::of(&query, regex, ignore_case)?;
-        let search = || self.core.search_history(&query, &path, limit);
-        let found = self.cancellation.within(search)?;
-        Ok(found.into_iter().map(PastMatch::from).collect())
+        let query = GrepQuery::of(&query, regex, ignore_case)?;
+        let grep = || self.core.grep_history(&query, &path, limit);
+        let found = self.cancellation.within(grep)?;
+        Ok(found.into_iter().map(HistoryMatch::from).collect())
     }
 
     /// The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
@@ -86,8 +86,8 @@ impl Memory {
     }
 }
 
-impl From<memdir::PastMatch> for PastMatch {
-    fn from(found: memdir::PastMatch) -> Self {
+impl From<memdir::HistoryMatch> for HistoryMatch {
+    fn from(found: memdir::HistoryMatch) -> Self {
         let line = found.line.map(number);
         Self { version: found.version.into(), line, text: found.text }
     }

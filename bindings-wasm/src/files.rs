@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use memdir::command::Dialect;
-use memdir::{Memory, MemoryPath, Project, Query, Stats};
+use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -33,7 +33,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             answer::entries(memory.list(&path, depth)?)
         }
         "exists" => memory.exists(&path()?)?.into(),
-        "search" => search(memory, given)?,
+        "grep" => grep(memory, given)?,
         "findSensitive" => {
             let limit = given.given(3, "limit", count)?;
             let found = memory.find_sensitive(&path()?, limit)?;
@@ -75,9 +75,9 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
     })
 }
 
-fn search(memory: &Memory, given: &Arguments) -> Result<Json, Failure> {
+fn grep(memory: &Memory, given: &Arguments) -> Result<Json, Failure> {
     let (query, path, limit) = sought(given)?;
-    let found = memory.search(&query, &path, limit)?;
+    let found = memory.grep(&query, &path, limit)?;
     let shown = found.into_iter().map(|found| {
         object([
             ("path", found.path.as_str().into()),
@@ -88,12 +88,12 @@ fn search(memory: &Memory, given: &Arguments) -> Result<Json, Failure> {
     Ok(shown.collect())
 }
 
-/// What `search` and `searchHistory` look for, where, and how often.
-pub(crate) fn sought(given: &Arguments) -> Result<(Query, String, usize), Failure> {
+/// What `grep` and `grepHistory` look for, where, and how often.
+pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, String, usize), Failure> {
     let query = given.given(2, "query", string)?;
     let regex = given.given(3, "regex", flag)?;
     let ignore_case = given.given(4, "ignoreCase", flag)?;
-    let query = Query::of(&query, regex, ignore_case)?;
+    let query = GrepQuery::of(&query, regex, ignore_case)?;
     Ok((query, given.given(5, "path", string)?, given.given(6, "limit", count)?))
 }
 

@@ -37,9 +37,9 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             query.change = change.map(id).transpose()?;
             memory.history(&query)?.into_iter().map(version).collect()
         }
-        "searchHistory" => {
+        "grepHistory" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.search_history(&query, &path, limit)?;
+            let found = memory.grep_history(&query, &path, limit)?;
             let shown = found.into_iter().map(|found| {
                 object([
                     ("version", version(found.version)),

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "it shows what is in the memory")]
 
 use memdir::store::EntryKind;
-use memdir::{Memory, MemoryOptions, Query};
+use memdir::{GrepQuery, Memory, MemoryOptions};
 
 fn main() -> Result<(), memdir::Error> {
     let memory = Memory::open("./memory", MemoryOptions::default())?;
@@ -17,7 +17,7 @@ fn main() -> Result<(), memdir::Error> {
             println!("{} {size}", entry.path);
         }
     }
-    for found in memory.search(&Query::text("black"), "/memories", 100)? {
+    for found in memory.grep(&GrepQuery::text("black"), "/memories", 100)? {
         println!("{}:{} {}", found.path, found.line.unwrap_or_default(), found.text);
     }
     print!("{}", memory.index(1000)?);

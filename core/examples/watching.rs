@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use memdir::{Memory, MemoryOptions, Query};
+use memdir::{GrepQuery, Memory, MemoryOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut options = MemoryOptions::default();
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{} is {}", change.path, change.kind);
     }
 
-    for found in memory.search_history(&Query::text("tea"), "/memories", 100)? {
+    for found in memory.grep_history(&GrepQuery::text("tea"), "/memories", 100)? {
         let line = found.line.unwrap_or_default();
         println!("{}:{line} was: {}", found.version.path, found.text);
     }

@@ -110,7 +110,9 @@ pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
 pub use error::{ConfigError, Error, HookError, NameCase};
-pub use files::{Match, PastMatch, Project, Query, SensitiveMatch, SharedWatch, Stats, Watch};
+pub use files::{
+    GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, Stats, Watch,
+};
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use memory::Memory;
 pub use options::MemoryOptions;

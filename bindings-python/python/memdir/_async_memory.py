@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         Entry,
         Expired,
         ExpiryProgress,
-        Match,
+        GrepMatch,
+        HistoryMatch,
         PastFile,
-        PastMatch,
         Restored,
         SensitiveMatch,
         Stats,
@@ -262,7 +262,7 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         return await self._reading(self._memory.exists, path)
 
-    async def search(
+    async def grep(
         self,
         query: str,
         *,
@@ -270,8 +270,8 @@ class AsyncMemory(Generic[ViewT_co]):
         ignore_case: bool = False,
         path: str = "/memories",
         limit: int = 100,
-    ) -> builtins.list[Match]:
-        """Finds names of files and directories, and lines of files, as `Memory.search` does.
+    ) -> builtins.list[GrepMatch]:
+        """Finds names of files and directories, and lines of files, as `Memory.grep` does.
 
         Raises:
             ConfigError: The pattern is wrong.
@@ -279,7 +279,7 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         return await self._reading(
-            self._memory.search,
+            self._memory.grep,
             query,
             regex=regex,
             ignore_case=ignore_case,
@@ -428,7 +428,7 @@ class AsyncMemory(Generic[ViewT_co]):
             since=since,
         )
 
-    async def search_history(
+    async def grep_history(
         self,
         query: str,
         path: str = "/memories",
@@ -436,8 +436,8 @@ class AsyncMemory(Generic[ViewT_co]):
         regex: bool = False,
         ignore_case: bool = False,
         limit: int = 100,
-    ) -> builtins.list[PastMatch]:
-        """Finds what files held once, and hold no more, as `Memory.search_history` does.
+    ) -> builtins.list[HistoryMatch]:
+        """Finds what files held once, and hold no more, as `Memory.grep_history` does.
 
         Raises:
             ConfigError: The pattern is wrong.
@@ -445,7 +445,7 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         return await self._reading(
-            self._memory.search_history,
+            self._memory.grep_history,
             query,
             path,
             regex=regex,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "HistorySize", "Match", "Memory", "NativeStore", "PastFile", "PastMatch", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -289,32 +289,9 @@ class ExpiryProgress:
         """
 
 @final
-class HistorySize:
+class GrepMatch:
     """
-    How much the history of a memory holds.
-
-    `versions` is the number of versions of all files, those of deleted files included. `bytes` are the bytes
-    of its records, as `history_max_bytes` counts them.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes of its records.
-        """
-    @property
-    def versions(self, /) -> int:
-        """
-        The number of versions of all files, those of deleted files included.
-        """
-
-@final
-class Match:
-    """
-    A place where `Memory.search` found something.
+    A place where `Memory.grep` found something.
 
     `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
     `None` if the name was found. `text` is the line, or the name; a long line is cut around the match.
@@ -338,6 +315,59 @@ class Match:
     def text(self, /) -> str:
         """
         The line, or the name.
+        """
+
+@final
+class HistoryMatch:
+    """
+    A place where `Memory.grep_history` found something that is not there any more.
+
+    `version` is the newest version that has it. `line` is the number of the line in that version, counted
+    from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
+    the match.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def line(self, /) -> int | None:
+        """
+        The number of the line, counted from 1; `None` if the name was found.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The line, or the name.
+        """
+    @property
+    def version(self, /) -> Version:
+        """
+        The newest version that has it.
+        """
+
+@final
+class HistorySize:
+    """
+    How much the history of a memory holds.
+
+    `versions` is the number of versions of all files, those of deleted files included. `bytes` are the bytes
+    of its records, as `history_max_bytes` counts them.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes of its records.
+        """
+    @property
+    def versions(self, /) -> int:
+        """
+        The number of versions of all files, those of deleted files included.
         """
 
 @final
@@ -621,6 +651,56 @@ class Memory(Generic[ViewT_co]):
         again. Call it when the conversation was compacted, of which the guard cannot know. Not after
         context editing that spares the memory's results.
         """
+    def grep(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = ...) -> builtins.list[GrepMatch]:
+        """
+        Finds names of files and directories, and lines of files, in the order of the paths and lines.
+        Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
+        what a view would show.
+
+        Args:
+            query: The text to find, or a pattern.
+            regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
+                look-around and no back-references; linear time). `^` and `$` are the ends of a line.
+            ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
+            path: A directory, with everything below it, or a file.
+            limit: The most matches to return.
+
+        Raises:
+            ConfigError: The pattern or `limit` is wrong.
+            RefusedError: Nothing is at `path`.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:")
+        >>> memory.write("/memories/drinks.md", "# Drinks\\n- green tea\\n")
+        >>> memory.grep("tea")
+        [GrepMatch('/memories/drinks.md', 2, '- green tea')]
+        """
+    def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[HistoryMatch]:
+        """
+        Finds names and lines that are in the history, and that the files do not have any more: newest
+        first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
+        would show.
+
+        Args:
+            query: The text to find, or a pattern.
+            path: What is or was there, and below it.
+            regex: `query` is a regular expression, as for `grep`.
+            ignore_case: Upper and lower case are the same, as for `grep`.
+            limit: The most matches to return.
+
+        Raises:
+            ConfigError: The pattern or `limit` is wrong.
+            HistoryError: The memory has no history, or the path is none.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> memory.write("/memories/tea.md", "black\\n")
+        >>> [(match.line, match.text) for match in memory.grep_history("green")]
+        [(1, 'green')]
+        """
     def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = ..., before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
         """
         The versions of files that changes made, newest first. The memory must be opened with
@@ -764,56 +844,6 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The history does not reach back so far (`kind` is `"trimmed"`); or as
                 `restore`.
             StoreError: The store itself failed.
-        """
-    def search(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = ...) -> builtins.list[Match]:
-        """
-        Finds names of files and directories, and lines of files, in the order of the paths and lines.
-        Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
-        what a view would show.
-
-        Args:
-            query: The text to find, or a pattern.
-            regex: `query` is a regular expression, in the syntax of Rust's `regex-lite` (no
-                look-around and no back-references; linear time). `^` and `$` are the ends of a line.
-            ignore_case: Upper and lower case are the same; in a pattern, those of ASCII letters.
-            path: A directory, with everything below it, or a file.
-            limit: The most matches to return.
-
-        Raises:
-            ConfigError: The pattern or `limit` is wrong.
-            RefusedError: Nothing is at `path`.
-            StoreError: The store itself failed.
-
-        >>> from memdir import Memory
-        >>> memory = Memory("memory:")
-        >>> memory.write("/memories/drinks.md", "# Drinks\\n- green tea\\n")
-        >>> memory.search("tea")
-        [Match('/memories/drinks.md', 2, '- green tea')]
-        """
-    def search_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[PastMatch]:
-        """
-        Finds names and lines that are in the history, and that the files do not have any more: newest
-        first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
-        would show.
-
-        Args:
-            query: The text to find, or a pattern.
-            path: What is or was there, and below it.
-            regex: `query` is a regular expression, as for `search`.
-            ignore_case: Upper and lower case are the same, as for `search`.
-            limit: The most matches to return.
-
-        Raises:
-            ConfigError: The pattern or `limit` is wrong.
-            HistoryError: The memory has no history, or the path is none.
-            StoreError: The store itself failed.
-
-        >>> from memdir import Memory
-        >>> memory = Memory("memory:", history=True)
-        >>> memory.write("/memories/tea.md", "green\\n")
-        >>> memory.write("/memories/tea.md", "black\\n")
-        >>> [(match.line, match.text) for match in memory.search_history("green")]
-        [(1, 'green')]
         """
     def stats(self, /) -> Stats:
         """
@@ -1058,36 +1088,6 @@ class PastFile:
     def version(self, /) -> str | None:
         """
         The id of its version.
-        """
-
-@final
-class PastMatch:
-    """
-    A place where `Memory.search_history` found something that is not there any more.
-
-    `version` is the newest version that has it. `line` is the number of the line in that version, counted
-    from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
-    the match.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def line(self, /) -> int | None:
-        """
-        The number of the line, counted from 1; `None` if the name was found.
-        """
-    @property
-    def text(self, /) -> str:
-        """
-        The line, or the name.
-        """
-    @property
-    def version(self, /) -> Version:
-        """
-        The newest version that has it.
         """
 
 @final

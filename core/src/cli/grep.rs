@@ -11,7 +11,7 @@ use super::stores::{self, Place};
 use super::style::Style;
 use super::{Ended, Failure, history};
 use crate::error::Error;
-use crate::files::{Match, PastMatch, Query, cut};
+use crate::files::{GrepMatch, GrepQuery, HistoryMatch, cut};
 use crate::history::HistoryError;
 use crate::memory::Memory;
 use crate::options::MemoryOptions;
@@ -42,14 +42,13 @@ pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> 
         found: false,
     };
     let mut failed = None;
-    let searched =
-        memory.search_each(&query, path.as_str(), &mut |found| match search.add(found) {
-            Ok(flow) => flow,
-            Err(failure) => {
-                failed = Some(failure);
-                ControlFlow::Break(())
-            }
-        });
+    let searched = memory.grep_each(&query, path.as_str(), &mut |found| match search.add(found) {
+        Ok(flow) => flow,
+        Err(failure) => {
+            failed = Some(failure);
+            ControlFlow::Break(())
+        }
+    });
     if let Some(failure) = failed {
         return Err(failure);
     }
@@ -75,17 +74,17 @@ fn usage(failure: Failure) -> Failure {
     }
 }
 
-fn query(wanted: &Grep) -> Result<Query, Failure> {
+fn query(wanted: &Grep) -> Result<GrepQuery, Failure> {
     let query = match wanted.fixed_strings {
-        true => Query::text(wanted.pattern.as_str()),
-        false => Query::regex(&wanted.pattern)
+        true => GrepQuery::text(wanted.pattern.as_str()),
+        false => GrepQuery::regex(&wanted.pattern)
             .map_err(|error| Failure::Usage(format!("PATTERN is wrong: {error}")))?,
     };
     Ok(if wanted.ignore_case { query.ignoring_case() } else { query })
 }
 
 struct Search<'s> {
-    query: &'s Query,
+    query: &'s GrepQuery,
     memory: &'s Memory,
     place: &'s Place,
     /// How many lines before and after each match are printed, if some are.
@@ -106,7 +105,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn add(&mut self, found: Match) -> Result<ControlFlow<()>, Failure> {
+    fn add(&mut self, found: GrepMatch) -> Result<ControlFlow<()>, Failure> {
         if self.left == Some(0) {
             return Ok(ControlFlow::Break(()));
         }
@@ -185,7 +184,7 @@ impl Search<'_> {
         // Nothing that is found in a file once more is printed with -l, so more may be needed.
         let left = self.left.filter(|_| !self.paths_only).unwrap_or(u64::MAX);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
-        let found = self.memory.search_history(self.query, path.as_str(), left);
+        let found = self.memory.grep_history(self.query, path.as_str(), left);
         for past in found.map_err(|error| failed(&error))? {
             let version = &past.version;
             if self.left == Some(0) || (self.paths_only && !self.paths.insert(version.path.clone()))
@@ -204,7 +203,7 @@ impl Search<'_> {
     }
 
     /// Prints a match in the history: the id of the version, then as of a file.
-    fn past(&mut self, past: &PastMatch) -> Result<(), Failure> {
+    fn past(&mut self, past: &HistoryMatch) -> Result<(), Failure> {
         let (version, path) = (past.version.id, past.version.path.as_str());
         if self.output.json {
             let kind = if past.line.is_some() { "past-line" } else { "past-name" };

@@ -1,4 +1,4 @@
-//! `search`: the names and the lines in which a text or a pattern is found.
+//! `grep`: the names and the lines in which a text or a pattern is found.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
@@ -20,7 +20,7 @@ const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
 const MAX_PATTERN_BYTES: usize = 4096;
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// After how many lines of a file a search asks whether it was cancelled.
+/// After how many lines of a file `grep` asks whether it was cancelled.
 const LINES_BETWEEN_CHECKS: u64 = 1024;
 
 /// The most characters of a line that a match shows.
@@ -29,16 +29,16 @@ const SHOWN_CHARS: usize = 300;
 /// What to search for: a text, or a pattern.
 ///
 /// ```
-/// use memdir::Query;
+/// use memdir::GrepQuery;
 ///
-/// assert!(Query::text("tea").is_in("likes tea"));
-/// assert!(!Query::text("TEA").is_in("likes tea"));
-/// assert!(Query::text("TEA").ignoring_case().is_in("likes tea"));
-/// assert!(Query::regex(r"\bt\w+")?.is_in("likes tea"));
+/// assert!(GrepQuery::text("tea").is_in("likes tea"));
+/// assert!(!GrepQuery::text("TEA").is_in("likes tea"));
+/// assert!(GrepQuery::text("TEA").ignoring_case().is_in("likes tea"));
+/// assert!(GrepQuery::regex(r"\bt\w+")?.is_in("likes tea"));
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct GrepQuery {
     kind: Kind,
     ignores_case: bool,
 }
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-impl Query {
+impl GrepQuery {
     /// This very text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
@@ -66,7 +66,7 @@ impl Query {
 
     /// A regular expression, in the syntax of the crate `regex-lite`: Perl's without look-around and
     /// back-references, in linear time. `\w`, `\d`, `\s` and `\b` mean ASCII. `^` and `$` are the ends of a line. The feature
-    /// `fast-regex` makes searches faster; what a pattern means stays the same.
+    /// `fast-regex` makes it faster; what a pattern means stays the same.
     ///
     /// # Errors
     /// [`Error::Config`] if it breaks the syntax, is over 4,096 bytes, or takes over 1 MiB when compiled.
@@ -77,7 +77,7 @@ impl Query {
     /// A text, or a regular expression, with or without regard to case, for languages that take it as arguments.
     ///
     /// # Errors
-    /// As [`regex`](Query::regex).
+    /// As [`regex`](GrepQuery::regex).
     #[doc(hidden)]
     pub fn of(query: &str, regex: bool, ignore_case: bool) -> Result<Self, Error> {
         let query = if regex { Self::regex(query)? } else { Self::text(query) };
@@ -171,10 +171,10 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
         .map_err(|error| wrong(&error.to_string()))
 }
 
-/// A place where a [`Query`] was found.
+/// A place where a [`GrepQuery`] was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Match {
+pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
     pub path: MemoryPath,
     /// The number of the line, counted from 1; `None` if the name was found.
@@ -184,18 +184,18 @@ pub struct Match {
 }
 
 /// Calls `found` with every match at `path` and below it, in the order of the paths and lines.
-pub(crate) fn search(
+pub(crate) fn grep(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
-    query: &Query,
-    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+    query: &GrepQuery,
+    found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<(), Error> {
     for entry in super::list(store, path, MAX_LEVELS)? {
         cancel::check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
         if let Some(at) = query.find(name) {
-            let named = Match { path: entry.path.clone(), line: None, text: cut(name, at) };
+            let named = GrepMatch { path: entry.path.clone(), line: None, text: cut(name, at) };
             if found(named).is_break() {
                 return Ok(());
             }
@@ -212,8 +212,8 @@ fn lines(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
-    query: &Query,
-    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+    query: &GrepQuery,
+    found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     if policies.sensitive.on_view {
         // A key of several lines is recognised by its first line, so the whole text is needed.
@@ -236,8 +236,8 @@ fn lines(
 fn in_text(
     content: impl Read,
     path: &MemoryPath,
-    query: &Query,
-    found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+    query: &GrepQuery,
+    found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     let failed = |error| Error::Store(StoreError::failed("reading a file", error));
     let mut content = BufReader::new(content);
@@ -259,7 +259,7 @@ fn in_text(
         let text = text.strip_suffix('\r').unwrap_or(text);
         if let Some(at) = query.find(text) {
             let (path, text) = (path.clone(), cut(text, at));
-            if found(Match { path, line: Some(number), text }).is_break() {
+            if found(GrepMatch { path, line: Some(number), text }).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -306,7 +306,7 @@ pub(crate) fn cut(line: &str, at: Range<usize>) -> String {
 mod tests {
     use super::*;
 
-    fn found(content: &[u8], query: &Query) -> Vec<(u64, String)> {
+    fn found(content: &[u8], query: &GrepQuery) -> Vec<(u64, String)> {
         let mut all = Vec::new();
         let path = MemoryPath::parse("/memories/a").unwrap();
         let _ = in_text(content, &path, query, &mut |found| {
@@ -318,25 +318,25 @@ mod tests {
 
     #[test]
     fn a_line_is_shown_with_its_number_and_without_its_ending() {
-        let tea = Query::text("tea");
+        let tea = GrepQuery::text("tea");
         let one = |line: u64, text: &str| vec![(line, text.to_owned())];
         assert_eq!(found(b"a\nlikes tea\r\n", &tea), one(2, "likes tea"));
         assert_eq!(found(b"tea tea", &tea), one(1, "tea tea"));
         assert_eq!(found(b"te\na", &tea), []);
-        assert_eq!(found(b"", &Query::text("")), []);
+        assert_eq!(found(b"", &GrepQuery::text("")), []);
         assert_eq!(
-            found("ÄRGER\n".as_bytes(), &Query::text("ärger").ignoring_case()),
+            found("ÄRGER\n".as_bytes(), &GrepQuery::text("ärger").ignoring_case()),
             one(1, "ÄRGER")
         );
-        assert_eq!(found(b"a\n\nb\n", &Query::regex("^$").unwrap()), one(2, ""));
+        assert_eq!(found(b"a\n\nb\n", &GrepQuery::regex("^$").unwrap()), one(2, ""));
         // What is not text from some line on is not searched from there on.
         assert_eq!(found(b"tea\n\xff tea\ntea\n", &tea), one(1, "tea"));
     }
 
     #[test]
     fn every_place_of_a_line_is_found_in_its_own_bytes() {
-        let text = |text: &str| Query::text(text);
-        let regex = |pattern: &str| Query::regex(pattern).unwrap();
+        let text = |text: &str| GrepQuery::text(text);
+        let regex = |pattern: &str| GrepQuery::regex(pattern).unwrap();
         for (query, line, found) in [
             (text("tea"), "tea, Tea, tea", vec!["tea", "tea"]),
             (text("TEA").ignoring_case(), "tea, Tea, tea", vec!["tea", "Tea", "tea"]),
@@ -374,27 +374,27 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_around_the_match() {
         let line = format!("{}tea{}", "é".repeat(1000), "x".repeat(1000));
-        let [(1, shown)] = &found(line.as_bytes(), &Query::text("tea"))[..] else { panic!() };
+        let [(1, shown)] = &found(line.as_bytes(), &GrepQuery::text("tea"))[..] else { panic!() };
         assert_eq!(shown.chars().count(), SHOWN_CHARS + 2);
         assert!(shown.contains("tea") && shown.starts_with('…') && shown.ends_with('…'));
     }
 
     #[test]
     fn a_pattern_that_is_too_large_is_refused_and_a_text_of_any_length_is_not() {
-        let why = |pattern: &str| Query::regex(pattern).unwrap_err().to_string();
+        let why = |pattern: &str| GrepQuery::regex(pattern).unwrap_err().to_string();
         assert_eq!(why(&"a".repeat(MAX_PATTERN_BYTES + 1)), "regex: it is over 4096 bytes long");
         assert!(why(r"(\w{100}){1000}").starts_with("regex: "));
-        assert!(Query::regex(&"a".repeat(MAX_PATTERN_BYTES)).is_ok());
+        assert!(GrepQuery::regex(&"a".repeat(MAX_PATTERN_BYTES)).is_ok());
         let long = "tea ".repeat(20_000);
-        assert!(Query::text(&long).is_in(&format!("likes {long}")));
-        assert!(!Query::text(&long).is_in(&long[1..]));
-        assert!(Query::text(long.to_uppercase()).ignoring_case().is_in(&long));
+        assert!(GrepQuery::text(&long).is_in(&format!("likes {long}")));
+        assert!(!GrepQuery::text(&long).is_in(&long[1..]));
+        assert!(GrepQuery::text(long.to_uppercase()).ignoring_case().is_in(&long));
     }
 
     #[test]
     fn of_a_line_without_end_the_first_bytes_are_searched() {
         let mut line = vec![b'x'; usize::try_from(LONGEST_LINE).unwrap() - 1];
         line.extend("étea\ntea".as_bytes());
-        assert_eq!(found(&line, &Query::text("tea")), [(2, "tea".to_owned())]);
+        assert_eq!(found(&line, &GrepQuery::text("tea")), [(2, "tea".to_owned())]);
     }
 }

@@ -1,8 +1,8 @@
-//! `search_history`: what files held once, and hold no more.
+//! `grep_history`: what files held once, and hold no more.
 
 use std::collections::{HashMap, HashSet};
 
-use super::grep::{Query, cut};
+use super::grep::{GrepQuery, cut};
 use crate::cancel;
 use crate::history::{HistoryError, Recorder, Version};
 use crate::path::MemoryPath;
@@ -12,7 +12,7 @@ use crate::policy::sensitive;
 /// A line or a name that is in the history, and not in the files as they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct PastMatch {
+pub struct HistoryMatch {
     /// The newest version that has it.
     pub version: Version,
     /// The number of the line, counted from 1; `None` if the name was found.
@@ -22,13 +22,13 @@ pub struct PastMatch {
 }
 
 /// The first `limit` matches, newest first.
-pub(crate) fn search_history(
+pub(crate) fn grep_history(
     recorder: &Recorder,
     policies: &Policies,
     path: &MemoryPath,
-    query: &Query,
+    query: &GrepQuery,
     limit: usize,
-) -> Result<Vec<PastMatch>, HistoryError> {
+) -> Result<Vec<HistoryMatch>, HistoryError> {
     let reading = recorder.reading()?;
     let mut found = Vec::new();
     // What each file has now, and what newer versions of it have.
@@ -46,7 +46,7 @@ pub(crate) fn search_history(
             && !version.is_current
         {
             let (version, text) = (version.clone(), cut(name, at));
-            found.push(PastMatch { version, line: None, text });
+            found.push(HistoryMatch { version, line: None, text });
         }
         let Some(content) = reading.left_by(&listed)? else { continue };
         let Ok(content) = std::str::from_utf8(&content) else { continue };
@@ -57,7 +57,7 @@ pub(crate) fn search_history(
                 && !version.is_current
             {
                 let (version, text) = (version.clone(), cut(line, at));
-                found.push(PastMatch { version, line: Some(number), text });
+                found.push(HistoryMatch { version, line: Some(number), text });
             }
         }
     }

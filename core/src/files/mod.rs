@@ -22,10 +22,10 @@ pub use find_sensitive::SensitiveMatch;
 pub(crate) use find_sensitive::find_sensitive;
 #[cfg(feature = "cli")]
 pub(crate) use grep::cut;
-pub(crate) use grep::search;
-pub use grep::{Match, Query};
-pub use grep_history::PastMatch;
-pub(crate) use grep_history::search_history;
+pub(crate) use grep::grep;
+pub use grep::{GrepMatch, GrepQuery};
+pub use grep_history::HistoryMatch;
+pub(crate) use grep_history::grep_history;
 #[cfg(feature = "cli")]
 pub(crate) use import::{Fate, ImportPlan, InTheWay};
 pub(crate) use index::index;

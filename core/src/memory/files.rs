@@ -10,7 +10,9 @@ use crate::command::{self, Dialect};
 use crate::error::Error;
 #[cfg(feature = "cli")]
 use crate::files::ImportPlan;
-use crate::files::{self, Match, PastMatch, Project, Query, SensitiveMatch, Stats, Watch};
+use crate::files::{
+    self, GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, Stats, Watch,
+};
 use crate::history::HistoryError;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
@@ -22,7 +24,7 @@ use crate::unit_of_work::UnitOfWork;
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
 ///
 /// ```
-/// use memdir::{Error, Memory, MemoryOptions, Query};
+/// use memdir::{Error, GrepQuery, Memory, MemoryOptions};
 ///
 /// let memory = Memory::open("memory:", MemoryOptions::default())?;
 /// memory.write("/memories/tea.md", "# Tea\n- green\n", None)?;
@@ -34,7 +36,7 @@ use crate::unit_of_work::UnitOfWork;
 /// let late = memory.write("/memories/tea.md", "", Some(&text));
 /// assert!(matches!(late, Err(Error::Refused(_))));
 ///
-/// let found = memory.search(&Query::text("black"), "/memories", 10)?;
+/// let found = memory.grep(&GrepQuery::text("black"), "/memories", 10)?;
 /// assert_eq!((found[0].path.as_str(), found[0].line), ("/memories/tea.md", Some(3)));
 /// assert_eq!(memory.index(1000)?, "/memories/tea.md\t22B\t# Tea\n");
 /// # Ok::<(), Error>(())
@@ -90,30 +92,35 @@ impl Memory {
     ///
     /// # Errors
     /// As [`list`](Memory::list).
-    pub fn search(&self, query: &Query, path: &str, limit: usize) -> Result<Vec<Match>, Error> {
+    pub fn grep(
+        &self,
+        query: &GrepQuery,
+        path: &str,
+        limit: usize,
+    ) -> Result<Vec<GrepMatch>, Error> {
         let mut matches = Vec::new();
         if limit == 0 {
             return Ok(matches);
         }
-        self.search_each(query, path, &mut |found| {
+        self.grep_each(query, path, &mut |found| {
             matches.push(found);
             if matches.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(matches)
     }
 
-    /// As [`search`](Memory::search), and calls `found` with each match as it is found.
+    /// As [`grep`](Memory::grep), and calls `found` with each match as it is found.
     ///
     /// # Errors
     /// As [`list`](Memory::list).
-    pub fn search_each(
+    pub fn grep_each(
         &self,
-        query: &Query,
+        query: &GrepQuery,
         path: &str,
-        found: &mut dyn FnMut(Match) -> ControlFlow<()>,
+        found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let path = self.begin_at(path)?;
-        files::search(&*self.store, &self.policies, &path, query, found)
+        files::grep(&*self.store, &self.policies, &path, query, found)
     }
 
     /// The first `limit` lines and names that are found in the history of what is or was at `path` and below it, and that
@@ -121,7 +128,7 @@ impl Memory {
     /// `sensitive_on_view` the texts are searched as a view would show them.
     ///
     /// ```
-    /// use memdir::{Memory, MemoryOptions, Query};
+    /// use memdir::{GrepQuery, Memory, MemoryOptions};
     ///
     /// let mut options = MemoryOptions::default();
     /// options.history = true;
@@ -129,7 +136,7 @@ impl Memory {
     /// memory.create("/memories/tea.md", "green tea\nblack tea\n")?;
     /// memory.str_replace("/memories/tea.md", "green tea\n", "")?;
     ///
-    /// let found = memory.search_history(&Query::text("tea"), "/memories", 10)?;
+    /// let found = memory.grep_history(&GrepQuery::text("tea"), "/memories", 10)?;
     /// assert_eq!((found.len(), found[0].line, found[0].text.as_str()), (1, Some(1), "green tea"));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -138,15 +145,15 @@ impl Memory {
     ///
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Path`]; [`HistoryError::Store`].
-    pub fn search_history(
+    pub fn grep_history(
         &self,
-        query: &Query,
+        query: &GrepQuery,
         path: &str,
         limit: usize,
-    ) -> Result<Vec<PastMatch>, HistoryError> {
+    ) -> Result<Vec<HistoryMatch>, HistoryError> {
         let recorder = self.recorder()?;
         let path = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        files::search_history(recorder, &self.policies, &path, query, limit)
+        files::grep_history(recorder, &self.policies, &path, query, limit)
     }
 
     /// The first `limit` places at `path` and below it where the rules for sensitive text find something: the built-in

@@ -12,7 +12,7 @@ use memdir::history::HistoryQuery;
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::{EntryKind, InProcess};
-use memdir::{Cancellation, ChangeKind, Error, Memory, MemoryOptions, Query, StoreError};
+use memdir::{Cancellation, ChangeKind, Error, GrepQuery, Memory, MemoryOptions, StoreError};
 
 fn options(set: impl FnOnce(&mut MemoryOptions)) -> MemoryOptions {
     let mut options = MemoryOptions::default();
@@ -236,8 +236,8 @@ fn names_and_lines_are_found_in_the_order_of_the_paths() {
         memory.create("/memories/teas/x", "").unwrap();
         memory.create("/memories/.tea", "tea").unwrap();
         put(&**memory.store(), "/memories/bytes", b"tea \xff");
-        let search = |query: &Query, path: &str, limit| -> Vec<(String, Option<u64>, String)> {
-            let found = memory.search(query, path, limit).unwrap();
+        let grep = |query: &GrepQuery, path: &str, limit| -> Vec<(String, Option<u64>, String)> {
+            let found = memory.grep(query, path, limit).unwrap();
             found.into_iter().map(|m| (m.path.as_str().to_owned(), m.line, m.text)).collect()
         };
         let found = |path: &str, line, text: &str| (path.to_owned(), line, text.to_owned());
@@ -247,28 +247,28 @@ fn names_and_lines_are_found_in_the_order_of_the_paths() {
             found("/memories/tea.md", Some(2), "green tea"),
             found("/memories/teas", None, "teas"),
         ];
-        let tea = Query::text("tea");
-        assert_eq!(search(&tea, "/memories", 100), all);
-        assert_eq!(search(&tea, "/memories", 2), all[..2]);
-        assert_eq!(search(&tea, "/memories", 0), []);
-        assert_eq!(search(&tea, "/memories/tea.md", 9), all[1..3]);
-        assert_eq!(search(&tea, "/memories/a", 9), all[..1]);
-        assert_eq!(search(&tea.ignoring_case(), "/memories/tea.md", 9).len(), 3);
-        let regex = Query::regex(r"^\w+ tea$").unwrap();
-        assert_eq!(search(&regex, "/memories", 9), [all[2].clone()]);
-        assert!(refused(memory.search(&regex, "/memories/no", 9)).contains("does not exist"));
+        let tea = GrepQuery::text("tea");
+        assert_eq!(grep(&tea, "/memories", 100), all);
+        assert_eq!(grep(&tea, "/memories", 2), all[..2]);
+        assert_eq!(grep(&tea, "/memories", 0), []);
+        assert_eq!(grep(&tea, "/memories/tea.md", 9), all[1..3]);
+        assert_eq!(grep(&tea, "/memories/a", 9), all[..1]);
+        assert_eq!(grep(&tea.ignoring_case(), "/memories/tea.md", 9).len(), 3);
+        let regex = GrepQuery::regex(r"^\w+ tea$").unwrap();
+        assert_eq!(grep(&regex, "/memories", 9), [all[2].clone()]);
+        assert!(refused(memory.grep(&regex, "/memories/no", 9)).contains("does not exist"));
     });
-    assert!(matches!(Query::regex("("), Err(Error::Config(_))));
+    assert!(matches!(GrepQuery::regex("("), Err(Error::Config(_))));
 }
 
 #[test]
-fn what_views_hide_no_search_and_no_index_shows() {
+fn what_views_hide_no_grep_and_no_index_shows() {
     let memory = in_process(|options| options.sensitive_on_view = true);
     let secret = format!("ghp_{}", "aB3dE5gH7j".repeat(4).split_at(36).0);
     memory.write("/memories/a", &format!("token {secret}\n"), None).unwrap();
-    let search = |text: &str| memory.search(&Query::text(text), "/memories", 9).unwrap();
-    assert!(search(&secret).is_empty());
-    let shown = &search("token")[0].text;
+    let grep = |text: &str| memory.grep(&GrepQuery::text(text), "/memories", 9).unwrap();
+    assert!(grep(&secret).is_empty());
+    let shown = &grep("token")[0].text;
     assert!(shown.contains("[REDACTED:") && !shown.contains(&secret), "{shown}");
     assert!(!memory.index(1000).unwrap().contains(&secret));
     // Your own code may have to write it back.
@@ -297,7 +297,7 @@ fn a_file_that_is_too_large_to_be_looked_through_is_not_searched() {
     let large = 16 * 1024 * 1024 + 4096;
     put(&**memory.store(), "/memories/large", "tea\n".repeat(large / 4));
     put(&**memory.store(), "/memories/small", "tea");
-    let found = memory.search(&Query::text("tea"), "/memories", 9).unwrap();
+    let found = memory.grep(&GrepQuery::text("tea"), "/memories", 9).unwrap();
     let paths: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(paths, ["/memories/small"]);
     let index = memory.index(1000).unwrap();

@@ -11,7 +11,8 @@ use std::time::Duration;
 use memdir::policy::sensitive::SensitiveRule;
 use memdir::store::{InProcess, Layer, Mounts, Node, Splice, Store};
 use memdir::{
-    Cancellation, Change, Error, Memory, MemoryOptions, MemoryPath, Query, SharedWatch, StoreError,
+    Cancellation, Change, Error, GrepQuery, Memory, MemoryOptions, MemoryPath, SharedWatch,
+    StoreError,
 };
 
 fn at(path: &str) -> MemoryPath {
@@ -246,8 +247,8 @@ fn the_history_is_searched_for_what_is_there_no_more() {
     memory.create("/memories/gone/teapot.md", "a pot\n").unwrap();
     memory.delete("/memories/gone").unwrap();
     memory.rename("/memories/tea.md", "/memories/drinks.md").unwrap();
-    let found = |query: &Query, path: &str, limit| {
-        let found = memory.search_history(query, path, limit).unwrap();
+    let found = |query: &GrepQuery, path: &str, limit| {
+        let found = memory.grep_history(query, path, limit).unwrap();
         let shown = found.iter().map(|found| {
             (
                 found.version.path.to_string(),
@@ -258,7 +259,7 @@ fn the_history_is_searched_for_what_is_there_no_more() {
         });
         shown.collect::<Vec<_>>()
     };
-    let all = found(&Query::text("tea"), "/memories", 10);
+    let all = found(&GrepQuery::text("tea"), "/memories", 10);
     let version = |path: &str, operation, line, text: &str| {
         (path.to_owned(), operation, line, text.to_owned())
     };
@@ -270,19 +271,19 @@ fn the_history_is_searched_for_what_is_there_no_more() {
             version("/memories/tea.md", "created", Some(1), "green tea"),
         ]
     );
-    assert_eq!(found(&Query::text("tea"), "/memories", 2), all[..2]);
-    assert_eq!(found(&Query::text("pot"), "/memories/gone", 9).len(), 2);
-    assert_eq!(found(&Query::text("pot"), "/memories/drinks.md", 9), []);
-    assert_eq!(found(&Query::regex("^gr").unwrap(), "/memories/drinks.md", 9).len(), 1);
+    assert_eq!(found(&GrepQuery::text("tea"), "/memories", 2), all[..2]);
+    assert_eq!(found(&GrepQuery::text("pot"), "/memories/gone", 9).len(), 2);
+    assert_eq!(found(&GrepQuery::text("pot"), "/memories/drinks.md", 9), []);
+    assert_eq!(found(&GrepQuery::regex("^gr").unwrap(), "/memories/drinks.md", 9).len(), 1);
 
     let version =
-        memory.search_history(&Query::text("green"), "/memories", 1).unwrap().remove(0).version;
+        memory.grep_history(&GrepQuery::text("green"), "/memories", 1).unwrap().remove(0).version;
     memory.redact(version.id, "gone for good").unwrap();
-    assert_eq!(found(&Query::text("green"), "/memories", 9), []);
+    assert_eq!(found(&GrepQuery::text("green"), "/memories", 9), []);
 
     let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
-    assert_eq!(off.search_history(&Query::text("a"), "/memories", 1).unwrap_err().kind(), "off");
-    assert_eq!(memory.search_history(&Query::text("a"), "x", 1).unwrap_err().kind(), "path");
+    assert_eq!(off.grep_history(&GrepQuery::text("a"), "/memories", 1).unwrap_err().kind(), "off");
+    assert_eq!(memory.grep_history(&GrepQuery::text("a"), "x", 1).unwrap_err().kind(), "path");
 }
 
 #[test]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _ROOT = "/memories"
 _IMAGES = (".png", ".jpg", ".jpeg")
-# `search` counts matches of names, too, which are not wanted here.
+# `grep` of a memory counts matches of names, too, which are not wanted here.
 _ALL = 2**31 - 1
 # How often an edit begins again because somebody else wrote the file meanwhile.
 _TRIES = 10
@@ -154,7 +154,7 @@ class MemoryBackend(BackendProtocol):
                     "GrepMatch",
                     {"path": _outside(match.path), "line": match.line, "text": match.text},
                 )
-                for match in self._memory.search(pattern, path=root, limit=_ALL)
+                for match in self._memory.grep(pattern, path=root, limit=_ALL)
                 if match.line is not None and included(match.path)
             ]
             cut = max_count is not None and len(matches) > max_count

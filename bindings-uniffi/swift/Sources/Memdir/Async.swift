@@ -92,13 +92,13 @@ extension Memory {
         try await off(Threads.views) { try $0.exists(path: path) }
     }
 
-    /// The first `limit` matches in names and lines at `path` and below it. This is the blocking `search` for
+    /// The first `limit` matches in names and lines at `path` and below it. This is the blocking `grep` for
     /// asynchronous code.
-    public func search(
+    public func grep(
         query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
-    ) async throws -> [Match] {
+    ) async throws -> [GrepMatch] {
         try await off(Threads.views) {
-            try $0.search(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
+            try $0.grep(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
         }
     }
 
@@ -142,12 +142,12 @@ extension Memory {
     }
 
     /// The first `limit` names and lines that are in the history, and that the files do not have any more. This is the
-    /// blocking `searchHistory` for asynchronous code.
-    public func searchHistory(
+    /// blocking `grepHistory` for asynchronous code.
+    public func grepHistory(
         query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
-    ) async throws -> [PastMatch] {
+    ) async throws -> [HistoryMatch] {
         try await off(Threads.views) {
-            try $0.searchHistory(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
+            try $0.grepHistory(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
         }
     }
 

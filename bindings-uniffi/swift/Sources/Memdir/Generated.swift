@@ -1693,6 +1693,20 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func forgetViews()
 
     /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    func grep(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [GrepMatch]
+
+    /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
      * with its path, its size, and its first line. Files that match `never_expire` come first, then
      * what was written last. If not all files fit, the last line says how many are left out.
@@ -1717,20 +1731,6 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
      */
     func read(path: MemdirText) throws  -> String
-
-    /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
-     *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
-     *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
-     */
-    func search(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [Match]
 
     /**
      * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
@@ -1958,21 +1958,21 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func filesAt(at: MemdirTime) throws  -> [PastFile]
 
     /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    func grepHistory(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [HistoryMatch]
+
+    /**
      * What a file held at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
     func readAt(path: MemdirText, at: MemdirTime) throws  -> Data?
-
-    /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
-     *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
-     */
-    func searchHistory(query: MemdirText, regex: Bool, ignoreCase: Bool, path: MemdirText?, limit: Int64) throws  -> [PastMatch]
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -2152,6 +2152,32 @@ open func forgetViews()  {try! rustCall() {
 }
 
     /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+open func grep(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [GrepMatch]  {
+    return try  FfiConverterSequenceTypeGrepMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_grep(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterBool.lower(regex),
+        FfiConverterBool.lower(ignoreCase),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
      * with its path, its size, and its first line. Files that match `never_expire` come first, then
      * what was written last. If not all files fit, the last line says how many are left out.
@@ -2198,32 +2224,6 @@ open func read(path: MemdirText)throws  -> String  {
     uniffi_memdir_ffi_fn_method_memory_read(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
-    )
-})
-}
-
-    /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
-     *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
-     *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
-     */
-open func search(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [Match]  {
-    return try  FfiConverterSequenceTypeMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_memory_search(
-            self.uniffiCloneHandle(),
-        FfiConverterTypeMemdirText_lower(query),
-        FfiConverterBool.lower(regex),
-        FfiConverterBool.lower(ignoreCase),
-        FfiConverterOptionTypeMemdirText.lower(path),
-        FfiConverterInt64.lower(limit),uniffiCallStatus
     )
 })
 }
@@ -2674,6 +2674,28 @@ open func filesAt(at: MemdirTime)throws  -> [PastFile]  {
 }
 
     /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+open func grepHistory(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [HistoryMatch]  {
+    return try  FfiConverterSequenceTypeHistoryMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_grep_history(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterBool.lower(regex),
+        FfiConverterBool.lower(ignoreCase),
+        FfiConverterOptionTypeMemdirText.lower(path),
+        FfiConverterInt64.lower(limit),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * What a file held at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
@@ -2685,28 +2707,6 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),
         FfiConverterTypeMemdirTime_lower(at),uniffiCallStatus
-    )
-})
-}
-
-    /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
-     *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
-     */
-open func searchHistory(query: MemdirText, regex: Bool = false, ignoreCase: Bool = false, path: MemdirText? = nil, limit: Int64 = Int64(100))throws  -> [PastMatch]  {
-    return try  FfiConverterSequenceTypePastMatch.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
-        uniffiCallStatus in
-    uniffi_memdir_ffi_fn_method_memory_search_history(
-            self.uniffiCloneHandle(),
-        FfiConverterTypeMemdirText_lower(query),
-        FfiConverterBool.lower(regex),
-        FfiConverterBool.lower(ignoreCase),
-        FfiConverterOptionTypeMemdirText.lower(path),
-        FfiConverterInt64.lower(limit),uniffiCallStatus
     )
 })
 }
@@ -5243,6 +5243,168 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
+ * A place where `grep` found something.
+ */
+public struct GrepMatch: Equatable, Hashable {
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    public let path: String
+    /**
+     * The number of the line, counted from 1; null if the name was found.
+     */
+    public let line: Int64?
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    public let text: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path of the file, or of the directory whose name it is.
+         */path: String,
+        /**
+         * The number of the line, counted from 1; null if the name was found.
+         */line: Int64?,
+        /**
+         * The line, or the name. A long line is cut around the match, with `…` where something is left
+         * out.
+         */text: String) {
+        self.path = path
+        self.line = line
+        self.text = text
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension GrepMatch: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeGrepMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> GrepMatch {
+        return
+            try GrepMatch(
+                path: FfiConverterString.read(from: &buf),
+                line: FfiConverterOptionInt64.read(from: &buf),
+                text: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: GrepMatch, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterOptionInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.text, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeGrepMatch_lift(_ buf: RustBuffer) throws -> GrepMatch {
+    return try FfiConverterTypeGrepMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeGrepMatch_lower(_ value: GrepMatch) -> RustBuffer {
+    return FfiConverterTypeGrepMatch.lower(value)
+}
+
+
+/**
+ * A place where `grep_history` found something that is not there any more.
+ */
+public struct HistoryMatch: Equatable, Hashable {
+    /**
+     * The newest version that has it.
+     */
+    public let version: Version
+    /**
+     * The number of the line in that version, counted from 1; null if the name was found.
+     */
+    public let line: Int64?
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    public let text: String
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The newest version that has it.
+         */version: Version,
+        /**
+         * The number of the line in that version, counted from 1; null if the name was found.
+         */line: Int64?,
+        /**
+         * The line, or the name. A long line is cut around the match, with `…` where something is left
+         * out.
+         */text: String) {
+        self.version = version
+        self.line = line
+        self.text = text
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension HistoryMatch: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHistoryMatch: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HistoryMatch {
+        return
+            try HistoryMatch(
+                version: FfiConverterTypeVersion.read(from: &buf),
+                line: FfiConverterOptionInt64.read(from: &buf),
+                text: FfiConverterString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: HistoryMatch, into buf: inout [UInt8]) {
+        FfiConverterTypeVersion.write(value.version, into: &buf)
+        FfiConverterOptionInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.text, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryMatch_lift(_ buf: RustBuffer) throws -> HistoryMatch {
+    return try FfiConverterTypeHistoryMatch.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHistoryMatch_lower(_ value: HistoryMatch) -> RustBuffer {
+    return FfiConverterTypeHistoryMatch.lower(value)
+}
+
+
+/**
  * How much the history of a memory holds.
  */
 public struct HistorySize: Equatable, Hashable {
@@ -5308,87 +5470,6 @@ public func FfiConverterTypeHistorySize_lift(_ buf: RustBuffer) throws -> Histor
 #endif
 public func FfiConverterTypeHistorySize_lower(_ value: HistorySize) -> RustBuffer {
     return FfiConverterTypeHistorySize.lower(value)
-}
-
-
-/**
- * A place where `search` found something.
- */
-public struct Match: Equatable, Hashable {
-    /**
-     * The path of the file, or of the directory whose name it is.
-     */
-    public let path: String
-    /**
-     * The number of the line, counted from 1; null if the name was found.
-     */
-    public let line: Int64?
-    /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
-     */
-    public let text: String
-
-    // Default memberwise initializers are never public by default, so we
-    // declare one manually.
-    public init(
-        /**
-         * The path of the file, or of the directory whose name it is.
-         */path: String,
-        /**
-         * The number of the line, counted from 1; null if the name was found.
-         */line: Int64?,
-        /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left
-         * out.
-         */text: String) {
-        self.path = path
-        self.line = line
-        self.text = text
-    }
-
-
-
-
-}
-
-#if compiler(>=6)
-extension Match: Sendable {}
-#endif
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public struct FfiConverterTypeMatch: FfiConverterRustBuffer {
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Match {
-        return
-            try Match(
-                path: FfiConverterString.read(from: &buf),
-                line: FfiConverterOptionInt64.read(from: &buf),
-                text: FfiConverterString.read(from: &buf)
-        )
-    }
-
-    public static func write(_ value: Match, into buf: inout [UInt8]) {
-        FfiConverterString.write(value.path, into: &buf)
-        FfiConverterOptionInt64.write(value.line, into: &buf)
-        FfiConverterString.write(value.text, into: &buf)
-    }
-}
-
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeMatch_lift(_ buf: RustBuffer) throws -> Match {
-    return try FfiConverterTypeMatch.lift(buf)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypeMatch_lower(_ value: Match) -> RustBuffer {
-    return FfiConverterTypeMatch.lower(value)
 }
 
 
@@ -5861,87 +5942,6 @@ public func FfiConverterTypePastFile_lift(_ buf: RustBuffer) throws -> PastFile 
 #endif
 public func FfiConverterTypePastFile_lower(_ value: PastFile) -> RustBuffer {
     return FfiConverterTypePastFile.lower(value)
-}
-
-
-/**
- * A place where `search_history` found something that is not there any more.
- */
-public struct PastMatch: Equatable, Hashable {
-    /**
-     * The newest version that has it.
-     */
-    public let version: Version
-    /**
-     * The number of the line in that version, counted from 1; null if the name was found.
-     */
-    public let line: Int64?
-    /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
-     */
-    public let text: String
-
-    // Default memberwise initializers are never public by default, so we
-    // declare one manually.
-    public init(
-        /**
-         * The newest version that has it.
-         */version: Version,
-        /**
-         * The number of the line in that version, counted from 1; null if the name was found.
-         */line: Int64?,
-        /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left
-         * out.
-         */text: String) {
-        self.version = version
-        self.line = line
-        self.text = text
-    }
-
-
-
-
-}
-
-#if compiler(>=6)
-extension PastMatch: Sendable {}
-#endif
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public struct FfiConverterTypePastMatch: FfiConverterRustBuffer {
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> PastMatch {
-        return
-            try PastMatch(
-                version: FfiConverterTypeVersion.read(from: &buf),
-                line: FfiConverterOptionInt64.read(from: &buf),
-                text: FfiConverterString.read(from: &buf)
-        )
-    }
-
-    public static func write(_ value: PastMatch, into buf: inout [UInt8]) {
-        FfiConverterTypeVersion.write(value.version, into: &buf)
-        FfiConverterOptionInt64.write(value.line, into: &buf)
-        FfiConverterString.write(value.text, into: &buf)
-    }
-}
-
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypePastMatch_lift(_ buf: RustBuffer) throws -> PastMatch {
-    return try FfiConverterTypePastMatch.lift(buf)
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-public func FfiConverterTypePastMatch_lower(_ value: PastMatch) -> RustBuffer {
-    return FfiConverterTypePastMatch.lower(value)
 }
 
 
@@ -9466,23 +9466,48 @@ fileprivate struct FfiConverterSequenceTypeExpired: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
-fileprivate struct FfiConverterSequenceTypeMatch: FfiConverterRustBuffer {
-    typealias SwiftType = [Match]
+fileprivate struct FfiConverterSequenceTypeGrepMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [GrepMatch]
 
-    public static func write(_ value: [Match], into buf: inout [UInt8]) {
+    public static func write(_ value: [GrepMatch], into buf: inout [UInt8]) {
         let len = Int32(value.count)
         writeInt(&buf, len)
         for item in value {
-            FfiConverterTypeMatch.write(item, into: &buf)
+            FfiConverterTypeGrepMatch.write(item, into: &buf)
         }
     }
 
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Match] {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [GrepMatch] {
         let len: Int32 = try readInt(&buf)
-        var seq = [Match]()
+        var seq = [GrepMatch]()
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
-            seq.append(try FfiConverterTypeMatch.read(from: &buf))
+            seq.append(try FfiConverterTypeGrepMatch.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeHistoryMatch: FfiConverterRustBuffer {
+    typealias SwiftType = [HistoryMatch]
+
+    public static func write(_ value: [HistoryMatch], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeHistoryMatch.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [HistoryMatch] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [HistoryMatch]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeHistoryMatch.read(from: &buf))
         }
         return seq
     }
@@ -9508,31 +9533,6 @@ fileprivate struct FfiConverterSequenceTypePastFile: FfiConverterRustBuffer {
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypePastFile.read(from: &buf))
-        }
-        return seq
-    }
-}
-
-#if swift(>=5.8)
-@_documentation(visibility: private)
-#endif
-fileprivate struct FfiConverterSequenceTypePastMatch: FfiConverterRustBuffer {
-    typealias SwiftType = [PastMatch]
-
-    public static func write(_ value: [PastMatch], into buf: inout [UInt8]) {
-        let len = Int32(value.count)
-        writeInt(&buf, len)
-        for item in value {
-            FfiConverterTypePastMatch.write(item, into: &buf)
-        }
-    }
-
-    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [PastMatch] {
-        let len: Int32 = try readInt(&buf)
-        var seq = [PastMatch]()
-        seq.reserveCapacity(Int(len))
-        for _ in 0 ..< len {
-            seq.append(try FfiConverterTypePastMatch.read(from: &buf))
         }
         return seq
     }
@@ -10120,6 +10120,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 6273) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_grep() != 13050) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -10127,9 +10130,6 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read() != 35464) {
-        return InitializationResult.apiChecksumMismatch
-    }
-    if (uniffi_memdir_ffi_checksum_method_memory_search() != 49592) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 59361) {
@@ -10207,10 +10207,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 44316) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
+    if (uniffi_memdir_ffi_checksum_method_memory_grep_history() != 45043) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_search_history() != 36738) {
+    if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 54151) {

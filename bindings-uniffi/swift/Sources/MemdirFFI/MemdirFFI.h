@@ -619,6 +619,11 @@ int8_t uniffi_memdir_ffi_fn_method_memory_exists(uint64_t ptr, RustBuffer path, 
 void uniffi_memdir_ffi_fn_method_memory_forget_views(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_GREP
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_GREP
+RustBuffer uniffi_memdir_ffi_fn_method_memory_grep(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INDEX
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_INDEX
 RustBuffer uniffi_memdir_ffi_fn_method_memory_index(uint64_t ptr, int64_t max_chars, RustCallStatus *_Nonnull out_status
@@ -632,11 +637,6 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_list(uint64_t ptr, RustBuffer path
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH
-RustBuffer uniffi_memdir_ffi_fn_method_memory_search(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
@@ -764,14 +764,14 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_view(uint64_t ptr, RustBuffer path
 RustBuffer uniffi_memdir_ffi_fn_method_memory_files_at(uint64_t ptr, double at, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_GREP_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_GREP_HISTORY
+RustBuffer uniffi_memdir_ffi_fn_method_memory_grep_history(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read_at(uint64_t ptr, RustBuffer path, double at, RustCallStatus *_Nonnull out_status
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_HISTORY
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_SEARCH_HISTORY
-RustBuffer uniffi_memdir_ffi_fn_method_memory_search_history(uint64_t ptr, RustBuffer query, int8_t regex, int8_t ignore_case, RustBuffer path, int64_t limit, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FIND_SENSITIVE
@@ -1393,6 +1393,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_forget_views(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_GREP
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_GREP
+uint16_t uniffi_memdir_ffi_checksum_method_memory_grep(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INDEX
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_INDEX
 uint16_t uniffi_memdir_ffi_checksum_method_memory_index(void
@@ -1408,12 +1414,6 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_list(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
 uint16_t uniffi_memdir_ffi_checksum_method_memory_read(void
-
-);
-#endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH
-uint16_t uniffi_memdir_ffi_checksum_method_memory_search(void
 
 );
 #endif
@@ -1567,15 +1567,15 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_files_at(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
-uint16_t uniffi_memdir_ffi_checksum_method_memory_read_at(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_GREP_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_GREP_HISTORY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_grep_history(void
 
 );
 #endif
-#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_HISTORY
-#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_SEARCH_HISTORY
-uint16_t uniffi_memdir_ffi_checksum_method_memory_search_history(void
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
+uint16_t uniffi_memdir_ffi_checksum_method_memory_read_at(void
 
 );
 #endif

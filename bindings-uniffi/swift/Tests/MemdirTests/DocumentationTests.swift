@@ -96,7 +96,7 @@ final class DocumentationTests: XCTestCase {
         for entry in try await memory.list(depth: nil) {
             print(entry.path, entry.size ?? 0)
         }
-        for match in try await memory.search(query: "black") {
+        for match in try await memory.grep(query: "black") {
             print("\(match.path):\(match.line ?? 0) \(match.text)")
         }
         print(try await memory.index(maxChars: 1000), terminator: "")
@@ -116,7 +116,7 @@ final class DocumentationTests: XCTestCase {
             break
         }
 
-        for match in try await memory.searchHistory(query: "tea") {
+        for match in try await memory.grepHistory(query: "tea") {
             print("\(match.version.path):\(match.line ?? 0) was: \(match.text)")
         }
         let stats = try await memory.stats()

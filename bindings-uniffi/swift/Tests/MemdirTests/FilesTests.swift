@@ -37,7 +37,7 @@ final class FilesTests: XCTestCase {
         let missing = "The path /memories/none does not exist. Please provide a valid path."
         XCTAssertEqual(refusal(try memory.read(path: none)), missing)
         XCTAssertEqual(refusal(try memory.list(path: none)), missing)
-        XCTAssertEqual(refusal(try memory.search(query: "x", path: none)), missing)
+        XCTAssertEqual(refusal(try memory.grep(query: "x", path: none)), missing)
         XCTAssertTrue(refusal(try memory.exists(path: "/memories/../etc")).contains("would escape"))
         XCTAssertTrue(refusal(try memory.write(path: path, text: "123456")).contains("a file may hold"))
         XCTAssertTrue(refusal(try memory.write(path: "/memories/rules/a", text: "")).contains("is read-only"))
@@ -74,14 +74,14 @@ final class FilesTests: XCTestCase {
         try memory.write(path: path, text: "# Tea\ngreen tea\n")
         try memory.write(path: "/memories/teas/x", text: "")
         let all = [
-            Match(path: path, line: nil, text: "tea.md"), Match(path: path, line: 2, text: "green tea"),
-            Match(path: "/memories/teas", line: nil, text: "teas"),
+            GrepMatch(path: path, line: nil, text: "tea.md"), GrepMatch(path: path, line: 2, text: "green tea"),
+            GrepMatch(path: "/memories/teas", line: nil, text: "teas"),
         ]
-        XCTAssertEqual(try memory.search(query: "tea"), all)
-        XCTAssertEqual(try memory.search(query: "tea", limit: 2), Array(all[..<2]))
-        XCTAssertEqual(try memory.search(query: "tea", path: "/memories/teas"), [])
-        XCTAssertEqual(try memory.search(query: "TEA", ignoreCase: true).count, 4)
-        XCTAssertEqual(try memory.search(query: #"^\w+ tea$"#, regex: true), [all[1]])
+        XCTAssertEqual(try memory.grep(query: "tea"), all)
+        XCTAssertEqual(try memory.grep(query: "tea", limit: 2), Array(all[..<2]))
+        XCTAssertEqual(try memory.grep(query: "tea", path: "/memories/teas"), [])
+        XCTAssertEqual(try memory.grep(query: "TEA", ignoreCase: true).count, 4)
+        XCTAssertEqual(try memory.grep(query: #"^\w+ tea$"#, regex: true), [all[1]])
     }
 
     func testAnIndexNamesTheFilesAndTheirFirstLines() throws {
@@ -107,8 +107,8 @@ final class FilesTests: XCTestCase {
         let memory = try Memory(store: "memory:")
         let wrong: [(String, () throws -> Any)] = [
             ("depth", { try memory.list(depth: -1) }),
-            ("limit", { try memory.search(query: "", limit: -1) }),
-            ("regex", { try memory.search(query: "(", regex: true) }),
+            ("limit", { try memory.grep(query: "", limit: -1) }),
+            ("regex", { try memory.grep(query: "(", regex: true) }),
             ("maxChars", { try memory.index(maxChars: -1) }),
             ("prefix", { try memory.toolDefinitions(prefix: "no spaces") }),
         ]
@@ -150,8 +150,8 @@ final class FilesTests: XCTestCase {
         XCTAssertTrue(exists)
         let paths = try await memory.list().map(\.path)
         XCTAssertEqual(paths, [path])
-        let found = try await memory.search(query: "black")
-        XCTAssertEqual(found, [Match(path: path, line: 1, text: "black tea")])
+        let found = try await memory.grep(query: "black")
+        XCTAssertEqual(found, [GrepMatch(path: path, line: 1, text: "black tea")])
         let index = try await memory.index()
         XCTAssertEqual(index, "/memories/tea.md\t10B\tblack tea\n")
         let made = try await memory.bootstrap(about: "Tea.", features: ["a list"])

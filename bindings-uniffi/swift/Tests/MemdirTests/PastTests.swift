@@ -18,18 +18,18 @@ final class PastTests: XCTestCase {
         _ = try memory.strReplace(path: path, oldStr: "green tea\n", newStr: "")
         try memory.write(path: "/memories/gone/pot.md", text: "a Teapot\n")
         _ = try memory.delete(path: "/memories/gone")
-        let found = try memory.searchHistory(query: "tea", ignoreCase: true)
+        let found = try memory.grepHistory(query: "tea", ignoreCase: true)
         XCTAssertEqual(found.map(\.version.path), ["/memories/gone/pot.md", path])
         XCTAssertEqual(found.map(\.line), [1, 1])
         XCTAssertEqual(found.map(\.text), ["a Teapot", "green tea"])
         XCTAssertEqual(found[1].version, try memory.history(path: path).last)
-        XCTAssertEqual(try memory.searchHistory(query: "tea", ignoreCase: true, limit: 1), [found[0]])
-        XCTAssertEqual(try memory.searchHistory(query: "^g", regex: true), [found[1]])
-        XCTAssertEqual(try memory.searchHistory(query: "tea", path: path), [found[1]])
-        XCTAssertThrowsError(try memory.searchHistory(query: "(", regex: true)) { error in
+        XCTAssertEqual(try memory.grepHistory(query: "tea", ignoreCase: true, limit: 1), [found[0]])
+        XCTAssertEqual(try memory.grepHistory(query: "^g", regex: true), [found[1]])
+        XCTAssertEqual(try memory.grepHistory(query: "tea", path: path), [found[1]])
+        XCTAssertThrowsError(try memory.grepHistory(query: "(", regex: true)) { error in
             guard case MemdirError.config = error else { return XCTFail("\(error)") }
         }
-        XCTAssertThrowsError(try Memory(store: "memory:").searchHistory(query: "tea")) { error in
+        XCTAssertThrowsError(try Memory(store: "memory:").grepHistory(query: "tea")) { error in
             guard case MemdirError.history(_, .off, _) = error else { return XCTFail("\(error)") }
         }
     }
@@ -77,7 +77,7 @@ final class PastTests: XCTestCase {
         try await memory.write(path: path, text: "green\n")
         let before = now()
         try await memory.write(path: path, text: "black\n")
-        let found = try await memory.searchHistory(query: "green")
+        let found = try await memory.grepHistory(query: "green")
         XCTAssertEqual(found.map(\.text), ["green"])
         let files = try await memory.filesAt(at: before)
         XCTAssertEqual(files.map(\.path), [path])

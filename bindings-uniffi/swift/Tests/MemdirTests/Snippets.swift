@@ -130,7 +130,7 @@ try await memory.write(path: "/memories/tea.md", text: text + "- black\n", ifUnc
 for entry in try await memory.list(depth: nil) {
     print(entry.path, entry.size ?? 0)
 }
-for match in try await memory.search(query: "black") {
+for match in try await memory.grep(query: "black") {
     print("\(match.path):\(match.line ?? 0) \(match.text)")
 }
 print(try await memory.index(maxChars: 1000), terminator: "")
@@ -148,7 +148,7 @@ for try await change in watch {
     break
 }
 
-for match in try await memory.searchHistory(query: "tea") {
+for match in try await memory.grepHistory(query: "tea") {
     print("\(match.version.path):\(match.line ?? 0) was: \(match.text)")
 }
 let stats = try await memory.stats()

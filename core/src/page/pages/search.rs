@@ -9,7 +9,7 @@ use crate::page::html::{PAGE_LINES, link, operation, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use crate::path::MemoryPath;
-use crate::{Match, PastMatch};
+use crate::{GrepMatch, HistoryMatch};
 
 /// How many matches are shown.
 const MAX: usize = 300;
@@ -65,9 +65,9 @@ fn found(
 ) -> Result<Markup, Refusal> {
     let Some(query) = searched.query() else { return Ok(html! {}) };
     let memory = room.memory();
-    let matches = memory.search(query, path.as_str(), MAX)?;
+    let matches = memory.grep(query, path.as_str(), MAX)?;
     let past = match given(&params.past) {
-        Some(_) if room.has_history() => memory.search_history(query, path.as_str(), MAX)?,
+        Some(_) if room.has_history() => memory.grep_history(query, path.as_str(), MAX)?,
         _ => Vec::new(),
     };
     let is_cut = matches.len() == MAX || past.len() == MAX;
@@ -79,7 +79,7 @@ fn found(
     })
 }
 
-fn in_files(room: &Room, matches: &[Match], searched: &Searched, params: &Params) -> Markup {
+fn in_files(room: &Room, matches: &[GrepMatch], searched: &Searched, params: &Params) -> Markup {
     html! {
         @for of_file in matches.chunk_by(|one, next| one.path == next.path) {
             @let path = &of_file[0].path;
@@ -115,7 +115,7 @@ pub(super) fn line_of(
     line.map_or(address.clone(), |line| format!("{address}#L{line}"))
 }
 
-fn in_history(room: &Room, past: &[PastMatch], searched: &Searched, params: &Params) -> Markup {
+fn in_history(room: &Room, past: &[HistoryMatch], searched: &Searched, params: &Params) -> Markup {
     html! {
         section.found {
             h2 { "In the history only" }
@@ -137,7 +137,7 @@ fn in_history(room: &Room, past: &[PastMatch], searched: &Searched, params: &Par
 }
 
 /// The address of a line in what a version left.
-fn line_of_version(room: &Room, found: &PastMatch, params: &Params) -> String {
+fn line_of_version(room: &Room, found: &HistoryMatch, params: &Params) -> String {
     let id = found.version.id.to_string();
     let mut asked = vec![("id", id.as_str())];
     let Some(line) = found.line else { return link(room.number, "version", &asked) };

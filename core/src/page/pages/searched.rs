@@ -7,14 +7,14 @@ use maud::Markup;
 
 use crate::page::html::shown_with_marks;
 use crate::page::params::{Params, given};
-use crate::{Error, Query};
+use crate::{Error, GrepQuery};
 
 /// How many places a page marks: a browser takes long for more.
 const MAX_MARKS: usize = 5_000;
 
 /// A query, if there is one, and how many of its places may still be marked.
 pub(super) struct Searched {
-    query: Option<Query>,
+    query: Option<GrepQuery>,
     left: Cell<usize>,
 }
 
@@ -25,7 +25,7 @@ impl Searched {
     /// If it is not a regular expression, but says so.
     pub(super) fn new(params: &Params) -> Result<Self, Error> {
         let query = |asked: &str| {
-            Query::of(asked, given(&params.regex).is_some(), given(&params.case).is_none())
+            GrepQuery::of(asked, given(&params.regex).is_some(), given(&params.case).is_none())
         };
         let query = given(&params.q).map(query).transpose()?;
         Ok(Self { query, left: Cell::new(MAX_MARKS) })
@@ -36,7 +36,7 @@ impl Searched {
         Self::new(params).unwrap_or(Self { query: None, left: Cell::new(0) })
     }
 
-    pub(super) fn query(&self) -> Option<&Query> {
+    pub(super) fn query(&self) -> Option<&GrepQuery> {
         self.query.as_ref()
     }
 

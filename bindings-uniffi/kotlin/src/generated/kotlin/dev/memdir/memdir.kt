@@ -946,13 +946,13 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_forget_views(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_grep(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_index(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_list(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_read(
-    ): Int
-    external fun uniffi_memdir_ffi_checksum_method_memory_search(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definition(
     ): Int
@@ -1004,9 +1004,9 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_files_at(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_memory_read_at(
+    external fun uniffi_memdir_ffi_checksum_method_memory_grep_history(
     ): Int
-    external fun uniffi_memdir_ffi_checksum_method_memory_search_history(
+    external fun uniffi_memdir_ffi_checksum_method_memory_read_at(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_find_sensitive(
     ): Int
@@ -1151,13 +1151,13 @@ internal object UniffiLib {
     ): Byte
     external fun uniffi_memdir_ffi_fn_method_memory_forget_views(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
+    external fun uniffi_memdir_ffi_fn_method_memory_grep(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_index(`ptr`: Long,`maxChars`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_list(`ptr`: Long,`path`: RustBuffer.ByValue,`depth`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_read(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
-    ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_search(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1209,9 +1209,9 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_files_at(`ptr`: Long,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_read_at(`ptr`: Long,`path`: RustBuffer.ByValue,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_grep_history(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
-    external fun uniffi_memdir_ffi_fn_method_memory_search_history(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_read_at(`ptr`: Long,`path`: RustBuffer.ByValue,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_find_sensitive(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1488,6 +1488,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 6273) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep() and 0xFFFF) != 13050) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1495,9 +1498,6 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 35464) {
-        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
-    }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search() and 0xFFFF) != 49592) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 59361) {
@@ -1575,10 +1575,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 44316) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep_history() and 0xFFFF) != 45043) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_search_history() and 0xFFFF) != 36738) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 54151) {
@@ -3783,6 +3783,21 @@ public interface MemoryInterface {
     fun `forgetViews`()
 
     /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `grep`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<GrepMatch>
+
+    /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
      * with its path, its size, and its first line. Files that match `never_expire` come first, then
      * what was written last. If not all files fit, the last line says how many are left out.
@@ -3810,21 +3825,6 @@ public interface MemoryInterface {
      */
     @Throws(MemdirException::class)
     fun `read`(`path`: kotlin.String): kotlin.String
-
-    /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
-     *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
-     *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
-     */
-    @Throws(MemdirException::class)
-    fun `search`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<Match>
 
     /**
      * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
@@ -4075,23 +4075,23 @@ public interface MemoryInterface {
     fun `filesAt`(`at`: java.time.Instant): List<PastFile>
 
     /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `grepHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<HistoryMatch>
+
+    /**
      * What a file held at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
      */
     @Throws(MemdirException::class)
     fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray?
-
-    /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
-     *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
-     */
-    @Throws(MemdirException::class)
-    fun `searchHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `path`: kotlin.String? = null, `limit`: kotlin.Long = 100L): List<PastMatch>
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -4325,6 +4325,37 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
+     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
+     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
+     * `/memories`.
+     *
+     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
+     * look-around and back-references, in linear time.
+     *
+     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
+     * regular expression is wrong, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `grep`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<GrepMatch> {
+            return FfiConverterSequenceTypeGrepMatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_grep(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterBoolean.lower(`regex`),
+        FfiConverterBoolean.lower(`ignoreCase`),
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * A table of contents for a system prompt, in at most `max_chars` characters: a line for each file
      * with its path, its size, and its first line. Files that match `never_expire` come first, then
      * what was written last. If not all files fit, the last line says how many are left out.
@@ -4383,37 +4414,6 @@ open class Memory: AutoCloseable, MemoryInterface
         it,
 
         FfiConverterTypeMemdirText.lower(`path`),_status)
-}
-    }
-    )
-    }
-
-
-
-    /**
-     * The first `limit` matches at `path` and below it: names of files and directories, and lines of
-     * files, in the order of the paths and lines. Hidden entries and files that are not text are left
-     * out. With `sensitive_on_view` the texts are searched as a view shows them. Null as the path is
-     * `/memories`.
-     *
-     * With `regex` the query is a regular expression in the syntax of Rust's `regex-lite`: without
-     * look-around and back-references, in linear time.
-     *
-     * It reads every file until it has enough. Throws `Refused` if nothing is there, `Config` if the
-     * regular expression is wrong, `Store` if the store is broken.
-     */
-    @Throws(MemdirException::class)override fun `search`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<Match> {
-            return FfiConverterSequenceTypeMatch.lift(
-    callWithHandle {
-    uniffiRustCallWithError(MemdirException) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search(
-        it,
-
-        FfiConverterTypeMemdirText.lower(`query`),
-        FfiConverterBoolean.lower(`regex`),
-        FfiConverterBoolean.lower(`ignoreCase`),
-        FfiConverterOptionalTypeMemdirText.lower(`path`),
-        FfiConverterLong.lower(`limit`),_status)
 }
     }
     )
@@ -4990,6 +4990,33 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
+     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
+     * query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.
+     *
+     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
+     * `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `grepHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<HistoryMatch> {
+            return FfiConverterSequenceTypeHistoryMatch.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_grep_history(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterBoolean.lower(`regex`),
+        FfiConverterBoolean.lower(`ignoreCase`),
+        FfiConverterOptionalTypeMemdirText.lower(`path`),
+        FfiConverterLong.lower(`limit`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * What a file held at a time; null if there was no file.
      *
      * Throws as `files_at` and `read_version`.
@@ -5003,33 +5030,6 @@ open class Memory: AutoCloseable, MemoryInterface
 
         FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterTypeMemdirTime.lower(`at`),_status)
-}
-    }
-    )
-    }
-
-
-
-    /**
-     * The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
-     * each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
-     * query is that of `search`. With `sensitive_on_view` the texts are searched as a view would show them.
-     *
-     * Throws `History` if the memory has no history, or the path is none; `Config` if the regular expression is wrong;
-     * `Store` if the store is broken.
-     */
-    @Throws(MemdirException::class)override fun `searchHistory`(`query`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `path`: kotlin.String?, `limit`: kotlin.Long): List<PastMatch> {
-            return FfiConverterSequenceTypePastMatch.lift(
-    callWithHandle {
-    uniffiRustCallWithError(MemdirException) { _status ->
-    UniffiLib.uniffi_memdir_ffi_fn_method_memory_search_history(
-        it,
-
-        FfiConverterTypeMemdirText.lower(`query`),
-        FfiConverterBoolean.lower(`regex`),
-        FfiConverterBoolean.lower(`ignoreCase`),
-        FfiConverterOptionalTypeMemdirText.lower(`path`),
-        FfiConverterLong.lower(`limit`),_status)
 }
     }
     )
@@ -5156,14 +5156,14 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun list(path: kotlin.String?): List<Entry> = list(path, 1L)
 
-    /** As the other `search`: the first 100 matches of this very text. */
+    /** As the other `grep`: the first 100 matches of this very text. */
     @Throws(MemdirException::class)
-    fun search(query: kotlin.String): List<Match> = search(query, false, false, null, 100L)
+    fun grep(query: kotlin.String): List<GrepMatch> = grep(query, false, false, null, 100L)
 
-    /** As the other `search`: the first 100 matches. */
+    /** As the other `grep`: the first 100 matches. */
     @Throws(MemdirException::class)
-    fun search(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<Match> =
-        search(query, regex, ignoreCase, null, 100L)
+    fun grep(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<GrepMatch> =
+        grep(query, regex, ignoreCase, null, 100L)
 
     /** As the other `findSensitive`: the first 100 places in the whole memory. */
     @Throws(MemdirException::class)
@@ -5181,14 +5181,14 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun watch(path: kotlin.String?): Watch = watch(path, null)
 
-    /** As the other `searchHistory`: the first 100 matches of this very text. */
+    /** As the other `grepHistory`: the first 100 matches of this very text. */
     @Throws(MemdirException::class)
-    fun searchHistory(query: kotlin.String): List<PastMatch> = searchHistory(query, false, false, null, 100L)
+    fun grepHistory(query: kotlin.String): List<HistoryMatch> = grepHistory(query, false, false, null, 100L)
 
-    /** As the other `searchHistory`: the first 100 matches. */
+    /** As the other `grepHistory`: the first 100 matches. */
     @Throws(MemdirException::class)
-    fun searchHistory(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<PastMatch> =
-        searchHistory(query, regex, ignoreCase, null, 100L)
+    fun grepHistory(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<HistoryMatch> =
+        grepHistory(query, regex, ignoreCase, null, 100L)
 
     /** As the other `history`: everything. */
     @Throws(MemdirException::class)
@@ -8297,6 +8297,118 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
+ * A place where `grep` found something.
+ */
+data class GrepMatch (
+    /**
+     * The path of the file, or of the directory whose name it is.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * The number of the line, counted from 1; null if the name was found.
+     */
+    val `line`: kotlin.Long?
+    ,
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    val `text`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeGrepMatch: FfiConverterRustBuffer<GrepMatch> {
+    override fun read(buf: ByteBuffer): GrepMatch {
+        return GrepMatch(
+            FfiConverterString.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: GrepMatch) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterOptionalLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`text`)
+    )
+
+    override fun write(value: GrepMatch, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterOptionalLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`text`, buf)
+    }
+}
+
+
+
+/**
+ * A place where `grep_history` found something that is not there any more.
+ */
+data class HistoryMatch (
+    /**
+     * The newest version that has it.
+     */
+    val `version`: Version
+    ,
+    /**
+     * The number of the line in that version, counted from 1; null if the name was found.
+     */
+    val `line`: kotlin.Long?
+    ,
+    /**
+     * The line, or the name. A long line is cut around the match, with `…` where something is left
+     * out.
+     */
+    val `text`: kotlin.String
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeHistoryMatch: FfiConverterRustBuffer<HistoryMatch> {
+    override fun read(buf: ByteBuffer): HistoryMatch {
+        return HistoryMatch(
+            FfiConverterTypeVersion.read(buf),
+            FfiConverterOptionalLong.read(buf),
+            FfiConverterString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: HistoryMatch) = (
+            FfiConverterTypeVersion.allocationSize(value.`version`) +
+            FfiConverterOptionalLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`text`)
+    )
+
+    override fun write(value: HistoryMatch, buf: ByteBuffer) {
+            FfiConverterTypeVersion.write(value.`version`, buf)
+            FfiConverterOptionalLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`text`, buf)
+    }
+}
+
+
+
+/**
  * How much the history of a memory holds.
  */
 data class HistorySize (
@@ -8338,62 +8450,6 @@ internal object FfiConverterTypeHistorySize: FfiConverterRustBuffer<HistorySize>
     override fun write(value: HistorySize, buf: ByteBuffer) {
             FfiConverterLong.write(value.`versions`, buf)
             FfiConverterLong.write(value.`bytes`, buf)
-    }
-}
-
-
-
-/**
- * A place where `search` found something.
- */
-data class Match (
-    /**
-     * The path of the file, or of the directory whose name it is.
-     */
-    val `path`: kotlin.String
-    ,
-    /**
-     * The number of the line, counted from 1; null if the name was found.
-     */
-    val `line`: kotlin.Long?
-    ,
-    /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
-     */
-    val `text`: kotlin.String
-
-){
-
-
-
-
-
-    companion object
-}
-
-/**
- * @suppress
- */
-internal object FfiConverterTypeMatch: FfiConverterRustBuffer<Match> {
-    override fun read(buf: ByteBuffer): Match {
-        return Match(
-            FfiConverterString.read(buf),
-            FfiConverterOptionalLong.read(buf),
-            FfiConverterString.read(buf),
-        )
-    }
-
-    override fun allocationSize(value: Match) = (
-            FfiConverterString.allocationSize(value.`path`) +
-            FfiConverterOptionalLong.allocationSize(value.`line`) +
-            FfiConverterString.allocationSize(value.`text`)
-    )
-
-    override fun write(value: Match, buf: ByteBuffer) {
-            FfiConverterString.write(value.`path`, buf)
-            FfiConverterOptionalLong.write(value.`line`, buf)
-            FfiConverterString.write(value.`text`, buf)
     }
 }
 
@@ -8739,62 +8795,6 @@ internal object FfiConverterTypePastFile: FfiConverterRustBuffer<PastFile> {
             FfiConverterOptionalLong.write(value.`size`, buf)
             FfiConverterOptionalTimestamp.write(value.`modified`, buf)
             FfiConverterOptionalString.write(value.`version`, buf)
-    }
-}
-
-
-
-/**
- * A place where `search_history` found something that is not there any more.
- */
-data class PastMatch (
-    /**
-     * The newest version that has it.
-     */
-    val `version`: Version
-    ,
-    /**
-     * The number of the line in that version, counted from 1; null if the name was found.
-     */
-    val `line`: kotlin.Long?
-    ,
-    /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
-     */
-    val `text`: kotlin.String
-
-){
-
-
-
-
-
-    companion object
-}
-
-/**
- * @suppress
- */
-internal object FfiConverterTypePastMatch: FfiConverterRustBuffer<PastMatch> {
-    override fun read(buf: ByteBuffer): PastMatch {
-        return PastMatch(
-            FfiConverterTypeVersion.read(buf),
-            FfiConverterOptionalLong.read(buf),
-            FfiConverterString.read(buf),
-        )
-    }
-
-    override fun allocationSize(value: PastMatch) = (
-            FfiConverterTypeVersion.allocationSize(value.`version`) +
-            FfiConverterOptionalLong.allocationSize(value.`line`) +
-            FfiConverterString.allocationSize(value.`text`)
-    )
-
-    override fun write(value: PastMatch, buf: ByteBuffer) {
-            FfiConverterTypeVersion.write(value.`version`, buf)
-            FfiConverterOptionalLong.write(value.`line`, buf)
-            FfiConverterString.write(value.`text`, buf)
     }
 }
 
@@ -12080,24 +12080,52 @@ internal object FfiConverterSequenceTypeExpired: FfiConverterRustBuffer<List<Exp
 /**
  * @suppress
  */
-internal object FfiConverterSequenceTypeMatch: FfiConverterRustBuffer<List<Match>> {
-    override fun read(buf: ByteBuffer): List<Match> {
+internal object FfiConverterSequenceTypeGrepMatch: FfiConverterRustBuffer<List<GrepMatch>> {
+    override fun read(buf: ByteBuffer): List<GrepMatch> {
         val len = buf.getInt()
-        return List<Match>(len) {
-            FfiConverterTypeMatch.read(buf)
+        return List<GrepMatch>(len) {
+            FfiConverterTypeGrepMatch.read(buf)
         }
     }
 
-    override fun allocationSize(value: List<Match>): ULong {
+    override fun allocationSize(value: List<GrepMatch>): ULong {
         val sizeForLength = 4UL
-        val sizeForItems = value.map { FfiConverterTypeMatch.allocationSize(it) }.sum()
+        val sizeForItems = value.map { FfiConverterTypeGrepMatch.allocationSize(it) }.sum()
         return sizeForLength + sizeForItems
     }
 
-    override fun write(value: List<Match>, buf: ByteBuffer) {
+    override fun write(value: List<GrepMatch>, buf: ByteBuffer) {
         buf.putInt(value.size)
         value.iterator().forEach {
-            FfiConverterTypeMatch.write(it, buf)
+            FfiConverterTypeGrepMatch.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeHistoryMatch: FfiConverterRustBuffer<List<HistoryMatch>> {
+    override fun read(buf: ByteBuffer): List<HistoryMatch> {
+        val len = buf.getInt()
+        return List<HistoryMatch>(len) {
+            FfiConverterTypeHistoryMatch.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<HistoryMatch>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeHistoryMatch.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<HistoryMatch>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeHistoryMatch.write(it, buf)
         }
     }
 }
@@ -12126,34 +12154,6 @@ internal object FfiConverterSequenceTypePastFile: FfiConverterRustBuffer<List<Pa
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypePastFile.write(it, buf)
-        }
-    }
-}
-
-
-
-
-/**
- * @suppress
- */
-internal object FfiConverterSequenceTypePastMatch: FfiConverterRustBuffer<List<PastMatch>> {
-    override fun read(buf: ByteBuffer): List<PastMatch> {
-        val len = buf.getInt()
-        return List<PastMatch>(len) {
-            FfiConverterTypePastMatch.read(buf)
-        }
-    }
-
-    override fun allocationSize(value: List<PastMatch>): ULong {
-        val sizeForLength = 4UL
-        val sizeForItems = value.map { FfiConverterTypePastMatch.allocationSize(it) }.sum()
-        return sizeForLength + sizeForItems
-    }
-
-    override fun write(value: List<PastMatch>, buf: ByteBuffer) {
-        buf.putInt(value.size)
-        value.iterator().forEach {
-            FfiConverterTypePastMatch.write(it, buf)
         }
     }
 }

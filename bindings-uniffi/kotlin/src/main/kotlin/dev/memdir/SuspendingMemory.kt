@@ -96,14 +96,14 @@ private constructor(
     /** As [Memory.exists]. */
     public suspend fun exists(path: String): Boolean = off(viewDispatcher) { it.exists(path) }
 
-    /** As [Memory.search]. */
-    public suspend fun search(
+    /** As [Memory.grep]. */
+    public suspend fun grep(
         query: String,
         regex: Boolean = false,
         ignoreCase: Boolean = false,
         path: String? = null,
         limit: Long = 100,
-    ): List<Match> = off(viewDispatcher) { it.search(query, regex, ignoreCase, path, limit) }
+    ): List<GrepMatch> = off(viewDispatcher) { it.grep(query, regex, ignoreCase, path, limit) }
 
     /** As [Memory.findSensitive]. */
     public suspend fun findSensitive(path: String? = null, limit: Long = 100): List<SensitiveMatch> =
@@ -142,14 +142,14 @@ private constructor(
         since: Instant? = null,
     ): List<Version> = off(viewDispatcher) { it.history(path, limit, before, actor, change, since) }
 
-    /** As [Memory.searchHistory]. */
-    public suspend fun searchHistory(
+    /** As [Memory.grepHistory]. */
+    public suspend fun grepHistory(
         query: String,
         regex: Boolean = false,
         ignoreCase: Boolean = false,
         path: String? = null,
         limit: Long = 100,
-    ): List<PastMatch> = off(viewDispatcher) { it.searchHistory(query, regex, ignoreCase, path, limit) }
+    ): List<HistoryMatch> = off(viewDispatcher) { it.grepHistory(query, regex, ignoreCase, path, limit) }
 
     /** As [Memory.filesAt]. */
     public suspend fun filesAt(at: Instant): List<PastFile> = off(viewDispatcher) { it.filesAt(at) }

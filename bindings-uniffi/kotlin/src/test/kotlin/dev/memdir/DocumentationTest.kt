@@ -213,7 +213,7 @@ private fun ownCode() {
         memory.write("/memories/tea.md", text + "- black\n", ifUnchanged = text)
 
         for (entry in memory.list(depth = null)) println("${entry.path} ${entry.size}")
-        for (match in memory.search("black")) println("${match.path}:${match.line} ${match.text}")
+        for (match in memory.grep("black")) println("${match.path}:${match.line} ${match.text}")
         print(memory.index(maxChars = 1000))
     }
     // end
@@ -232,7 +232,7 @@ private fun watch() {
             }
         }
 
-        for (match in memory.searchHistory("tea")) println("${match.version.path}:${match.line} was: ${match.text}")
+        for (match in memory.grepHistory("tea")) println("${match.version.path}:${match.line} was: ${match.text}")
         val stats = memory.stats()
         println("${stats.files} file, ${stats.bytes} bytes")
     }

@@ -31,7 +31,7 @@ class FilesTest {
     fun `what is refused is thrown, and nothing is changed`() =
         Memory("memory:", MemoryOptions(maxFileBytes = 5, readOnlyPaths = listOf("/memories/rules"))).use { memory ->
             val none = "/memories/none"
-            for (call in listOf<() -> Any>({ memory.read(none) }, { memory.list(none) }, { memory.search("x", path = none) })) {
+            for (call in listOf<() -> Any>({ memory.read(none) }, { memory.list(none) }, { memory.grep("x", path = none) })) {
                 val error = assertThrows<MemdirException.Refused> { call() }
                 assertEquals("The path /memories/none does not exist. Please provide a valid path.", error.reason)
             }
@@ -73,13 +73,13 @@ class FilesTest {
         Memory("memory:").use { memory ->
             memory.write(path, "# Tea\ngreen tea\n")
             memory.write("/memories/teas/x", "")
-            val all = listOf(Match(path, null, "tea.md"), Match(path, 2, "green tea"), Match("/memories/teas", null, "teas"))
-            assertEquals(all, memory.search("tea"))
-            assertEquals(all.take(2), memory.search("tea", limit = 2))
-            assertEquals(listOf<Match>(), memory.search("tea", path = "/memories/teas"))
-            assertEquals(4, memory.search("TEA", ignoreCase = true).size)
-            assertEquals(listOf(all[1]), memory.search("^\\w+ tea$", regex = true))
-            assertEquals("regex", assertThrows<MemdirException.Config> { memory.search("(", regex = true) }.option)
+            val all = listOf(GrepMatch(path, null, "tea.md"), GrepMatch(path, 2, "green tea"), GrepMatch("/memories/teas", null, "teas"))
+            assertEquals(all, memory.grep("tea"))
+            assertEquals(all.take(2), memory.grep("tea", limit = 2))
+            assertEquals(listOf<GrepMatch>(), memory.grep("tea", path = "/memories/teas"))
+            assertEquals(4, memory.grep("TEA", ignoreCase = true).size)
+            assertEquals(listOf(all[1]), memory.grep("^\\w+ tea$", regex = true))
+            assertEquals("regex", assertThrows<MemdirException.Config> { memory.grep("(", regex = true) }.option)
         }
 
     @Test
@@ -111,9 +111,9 @@ class FilesTest {
                 "path" to { memory.read("/memories/\ud800") },
                 "text" to { memory.write(path, "a\udc00") },
                 "ifUnchanged" to { memory.write(path, "", "a\udc00") },
-                "query" to { memory.search("\ud800") },
+                "query" to { memory.grep("\ud800") },
                 "depth" to { memory.list(depth = -1) },
-                "limit" to { memory.search("", limit = -1) },
+                "limit" to { memory.grep("", limit = -1) },
                 "maxChars" to { memory.index(-1) },
                 "prefix" to { memory.toolDefinitions(prefix = "no spaces") },
             )
@@ -154,7 +154,7 @@ class FilesTest {
             memory.write(path, "black tea\n", ifUnchanged = memory.read(path))
             assertTrue(memory.exists(path))
             assertEquals(listOf(path), memory.list().map { it.path })
-            assertEquals(listOf(Match(path, 1, "black tea")), memory.search("black"))
+            assertEquals(listOf(GrepMatch(path, 1, "black tea")), memory.grep("black"))
             assertEquals("/memories/tea.md\t10B\tblack tea\n", memory.index())
             assertEquals(3, memory.bootstrap("Tea.", listOf("a list")).size)
             memory.forgetViews()

@@ -25,21 +25,21 @@ class PastTest {
             memory.strReplace(path, "green tea\n", "")
             memory.write("/memories/gone/pot.md", "a Teapot\n")
             memory.delete("/memories/gone")
-            val found = memory.searchHistory("tea", ignoreCase = true)
+            val found = memory.grepHistory("tea", ignoreCase = true)
             val shown = found.map { listOf(it.version.path, it.version.operation, it.line, it.text) }
             val created = HistoryOperation.CREATED
             val expected =
                 listOf(listOf("/memories/gone/pot.md", created, 1L, "a Teapot"), listOf(path, created, 1L, "green tea"))
             assertEquals(expected, shown)
             assertEquals(memory.history(path).last(), found[1].version)
-            assertEquals(found.take(1), memory.searchHistory("tea", ignoreCase = true, limit = 1))
-            assertEquals(found.drop(1), memory.searchHistory("^g", regex = true))
-            assertEquals(found.drop(1), memory.searchHistory("tea", path = path))
-            assertThrows<MemdirException.Config> { memory.searchHistory("(", regex = true) }
-            val wrong = assertThrows<MemdirException.History> { memory.searchHistory("tea", path = "elsewhere") }
+            assertEquals(found.take(1), memory.grepHistory("tea", ignoreCase = true, limit = 1))
+            assertEquals(found.drop(1), memory.grepHistory("^g", regex = true))
+            assertEquals(found.drop(1), memory.grepHistory("tea", path = path))
+            assertThrows<MemdirException.Config> { memory.grepHistory("(", regex = true) }
+            val wrong = assertThrows<MemdirException.History> { memory.grepHistory("tea", path = "elsewhere") }
             assertEquals(HistoryErrorKind.PATH, wrong.kind)
             Memory("memory:").use { off ->
-                val error = assertThrows<MemdirException.History> { off.searchHistory("tea") }
+                val error = assertThrows<MemdirException.History> { off.grepHistory("tea") }
                 assertEquals(HistoryErrorKind.OFF, error.kind)
             }
         }
@@ -101,7 +101,7 @@ class PastTest {
             memory.write(path, "green\n")
             val before = now()
             memory.write(path, "black\n")
-            assertEquals(listOf("green"), memory.searchHistory("green").map { it.text })
+            assertEquals(listOf("green"), memory.grepHistory("green").map { it.text })
             assertEquals(listOf(path), memory.filesAt(before).map { it.path })
             assertArrayEquals("green\n".toByteArray(), memory.readAt(path, before))
             assertEquals(listOf<SensitiveMatch>(), memory.findSensitive())
