@@ -11,7 +11,7 @@ use napi_derive::napi;
 
 use crate::errors::copy_to_js;
 use crate::native_store::NativeStore;
-use crate::progress::{number, watch};
+use crate::progress::{number, progress_callback};
 use crate::thread_pool::{Purpose, Workers};
 
 /// What a copy did.
@@ -86,11 +86,11 @@ impl NativeStore {
         >,
     ) -> Result<Object<'env>> {
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-        let mut watch = watch(progress)?;
+        let mut on_progress = progress_callback(progress)?;
         let (from, to) = (Arc::clone(self.core()), Arc::clone(destination.core()));
         let work = move || {
             let mut thrown = None;
-            let copied = memdir::copy(&*from, &*to, existing, &mut |progress| match watch(
+            let copied = memdir::copy(&*from, &*to, existing, &mut |progress| match on_progress(
                 progress.into(),
             ) {
                 Ok(true) => ControlFlow::Continue(()),

@@ -19,7 +19,7 @@ use crate::input::{decode, decode_as, value};
 use crate::js_store::{JsStore, StoreRequest};
 use crate::native_store::NativeStore;
 use crate::options::{self, span};
-use crate::progress::watch;
+use crate::progress::progress_callback;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
 /// A memory directory; the class `Memory` of the package is written on top of it.
@@ -150,19 +150,20 @@ impl Engine {
     ) -> napi::Result<Object<'env>> {
         let older_than =
             span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
-        let mut watch = watch(progress)?;
+        let mut on_progress = progress_callback(progress)?;
         let memory = self.memory.clone();
         let work = move || {
             let mut thrown = None;
-            let expired =
-                memory.expire(older_than, dry_run, &mut |progress| match watch(progress.into()) {
-                    Ok(true) => ControlFlow::Continue(()),
-                    Ok(false) => ControlFlow::Break(()),
-                    Err(error) => {
-                        thrown = Some(error);
-                        ControlFlow::Break(())
-                    }
-                });
+            let expired = memory.expire(older_than, dry_run, &mut |progress| match on_progress(
+                progress.into(),
+            ) {
+                Ok(true) => ControlFlow::Continue(()),
+                Ok(false) => ControlFlow::Break(()),
+                Err(error) => {
+                    thrown = Some(error);
+                    ControlFlow::Break(())
+                }
+            });
             match thrown {
                 Some(error) => Err(Failure::Thrown(error)),
                 None => expired.map_err(Failure::from),

@@ -9,12 +9,12 @@ use napi::{Error, Result, Status};
 use crate::thread_pool::receive;
 
 /// Calls a function on JavaScript's thread from another one, which waits for what it returns.
-type Watch<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;
+type ProgressCallback<T> = Box<dyn FnMut(T) -> Result<bool> + Send>;
 
 /// What asks the function of JavaScript's, if there is one, whether to go on.
-pub(crate) fn watch<T: JsValuesTupleIntoVec + 'static>(
+pub(crate) fn progress_callback<T: JsValuesTupleIntoVec + 'static>(
     progress: Option<Function<'_, T, bool>>,
-) -> Result<Watch<T>> {
+) -> Result<ProgressCallback<T>> {
     let Some(progress) = progress else { return Ok(Box::new(|_| Ok(true))) };
     // Weak, because the promise keeps Node alive already.
     let progress =

@@ -38,10 +38,10 @@ fn around(serve: &mut (dyn FnMut() + Send)) {
 
 /// The calls of one memory that are under way.
 #[derive(Default)]
-pub(crate) struct Calls(Mutex<State>);
+pub(crate) struct Calls(Mutex<CallsState>);
 
 #[derive(Default)]
-struct State {
+struct CallsState {
     /// The process that they are of; a forked child has none of its parent's.
     process: u32,
     running: usize,
@@ -51,7 +51,7 @@ struct State {
 
 impl Calls {
     /// Only for a moment, and never while Python works: a fork, which holds the interpreter, finds it free.
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CallsState> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.process != process::id() {
             let inherited = std::mem::take(&mut *state);

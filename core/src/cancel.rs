@@ -31,10 +31,10 @@ use crate::store::StoreError;
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct Cancellation(Arc<State>);
+pub struct Cancellation(Arc<CancellationState>);
 
 #[derive(Default)]
-struct State {
+struct CancellationState {
     cancelled: AtomicBool,
     ask: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
@@ -56,7 +56,10 @@ impl Cancellation {
     /// command, and repeatedly while the command waits. It may execute commands itself.
     #[must_use]
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(State { cancelled: AtomicBool::new(false), ask: Some(Box::new(ask)) }))
+        Self(Arc::new(CancellationState {
+            cancelled: AtomicBool::new(false),
+            ask: Some(Box::new(ask)),
+        }))
     }
 
     /// Cancels the calls. Any thread may call this at any time, also more than once.

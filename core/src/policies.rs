@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::options::MemoryOptions;
 use crate::path::{Folding, MemoryPath};
 use crate::policy::expiry::{self, Expiry};
-use crate::policy::limits::{self, Change, Limits, Reservation, Unreserved};
+use crate::policy::limits::{self, Limits, Reservation, SizeChange, Unreserved};
 use crate::policy::sensitive;
 use crate::policy::stale_guard::ViewLog;
 use crate::policy::write_patterns::WritePatterns;
@@ -148,7 +148,7 @@ impl Policies {
         };
         let after = splice.len_after(content.len());
         self.limits.check_file(path, Some(content.len()), after)?;
-        let change = Change { before: Some(content.len() as u64), after: after as u64 };
+        let change = SizeChange { before: Some(content.len() as u64), after: after as u64 };
         reservation.reserve(path, change).map_err(Stop::Unreserved)?;
         Ok((splice, note))
     }

@@ -55,7 +55,7 @@ pub(crate) struct ImportPlan<'m> {
 }
 
 /// What is at a path.
-enum Found {
+enum ExistingEntry {
     Nothing,
     File(Vec<u8>),
     Directory,
@@ -86,12 +86,12 @@ impl<'m> ImportPlan<'m> {
             Err(error) => return refused(reply::condition(path, error)),
         };
         match &found {
-            Found::File(content) if content == text.as_bytes() => {
+            ExistingEntry::File(content) if content == text.as_bytes() => {
                 return Ok((Fate::Unchanged, false));
             }
-            Found::Directory => return Ok((Fate::Conflict(InTheWay::Directory), false)),
-            Found::BelowAFile => return Ok((Fate::Conflict(InTheWay::File), false)),
-            Found::File(_) | Found::Nothing => {}
+            ExistingEntry::Directory => return Ok((Fate::Conflict(InTheWay::Directory), false)),
+            ExistingEntry::BelowAFile => return Ok((Fate::Conflict(InTheWay::File), false)),
+            ExistingEntry::File(_) | ExistingEntry::Nothing => {}
         }
         let overwrite = OnExisting::Overwrite;
         let checked = self.policies.check_create(self.store, path, text, overwrite, || false);
@@ -101,33 +101,33 @@ impl<'m> ImportPlan<'m> {
         };
         let is_redacted = written != text;
         match &found {
-            Found::File(content) if content == written.as_bytes() => {
+            ExistingEntry::File(content) if content == written.as_bytes() => {
                 Ok((Fate::Unchanged, is_redacted))
             }
-            Found::File(_) if !self.overwrite => {
+            ExistingEntry::File(_) if !self.overwrite => {
                 Ok((Fate::Conflict(InTheWay::AnotherContent), false))
             }
             found => {
-                let is_there = matches!(found, Found::File(_));
+                let is_there = matches!(found, ExistingEntry::File(_));
                 self.reservations.push(reservation);
                 Ok((if is_there { Fate::Overwritten } else { Fate::Created }, is_redacted))
             }
         }
     }
 
-    fn found(&mut self, path: &MemoryPath) -> Result<Found, StoreError> {
+    fn found(&mut self, path: &MemoryPath) -> Result<ExistingEntry, StoreError> {
         match self.store.open(path, 0) {
-            Ok(Node::Directory(_)) => Ok(Found::Directory),
-            Ok(Node::File(..)) => self.store.read(path).map(Found::File),
+            Ok(Node::Directory(_)) => Ok(ExistingEntry::Directory),
+            Ok(Node::File(..)) => self.store.read(path).map(ExistingEntry::File),
             Err(StoreError::NotFound | StoreError::NotADirectory) => {
                 let mut above = path.parent();
                 while let Some(directory) = above.filter(|above| !above.is_root()) {
                     if self.is_file(&directory)? {
-                        return Ok(Found::BelowAFile);
+                        return Ok(ExistingEntry::BelowAFile);
                     }
                     above = directory.parent();
                 }
-                Ok(Found::Nothing)
+                Ok(ExistingEntry::Nothing)
             }
             Err(error) => Err(error),
         }

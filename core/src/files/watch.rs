@@ -47,12 +47,12 @@ type Stamp = (u64, Option<SystemTime>);
 /// Whether this process has changed something since the last look, or the watch is closed.
 #[derive(Default)]
 pub(super) struct Woken {
-    state: Mutex<State>,
+    state: Mutex<WakeState>,
     waiting: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct WakeState {
     changed: bool,
     closed: bool,
 }
@@ -211,7 +211,7 @@ impl Woken {
         drop(self.waiting.wait_timeout_while(state, pause, |state| !state.closed));
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WakeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! `write`: a whole file, made or replaced; on request only if nobody has changed it meanwhile.
 
 use crate::error::Error;
-use crate::handlers::edit::{Edit, edit};
+use crate::handlers::edit::{EditOperation, edit};
 use crate::path::MemoryPath;
 use crate::policies::NewFile;
 use crate::policy::limits;
@@ -85,7 +85,7 @@ fn replace_if(
             Err(reply::changed_meanwhile(path))
         }
     };
-    let replace = Edit {
+    let replace = EditOperation {
         missing: reply::view_missing,
         check_view: |_, _, _| Ok(()),
         change: &change,

@@ -16,8 +16,8 @@ use crate::unit_of_work::UnitOfWork;
 /// The reply, given the content before and the change.
 pub(crate) type Answer<'e> = dyn Fn(&[u8], &Splice) -> Result<String, Error> + 'e;
 
-/// The parts of an edit that differ between the commands.
-pub(crate) struct Edit<'e> {
+/// The parts of an edit that differ between the commands and `write`.
+pub(crate) struct EditOperation<'e> {
     /// The refusal if there is no file.
     pub(crate) missing: fn(&MemoryPath) -> Error,
     /// The stale-view guard's check for this command.
@@ -33,7 +33,7 @@ pub(crate) struct Edit<'e> {
 pub(crate) fn edit(
     work: &UnitOfWork<'_>,
     path: &MemoryPath,
-    edit: &Edit<'_>,
+    edit: &EditOperation<'_>,
 ) -> Result<String, Error> {
     let (store, policies) = (work.store(), work.policies());
     let mut reservation = policies.check_edit(path)?;

@@ -1,6 +1,6 @@
 //! `insert`: inserts whole lines.
 
-use super::edit::{Edit, edit};
+use super::edit::{EditOperation, edit};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policy::stale_guard::ViewLog;
@@ -14,7 +14,7 @@ pub(super) fn insert(
     insert_line: i64,
     insert_text: &str,
 ) -> Result<String, Error> {
-    let insert = Edit {
+    let insert = EditOperation {
         missing: reply::missing,
         check_view: ViewLog::check_insert,
         change: &|content| {

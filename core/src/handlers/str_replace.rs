@@ -1,6 +1,6 @@
 //! `str_replace`: replaces the only occurrence of a text.
 
-use super::edit::{Edit, edit};
+use super::edit::{EditOperation, edit};
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
@@ -17,7 +17,7 @@ pub(super) fn str_replace(
     new_str: &str,
 ) -> Result<String, Error> {
     let policies = work.policies();
-    let replace = Edit {
+    let replace = EditOperation {
         missing: reply::replace_missing,
         check_view: ViewLog::check_replace,
         change: &|content| change(policies, path, content, old_str, new_str),

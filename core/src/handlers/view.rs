@@ -11,7 +11,7 @@ use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
-use crate::policy::stale_guard::Watch;
+use crate::policy::stale_guard::Fingerprinter;
 use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError, sort_by_path};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
@@ -28,8 +28,8 @@ pub(super) fn view(
     path: &MemoryPath,
     range: Option<&ViewRange>,
 ) -> Result<Content, Error> {
-    let watch = policies.views.watch();
-    show(store, policies, path, range, store.open(path, LISTED_LEVELS), watch)
+    let fingerprinter = policies.views.fingerprinter();
+    show(store, policies, path, range, store.open(path, LISTED_LEVELS), fingerprinter)
 }
 
 /// The same, if nothing on the way waits; `None` if something might.
@@ -43,13 +43,13 @@ pub(super) fn view_nowait(
     if policies.expiry.records_access() || policies.sensitive.on_view {
         return None;
     }
-    let watch = policies.views.watch();
+    let fingerprinter = policies.views.fingerprinter();
     let opened = store.open_nowait(path, LISTED_LEVELS)?;
     // The notice in a listing may need a walk through the tree.
     if matches!(opened, Ok(Node::Directory(_))) && policies.limits.are_set() {
         return None;
     }
-    Some(show(store, policies, path, range, opened, watch))
+    Some(show(store, policies, path, range, opened, fingerprinter))
 }
 
 fn show(
@@ -58,7 +58,7 @@ fn show(
     path: &MemoryPath,
     range: Option<&ViewRange>,
     opened: Result<Node<'_>, StoreError>,
-    mut watch: Option<Watch>,
+    mut fingerprinter: Option<Fingerprinter>,
 ) -> Result<Content, Error> {
     let options = &policies.options;
     let shown = match opened {
@@ -69,12 +69,12 @@ fn show(
         }
         Ok(Node::File(size, content)) if is_image(path) => image(options, path, size, content)?,
         Ok(Node::File(size, content)) => {
-            let content = match &mut watch {
-                Some(watch) => watch.through(content),
+            let content = match &mut fingerprinter {
+                Some(fingerprinter) => fingerprinter.through(content),
                 None => content,
             };
             let shown = file(policies, path, range, size, content)?;
-            policies.views.remember(path, watch.map(Watch::end));
+            policies.views.remember(path, fingerprinter.map(Fingerprinter::end));
             Content::Text(shown)
         }
         Err(StoreError::NotFound | StoreError::NotADirectory) => {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::error::HistoryError;
 use super::recorder::Recorder;
-use super::timeline::State;
+use super::timeline::FileState;
 use crate::store::StoreError;
 
 impl Recorder {
@@ -32,7 +32,7 @@ impl Recorder {
         }
         let mut seen = HashSet::new();
         for moment in &snapshot.timeline.moments {
-            let State::Content(content) = moment.state else { continue };
+            let FileState::Content(content) = moment.state else { continue };
             if snapshot.timeline.redaction(content).is_some() || !seen.insert(content.sha256) {
                 continue;
             }

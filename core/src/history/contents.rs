@@ -8,16 +8,16 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::error::HistoryError;
 use super::journal::{Journal, Stored};
-use super::record::{Content, Digest, KeptSplice, Record};
+use super::record::{ContentId, Digest, KeptSplice, Record};
 use crate::store::StoreError;
 
 /// How a content can be come by.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     /// It is kept whole in this record.
-    Whole { record: usize, content: Content },
+    Whole { record: usize, content: ContentId },
     /// A splice of this record makes it of another one.
-    Splice { record: usize, splice: KeptSplice, from: Content, is_undone: bool },
+    Splice { record: usize, splice: KeptSplice, from: ContentId, is_undone: bool },
 }
 
 /// A splice to apply on the way to a content: its record, and whether it is undone.
@@ -56,7 +56,7 @@ impl Contents {
         &self,
         records: &[&Stored],
         journal: &dyn Journal,
-        wanted: Content,
+        wanted: ContentId,
         live: &mut dyn FnMut(Digest) -> Option<Vec<u8>>,
     ) -> Result<Vec<u8>, HistoryError> {
         let (mut broken, mut failed) = (HashSet::new(), None);
@@ -141,14 +141,14 @@ impl Contents {
 
 enum Start {
     Live(Vec<u8>),
-    Whole { record: usize, content: Content },
+    Whole { record: usize, content: ContentId },
 }
 
 /// A record's whole content; the error is `None` if the record is damaged.
 fn whole(
     journal: &dyn Journal,
     stored: &Stored,
-    content: Content,
+    content: ContentId,
 ) -> Result<Vec<u8>, Option<StoreError>> {
     let record: Record = journal.read(stored).map_err(Some)?;
     record.whole(content).map(<[u8]>::to_vec).ok_or(None)

@@ -1,7 +1,7 @@
 //! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
 
 use super::journal::Flush;
-use super::record::{Content, Row};
+use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
 use super::version::Operation;
 use crate::path::MemoryPath;
@@ -23,7 +23,7 @@ impl Recorder {
                 // What cannot be kept is not deleted.
                 read => read.map_err(StoreError::unchanged)?,
             };
-            let content = Content::of(&bytes);
+            let content = ContentId::of(&bytes);
             self.keep_unknown(&mut record, content, &bytes);
             record.header.rows.push(Row {
                 operation,
@@ -55,7 +55,7 @@ impl Recorder {
             // The store refuses what cannot be moved, and says why.
             let Ok(path) = hidden.moved(from, to) else { continue };
             let bytes = self.store.read(hidden)?;
-            let content = Content::of(&bytes);
+            let content = ContentId::of(&bytes);
             record.keep(content, &bytes);
             record.header.rows.push(Row {
                 operation,

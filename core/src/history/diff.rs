@@ -4,7 +4,7 @@ use super::error::HistoryError;
 use super::id::HistoryId;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
-use super::timeline::State;
+use super::timeline::FileState;
 use crate::path::MemoryPath;
 use crate::text::unified_diff;
 
@@ -51,7 +51,7 @@ impl Recorder {
         let Some(number) = number else { return Ok((None, Vec::new())) };
         let moment = &snapshot.timeline.moments[number];
         match moment.state {
-            State::Gone => Ok((None, Vec::new())),
+            FileState::Gone => Ok((None, Vec::new())),
             _ => Ok((Some(moment.path.clone()), self.content_of(snapshot, number)?)),
         }
     }

@@ -1,7 +1,7 @@
 //! How an edit is recorded and made: the splice and what it removed, before the store writes.
 
 use super::journal::Flush;
-use super::record::{Content, Digest, Row};
+use super::record::{ContentId, Digest, Row};
 use super::recorder::{Recorded, Recorder};
 use super::version::Operation;
 use crate::path::MemoryPath;
@@ -19,8 +19,8 @@ impl Recorder {
         let operation = context.operation(operation);
         let pieces = splice.pieces(old);
         let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
-        let before = Content::of(old);
-        let after = Content { sha256: Digest::of_pieces(&pieces), size: after_len };
+        let before = ContentId::of(old);
+        let after = ContentId { sha256: Digest::of_pieces(&pieces), size: after_len };
         let mut record = self.record(context)?;
         self.keep_unknown(&mut record, before, old);
         let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];

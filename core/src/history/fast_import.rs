@@ -11,7 +11,7 @@ use super::error::HistoryError;
 use super::id::HistoryId;
 use super::reading::Reading;
 use super::record::Digest;
-use super::timeline::{Moment, State};
+use super::timeline::{FileState, Moment};
 use super::version::Operation;
 use crate::path::MemoryPath;
 
@@ -88,7 +88,7 @@ fn blob(
 ) -> Result<usize, NotWritten> {
     let moment = &reading.snapshot.timeline.moments[number];
     let mut known = match moment.state {
-        State::Content(content) => Some(content.sha256),
+        FileState::Content(content) => Some(content.sha256),
         _ => None,
     };
     if let Some(mark) = known.and_then(|digest| marks.get(&digest)) {

@@ -42,11 +42,11 @@ pub(super) fn recorder(
 pub(super) struct MountedJournals {
     parts: Arc<[Part]>,
     folding: Folding,
-    state: Mutex<State>,
+    state: Mutex<MergedRecords>,
 }
 
 #[derive(Default)]
-struct State {
+struct MergedRecords {
     /// How far each journal was loaded.
     extents: Vec<Extent>,
     /// Of each record of the tree, the part that has it and what it is there.
@@ -58,7 +58,7 @@ impl MountedJournals {
         Self { parts, folding, state: Mutex::default() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MergedRecords> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,13 @@ impl MountedJournals {
     }
 
     /// Takes the records of a part, in the order of its journal, into the state. What is known of them goes to `all`.
-    fn take(&self, part: usize, own: &Loaded, state: &mut State, all: &mut Loaded) -> Vec<Stored> {
+    fn take(
+        &self,
+        part: usize,
+        own: &Loaded,
+        state: &mut MergedRecords,
+        all: &mut Loaded,
+    ) -> Vec<Stored> {
         let mut taken = Vec::new();
         for stored in &own.records {
             let header = &*stored.header;
@@ -194,7 +200,8 @@ impl Journal for MountedJournals {
         if is_loaded && state.extents == extents {
             return Ok(());
         }
-        let (mut new, mut all, mut parts) = (State::default(), Loaded::default(), Vec::new());
+        let (mut new, mut all, mut parts) =
+            (MergedRecords::default(), Loaded::default(), Vec::new());
         for (number, part) in self.parts.iter().enumerate() {
             let index = part.recorder.index();
             new.extents.push(index.extent());

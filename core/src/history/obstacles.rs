@@ -31,7 +31,7 @@ enum Above {
 }
 
 /// What is at a place where a file comes.
-pub(super) enum Place {
+pub(super) enum Availability {
     Free,
     /// Another file, or one that cannot be looked at.
     Taken,
@@ -53,7 +53,7 @@ impl<'r> Obstacles<'r> {
     pub(super) fn at<'p>(
         &mut self,
         places: &'p [MemoryPath],
-    ) -> Result<Vec<(&'p MemoryPath, Place)>, StoreError> {
+    ) -> Result<Vec<(&'p MemoryPath, Availability)>, StoreError> {
         let mut twice = BTreeSet::new();
         for place in places {
             let key = self.folding.key(place).into_owned();
@@ -65,9 +65,9 @@ impl<'r> Obstacles<'r> {
         for place in places {
             let key = self.folding.key(place);
             let at = match self.obstacle_above(place)? {
-                Some(obstacle) => Place::Obstructed(obstacle),
-                None if twice.contains(&*key) => Place::Obstructed(place.clone()),
-                None if self.leaves.contains(&*key) => Place::Free,
+                Some(obstacle) => Availability::Obstructed(obstacle),
+                None if twice.contains(&*key) => Availability::Obstructed(place.clone()),
+                None if self.leaves.contains(&*key) => Availability::Free,
                 None => self.here(place)?,
             };
             found.push((place, at));
@@ -75,14 +75,14 @@ impl<'r> Obstacles<'r> {
         Ok(found)
     }
 
-    fn here(&self, place: &MemoryPath) -> Result<Place, StoreError> {
+    fn here(&self, place: &MemoryPath) -> Result<Availability, StoreError> {
         match self.recorder.store.open(place, 0) {
-            Ok(Node::File(..)) | Err(StoreError::PermissionDenied) => Ok(Place::Taken),
+            Ok(Node::File(..)) | Err(StoreError::PermissionDenied) => Ok(Availability::Taken),
             Ok(Node::Directory(_)) | Err(StoreError::Symlink | StoreError::SpecialFile) => {
-                Ok(Place::Obstructed(self.spelled(place)))
+                Ok(Availability::Obstructed(self.spelled(place)))
             }
             Err(error) if error.is_failure() => Err(error),
-            Err(_) => Ok(Place::Free),
+            Err(_) => Ok(Availability::Free),
         }
     }
 

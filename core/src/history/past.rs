@@ -9,7 +9,7 @@ use super::error::HistoryError;
 use super::id::HistoryId;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
-use super::timeline::State;
+use super::timeline::FileState;
 use crate::path::MemoryPath;
 use crate::store::{Layer, Node};
 
@@ -37,8 +37,8 @@ impl Recorder {
         for number in snapshot.there_at(at)? {
             let moment = &timeline.moments[number];
             let size = match moment.state {
-                State::Content(content) if timeline.redaction(content).is_some() => None,
-                State::Content(content) => Some(content.size),
+                FileState::Content(content) if timeline.redaction(content).is_some() => None,
+                FileState::Content(content) => Some(content.size),
                 // Moved with its directory, and there since.
                 _ if timeline.is_latest(number) => match self.store.open(&moment.path, 0) {
                     Ok(Node::File(size, _)) => Some(size),

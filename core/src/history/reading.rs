@@ -12,10 +12,10 @@ use super::error::HistoryError;
 #[cfg(feature = "cli")]
 use super::id::HistoryId;
 use super::journal::Stored;
-use super::record::{Content, Digest};
+use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
-use super::timeline::State;
+use super::timeline::FileState;
 use super::version::Version;
 use crate::path::MemoryPath;
 
@@ -41,7 +41,7 @@ impl Recorder {
 }
 
 impl Reading<'_> {
-    pub(super) fn content(&self, wanted: Content) -> Result<Arc<Vec<u8>>, HistoryError> {
+    pub(super) fn content(&self, wanted: ContentId) -> Result<Arc<Vec<u8>>, HistoryError> {
         if let Some(content) = self.kept(wanted.sha256) {
             return Ok(content);
         }
@@ -122,7 +122,7 @@ impl Reading<'_> {
     /// The content that a version left.
     pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
         match &self.snapshot.timeline.moments[number].state {
-            State::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
+            FileState::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
                 self.content(*content)
             }
             _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
@@ -160,7 +160,7 @@ impl Reading<'_> {
         let Some(number) = number else { return Ok((None, Arc::default())) };
         let moment = &self.snapshot.timeline.moments[number];
         match moment.state {
-            State::Gone => Ok((None, Arc::default())),
+            FileState::Gone => Ok((None, Arc::default())),
             _ => Ok((Some(&moment.path), self.content_of(number)?)),
         }
     }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::contents::Contents;
 use super::error::HistoryError;
 use super::journal::Stored;
-use super::record::{Content, Digest};
+use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
-use super::settle::Found;
+use super::settle::PathState;
 use super::snapshot::Snapshot;
-use super::timeline::{State, Timeline};
+use super::timeline::{FileState, Timeline};
 use crate::path::{Folding, MemoryPath};
 use crate::store::StoreError;
 
@@ -37,7 +37,7 @@ impl Recorder {
             *found.entry(path.clone()).or_insert_with(|| {
                 self.found(path).unwrap_or_else(|error| {
                     broken = Some(error);
-                    Found::Unknown
+                    PathState::Unknown
                 })
             })
         });
@@ -49,7 +49,7 @@ impl Recorder {
         let mut holders = HashMap::new();
         for file in timeline.live.values() {
             let moment = &timeline.moments[timeline.latest[*file]];
-            if let State::Content(content) = moment.state {
+            if let FileState::Content(content) = moment.state {
                 holders.insert(content.sha256, moment.path.clone());
             }
         }
@@ -62,12 +62,12 @@ impl Recorder {
     }
 
     /// What is at a path now.
-    pub(super) fn found(&self, path: &MemoryPath) -> Result<Found, StoreError> {
+    pub(super) fn found(&self, path: &MemoryPath) -> Result<PathState, StoreError> {
         match self.store.read(path) {
-            Ok(content) => Ok(Found::File(Digest::of(&content))),
-            Err(StoreError::PermissionDenied) => Ok(Found::Unknown),
+            Ok(content) => Ok(PathState::File(Digest::of(&content))),
+            Err(StoreError::PermissionDenied) => Ok(PathState::Unknown),
             Err(error) if error.is_failure() => Err(error),
-            Err(_) => Ok(Found::Nothing),
+            Err(_) => Ok(PathState::Nothing),
         }
     }
 
@@ -75,7 +75,7 @@ impl Recorder {
     pub(super) fn content(
         &self,
         snapshot: &Snapshot,
-        wanted: Content,
+        wanted: ContentId,
     ) -> Result<Vec<u8>, HistoryError> {
         let read = self.computed(snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
@@ -86,7 +86,7 @@ impl Recorder {
         read
     }
 
-    fn computed(&self, snapshot: &Snapshot, wanted: Content) -> Result<Vec<u8>, HistoryError> {
+    fn computed(&self, snapshot: &Snapshot, wanted: ContentId) -> Result<Vec<u8>, HistoryError> {
         let records: Vec<&Stored> = snapshot.records.iter().collect();
         let last = snapshot.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let content = snapshot.contents.read(&records, &*self.journal, wanted, &mut |digest| {
@@ -111,20 +111,20 @@ impl Recorder {
     ) -> Result<Vec<u8>, HistoryError> {
         let moment = &snapshot.timeline.moments[number];
         match &moment.state {
-            State::Content(content) => match snapshot.timeline.redaction(*content) {
+            FileState::Content(content) => match snapshot.timeline.redaction(*content) {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
                 None => self.content(snapshot, *content),
             },
-            State::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
+            FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
             // It was moved with its directory, and nobody has changed it since: the file has it.
-            State::Unread if snapshot.timeline.is_latest(number) => {
+            FileState::Unread if snapshot.timeline.is_latest(number) => {
                 match self.store.read(&moment.path) {
                     // Somebody else deleted it, or put something else there.
                     Err(error) if !error.is_failure() => Err(HistoryError::Damaged),
                     read => Ok(read?),
                 }
             }
-            State::Unread => Err(HistoryError::Damaged),
+            FileState::Unread => Err(HistoryError::Damaged),
         }
     }
 }

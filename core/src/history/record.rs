@@ -80,14 +80,14 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Which content a file had.
+/// Which content a file had: its digest and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Content {
+pub(super) struct ContentId {
     pub(super) sha256: Digest,
     pub(super) size: u64,
 }
 
-impl Content {
+impl ContentId {
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self { sha256: Digest::of(bytes), size: bytes.len() as u64 }
     }
@@ -107,7 +107,7 @@ pub(super) struct KeptSplice {
 /// Where a whole content stands in the contents of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeptWhole {
-    pub(super) content: Content,
+    pub(super) content: ContentId,
     pub(super) offset: u64,
 }
 
@@ -129,10 +129,10 @@ pub(super) struct Row {
     pub(super) old_path: Option<MemoryPath>,
     /// The content before; `None` if there was no file, or if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) before: Option<Content>,
+    pub(super) before: Option<ContentId>,
     /// The content after; `None` if there is no file, or if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) after: Option<Content>,
+    pub(super) after: Option<ContentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) splice: Option<KeptSplice>,
     /// What came before was removed for its age.
@@ -254,7 +254,7 @@ impl Record {
     }
 
     /// Keeps a whole content.
-    pub(super) fn keep(&mut self, content: Content, bytes: &[u8]) {
+    pub(super) fn keep(&mut self, content: ContentId, bytes: &[u8]) {
         if !self.header.wholes.iter().any(|kept| kept.content == content) {
             let offset = self.contents.len() as u64;
             self.contents.extend_from_slice(bytes);
@@ -300,7 +300,7 @@ impl Record {
     }
 
     /// A whole content of this record.
-    pub(super) fn whole(&self, content: Content) -> Option<&[u8]> {
+    pub(super) fn whole(&self, content: ContentId) -> Option<&[u8]> {
         let kept = self.header.wholes.iter().find(|kept| kept.content == content)?;
         self.slice(kept.offset, kept.content.size)
     }
@@ -361,7 +361,7 @@ mod tests {
         let id = HistoryId::new().unwrap();
         let mut record = Record::new(id, id, Some("session 1"));
         let splice = record.keep_splice(6, b"tea", b"coffee");
-        let before = Content::of(b"likes tea\n");
+        let before = ContentId::of(b"likes tea\n");
         record.keep(before, b"likes tea\n");
         record.keep(before, b"likes tea\n");
         record.header.rows.push(Row {
@@ -369,7 +369,7 @@ mod tests {
             path: path("/memories/a.md"),
             old_path: Some(path("/memories/b.md")),
             before: Some(before),
-            after: Some(Content::of(b"likes coffee\n")),
+            after: Some(ContentId::of(b"likes coffee\n")),
             splice: Some(splice),
             is_trimmed: false,
         });

@@ -18,7 +18,7 @@ use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
 use super::noted::Noted;
-use super::record::{Content, Header, Record, Row};
+use super::record::{ContentId, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 use super::version::Operation;
@@ -199,7 +199,7 @@ impl Recorder {
     }
 
     /// Keeps `bytes` in the record, unless the journal can already tell this content.
-    pub(super) fn keep_unknown(&self, record: &mut Record, content: Content, bytes: &[u8]) {
+    pub(super) fn keep_unknown(&self, record: &mut Record, content: ContentId, bytes: &[u8]) {
         let knows = || self.index().knows(content.sha256);
         // Others may have recorded it.
         if !knows() && (!self.follow() || !knows()) {
@@ -250,7 +250,7 @@ impl Recorder {
                     Err(_) => {}
                 }
             }
-            let whole = Content::of(content);
+            let whole = ContentId::of(content);
             let mut record = self.record(context)?;
             record.keep(whole, content);
             record.header.rows.push(Row {
@@ -350,7 +350,7 @@ impl Recorder {
                     .store
                     .read(&old_path)
                     .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
-                let found = Content::of(&bytes);
+                let found = ContentId::of(&bytes);
                 self.keep_unknown(&mut record, found, &bytes);
                 content = Some(found);
             }

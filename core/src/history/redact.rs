@@ -8,10 +8,10 @@ use std::collections::HashMap;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
-use super::record::{Content, Digest, Record, Redaction};
+use super::record::{ContentId, Digest, Record, Redaction};
 use super::recorder::Recorder;
-use super::settle::Found;
-use super::timeline::State;
+use super::settle::PathState;
+use super::timeline::FileState;
 use crate::store::Context;
 
 impl Recorder {
@@ -28,12 +28,12 @@ impl Recorder {
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
             match moment.state {
-                State::Content(content) if timeline.redaction(content).is_none() => {
+                FileState::Content(content) if timeline.redaction(content).is_none() => {
                     let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
                     marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
                     redacts.push(moment.id);
                 }
-                State::Unread => return Err(HistoryError::NoContent(moment.id.to_string())),
+                FileState::Unread => return Err(HistoryError::NoContent(moment.id.to_string())),
                 _ => {}
             }
         }
@@ -42,7 +42,7 @@ impl Recorder {
         }
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
-            if let Found::File(found) = self.found(&latest.path)?
+            if let PathState::File(found) = self.found(&latest.path)?
                 && marks.contains_key(&found)
             {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
@@ -80,7 +80,7 @@ fn redacted(
     marks: &HashMap<Digest, Redaction>,
     wholes: &HashMap<Digest, Vec<u8>>,
 ) -> Record {
-    let contents = |record: &Record| -> Vec<Content> {
+    let contents = |record: &Record| -> Vec<ContentId> {
         let rows = record.header.rows.iter().flat_map(|row| [row.before, row.after]).flatten();
         rows.chain(record.header.wholes.iter().map(|kept| kept.content)).collect()
     };
@@ -103,7 +103,7 @@ fn redacted(
         record.header.rows.iter_mut().flat_map(|row| [&mut row.before, &mut row.after]).flatten()
     {
         if let Some(redaction) = marks.get(&content.sha256) {
-            *content = Content { sha256: redaction.mark, size: 0 };
+            *content = ContentId { sha256: redaction.mark, size: 0 };
         }
     }
     record

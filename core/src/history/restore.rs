@@ -8,13 +8,13 @@ use std::time::SystemTime;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
-use super::obstacles::{Obstacles, Place};
-use super::record::Content;
+use super::obstacles::{Availability, Obstacles};
+use super::record::ContentId;
 use super::recorder::Recorder;
-use super::settle::Found;
+use super::settle::PathState;
 use super::snapshot::Snapshot;
 use super::steps::{Restored, Step, without_detours};
-use super::timeline::State;
+use super::timeline::FileState;
 use super::version::Operation;
 use crate::path::MemoryPath;
 use crate::store::Context;
@@ -24,7 +24,7 @@ use crate::store::Context;
 enum Wanted {
     Gone,
     /// There, with this content, or with the one that it has.
-    There(MemoryPath, Option<Content>),
+    There(MemoryPath, Option<ContentId>),
 }
 
 /// How a state is brought back.
@@ -51,8 +51,8 @@ impl Recorder {
             let moment = &timeline.moments[number];
             // Of a deleted file what it was before.
             let (brought_back, content) = match (&moment.state, moment.earlier, moment.before) {
-                (State::Gone, Some(earlier), _) => (earlier, snapshot.known_content(earlier)?),
-                (State::Gone, None, Some(before)) => (number, Some(before)),
+                (FileState::Gone, Some(earlier), _) => (earlier, snapshot.known_content(earlier)?),
+                (FileState::Gone, None, Some(before)) => (number, Some(before)),
                 _ => (number, snapshot.known_content(number)?),
             };
             let latest = &timeline.moments[timeline.latest[moment.file]];
@@ -167,12 +167,12 @@ impl Recorder {
         for (file, wanted) in wanted {
             let latest = &timeline.moments[timeline.latest[file]];
             let is_there = latest.state.is_there();
-            let found = if is_there { self.found(&latest.path)? } else { Found::Nothing };
-            let expected = latest.state.content().map(|content| Found::File(content.sha256));
+            let found = if is_there { self.found(&latest.path)? } else { PathState::Nothing };
+            let expected = latest.state.content().map(|content| PathState::File(content.sha256));
             if is_there && expected.is_some_and(|expected| expected != found) && !overwrite {
                 conflicts.insert(latest.path.clone());
             }
-            let is_there = found != Found::Nothing;
+            let is_there = found != PathState::Nothing;
             match wanted {
                 Wanted::Gone if is_there => {
                     steps.push(Step::Delete { path: latest.path.clone(), found });
@@ -184,7 +184,7 @@ impl Recorder {
                         steps.push(Step::Rename { from: latest.path.clone(), to: path.clone() });
                     }
                     let differs =
-                        content.is_some_and(|content| Found::File(content.sha256) != found);
+                        content.is_some_and(|content| PathState::File(content.sha256) != found);
                     match content {
                         Some(content) if is_there && differs => {
                             if must_not_differ(file) && !overwrite {
@@ -210,14 +210,14 @@ impl Recorder {
         let (mut taken, mut in_the_way) = (Vec::new(), BTreeSet::new());
         for (place, at) in Obstacles::new(self, snapshot.folding, leaves).at(&places)? {
             match at {
-                Place::Free => {}
-                Place::Taken => match self.found(place)? {
-                    found @ Found::File(_) if overwrite => taken.push((place.clone(), found)),
+                Availability::Free => {}
+                Availability::Taken => match self.found(place)? {
+                    found @ PathState::File(_) if overwrite => taken.push((place.clone(), found)),
                     _ => {
                         conflicts.insert(place.clone());
                     }
                 },
-                Place::Obstructed(obstacle) => {
+                Availability::Obstructed(obstacle) => {
                     in_the_way.insert(obstacle);
                 }
             }
@@ -289,21 +289,21 @@ impl Snapshot {
         let Some(number) = number else { return Ok(Wanted::Gone) };
         let moment = &self.timeline.moments[number];
         match moment.state {
-            State::Gone => Ok(Wanted::Gone),
+            FileState::Gone => Ok(Wanted::Gone),
             _ => Ok(Wanted::There(moment.path.clone(), self.known_content(number)?)),
         }
     }
 
     /// The content of a version; `None` if it is the one that the file has, which nobody has read.
-    fn known_content(&self, number: usize) -> Result<Option<Content>, HistoryError> {
+    fn known_content(&self, number: usize) -> Result<Option<ContentId>, HistoryError> {
         let moment = &self.timeline.moments[number];
         match &moment.state {
-            State::Content(content) => match self.timeline.redaction(*content) {
+            FileState::Content(content) => match self.timeline.redaction(*content) {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
                 None => Ok(Some(*content)),
             },
-            State::Unread => Ok(None),
-            State::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
+            FileState::Unread => Ok(None),
+            FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
         }
     }
 }

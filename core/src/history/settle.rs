@@ -13,14 +13,14 @@ use crate::path::{Folding, MemoryPath};
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PathState {
     Nothing,
     File(Digest),
     /// Nobody looked.
     Unknown,
 }
 
-impl Found {
+impl PathState {
     fn agrees(self, other: Self) -> bool {
         match (self, other) {
             (Self::Unknown, Self::Nothing) | (Self::Nothing, Self::Unknown) => false,
@@ -34,20 +34,20 @@ impl Found {
 struct Step {
     record: usize,
     row: usize,
-    from: Found,
-    to: Found,
+    from: PathState,
+    to: PathState,
 }
 
 /// What a row found at its path, and left there. For a rename there is an old path as well.
-pub(super) fn ends(row: &Row) -> (Found, Found) {
-    let before = row.before.map_or(Found::Unknown, |content| Found::File(content.sha256));
-    let after = row.after.map_or(Found::Unknown, |content| Found::File(content.sha256));
+pub(super) fn ends(row: &Row) -> (PathState, PathState) {
+    let before = row.before.map_or(PathState::Unknown, |content| PathState::File(content.sha256));
+    let after = row.after.map_or(PathState::Unknown, |content| PathState::File(content.sha256));
     match (&row.old_path, row.splice, row.after) {
-        (Some(_), ..) => (Found::Nothing, after),
+        (Some(_), ..) => (PathState::Nothing, after),
         (None, Some(_), _) => (before, after),
-        (None, None, Some(_)) if row.before.is_none() => (Found::Nothing, after),
+        (None, None, Some(_)) if row.before.is_none() => (PathState::Nothing, after),
         (None, None, Some(_)) => (before, after),
-        (None, None, None) => (before, Found::Nothing),
+        (None, None, None) => (before, PathState::Nothing),
     }
 }
 
@@ -56,7 +56,7 @@ pub(super) fn not_made(
     records: &[&Stored],
     confirmed: &HashSet<HistoryId>,
     folding: Folding,
-    live: &mut dyn FnMut(&MemoryPath) -> Found,
+    live: &mut dyn FnMut(&MemoryPath) -> PathState,
 ) -> HashSet<(usize, usize)> {
     let doubtful = |stored: &Stored| !confirmed.contains(&stored.header.id);
     if !records.iter().any(|stored| doubtful(stored)) {
@@ -70,9 +70,10 @@ pub(super) fn not_made(
             steps.entry(at).or_default().push(Step { record, row, from, to });
             if let Some(old_path) = &kept.old_path {
                 let at = folding.key(old_path).into_owned();
-                let before =
-                    kept.before.map_or(Found::Unknown, |content| Found::File(content.sha256));
-                let step = Step { record, row, from: before, to: Found::Nothing };
+                let before = kept
+                    .before
+                    .map_or(PathState::Unknown, |content| PathState::File(content.sha256));
+                let step = Step { record, row, from: before, to: PathState::Nothing };
                 steps.entry(at).or_default().push(step);
             }
         }
@@ -102,7 +103,7 @@ fn was_made(
     number: usize,
     is_certain: &dyn Fn(&Step) -> bool,
     path: &MemoryPath,
-    live: &mut dyn FnMut(&MemoryPath) -> Found,
+    live: &mut dyn FnMut(&MemoryPath) -> PathState,
 ) -> bool {
     let (earlier, step, later) = (&steps[..number], &steps[number], &steps[number + 1..]);
     if step.from == step.to {
@@ -129,8 +130,8 @@ fn was_made(
         .iter()
         .enumerate()
         .filter(|(at, rival)| *at != number && is_rival(rival));
-    let was_found = |at: usize, to: Found| {
-        to != Found::Unknown && steps[at + 1..].iter().any(|other| other.from == to)
+    let was_found = |at: usize, to: PathState| {
+        to != PathState::Unknown && steps[at + 1..].iter().any(|other| other.from == to)
     };
     if step.from.agrees(found)
         || before.is_some_and(|before| before.agrees(found))
@@ -152,8 +153,8 @@ mod tests {
     /// Steps between contents that are named by letters; `.` is nothing. Those in upper case are certain.
     fn made(steps: &[&str], now: &str) -> Vec<bool> {
         let found = |name: &str| match name {
-            "." => Found::Nothing,
-            name => Found::File(Digest::of(name.to_lowercase().as_bytes())),
+            "." => PathState::Nothing,
+            name => PathState::File(Digest::of(name.to_lowercase().as_bytes())),
         };
         let certain: Vec<bool> = steps.iter().map(|step| step.contains('>')).collect();
         let kept: Vec<Step> = steps
@@ -186,7 +187,7 @@ mod tests {
     }
 
     /// A record of an edit: the contents that it found and left.
-    struct Edit {
+    struct EditRecord {
         from: usize,
         to: usize,
         /// The edit that was made before by the same process, as this record says.
@@ -214,7 +215,7 @@ mod tests {
     /// everything: all that was made, and nothing that was not.
     fn settled_after(schedule: &[(usize, Event)]) -> (Vec<bool>, Vec<bool>) {
         const PROCESSES: usize = 3;
-        let (mut now, mut edits, mut sent) = (0, Vec::<Edit>::new(), Vec::new());
+        let (mut now, mut edits, mut sent) = (0, Vec::<EditRecord>::new(), Vec::new());
         let mut processes = [(Doing::Nothing, None::<usize>); PROCESSES];
         for (number, event) in schedule {
             let (doing, unconfirmed) = &mut processes[number % PROCESSES];
@@ -240,7 +241,7 @@ mod tests {
                 }
                 (_, Doing::Nothing) => *doing = Doing::Read(now),
                 (_, Doing::Read(from)) => {
-                    edits.push(Edit {
+                    edits.push(EditRecord {
                         from,
                         to: edits.len() + 1,
                         confirms: unconfirmed.take(),
@@ -270,7 +271,7 @@ mod tests {
             }
         }
         edits.retain(|edit| !edit.is_withdrawn);
-        let sign = |edit: &Edit| if edit.is_certain { '>' } else { '?' };
+        let sign = |edit: &EditRecord| if edit.is_certain { '>' } else { '?' };
         let steps: Vec<String> =
             edits.iter().map(|edit| format!("{}{}{}", edit.from, sign(edit), edit.to)).collect();
         let steps: Vec<&str> = steps.iter().map(String::as_str).collect();

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::error::HistoryError;
 use super::id::HistoryId;
 use super::obstacles::Obstacles;
-use super::record::{Content, Digest};
+use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
-use super::settle::Found;
+use super::settle::PathState;
 use super::snapshot::Snapshot;
 use super::version::Operation;
 use crate::path::{Folding, MemoryPath};
@@ -41,10 +41,10 @@ pub struct Restored {
 /// One step. `found` is the content that the file has before it.
 #[derive(Debug)]
 pub(super) enum Step {
-    Delete { path: MemoryPath, found: Found },
+    Delete { path: MemoryPath, found: PathState },
     Rename { from: MemoryPath, to: MemoryPath },
-    Edit { path: MemoryPath, found: Found, content: Content },
-    Create { path: MemoryPath, content: Content },
+    Edit { path: MemoryPath, found: PathState, content: ContentId },
+    Create { path: MemoryPath, content: ContentId },
 }
 
 impl Step {
@@ -197,7 +197,7 @@ impl Recorder {
             Step::Edit { path, found, .. } => {
                 let mut is_changed = false;
                 let mut replace = |old: &[u8]| {
-                    is_changed = Found::File(Digest::of(old)) != *found;
+                    is_changed = PathState::File(Digest::of(old)) != *found;
                     (!is_changed).then(|| Splice { range: 0..old.len(), text: content.to_vec() })
                 };
                 self.make(context, path, Mutation::Update { path, edit: &mut replace })?;
@@ -236,7 +236,7 @@ impl Recorder {
 /// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
 /// same.
 pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
-    let mut deleted: BTreeMap<MemoryPath, Found> = BTreeMap::new();
+    let mut deleted: BTreeMap<MemoryPath, PathState> = BTreeMap::new();
     for step in &steps {
         if let Step::Delete { path, found } = step {
             deleted.insert(path.clone(), *found);
@@ -247,9 +247,9 @@ pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
     for step in steps {
         match step {
             Step::Create { path, content } if deleted.contains_key(&path) => {
-                let found = deleted.get(&path).copied().unwrap_or(Found::Nothing);
+                let found = deleted.get(&path).copied().unwrap_or(PathState::Nothing);
                 made.insert(path.clone());
-                if found != Found::File(content.sha256) {
+                if found != PathState::File(content.sha256) {
                     direct.push(Step::Edit { path, found, content });
                 }
             }

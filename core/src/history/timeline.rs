@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::id::HistoryId;
 use super::journal::Stored;
-use super::record::{Content, Digest, Header, Redaction, Row};
-use super::settle::{self, Found};
+use super::record::{ContentId, Digest, Header, Redaction, Row};
+use super::settle::{self, PathState};
 use super::version::{Operation, Version};
 use crate::path::{Folding, MemoryPath};
 
@@ -32,26 +32,26 @@ pub(super) struct Moment {
     /// The version of that file before it, as a number in the timeline.
     pub(super) earlier: Option<usize>,
     /// The content that the file has since then.
-    pub(super) state: State,
+    pub(super) state: FileState,
     /// The content that the change found, if it says so.
-    pub(super) before: Option<Content>,
+    pub(super) before: Option<ContentId>,
     /// What came before was removed for its age.
     pub(super) is_trimmed: bool,
 }
 
 /// What a version made of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum FileState {
     /// It is there, with this content.
-    Content(Content),
+    Content(ContentId),
     /// It is there. Nobody has looked what it holds.
     Unread,
     /// It is not there.
     Gone,
 }
 
-impl State {
-    pub(super) fn content(&self) -> Option<Content> {
+impl FileState {
+    pub(super) fn content(&self) -> Option<ContentId> {
         match self {
             Self::Content(content) => Some(*content),
             _ => None,
@@ -88,7 +88,7 @@ impl Timeline {
         records: &[&Stored],
         confirmed: &HashSet<HistoryId>,
         folding: Folding,
-        live: &mut dyn FnMut(&MemoryPath) -> Found,
+        live: &mut dyn FnMut(&MemoryPath) -> PathState,
     ) -> Self {
         let not_made = settle::not_made(records, confirmed, folding, live);
         let mut timeline = Self::default();
@@ -113,7 +113,7 @@ impl Timeline {
         let before = self.live.get(&key(from)).copied();
         let known = before.and_then(|file| self.moments[self.latest[file]].state.content());
         let is_new = kept.old_path.is_none()
-            && matches!(settle::ends(kept), (Found::Nothing, Found::File(_)));
+            && matches!(settle::ends(kept), (PathState::Nothing, PathState::File(_)));
         let external = |timeline: &mut Self, file, state| {
             timeline.push(
                 file,
@@ -135,7 +135,7 @@ impl Timeline {
         let file = match (before, kept.before) {
             // It was there, and must have been deleted by somebody else.
             (Some(file), None) if is_new => {
-                external(self, Some(file), State::Gone);
+                external(self, Some(file), FileState::Gone);
                 self.live.remove(&key(from));
                 None
             }
@@ -143,15 +143,15 @@ impl Timeline {
             (_, Some(found)) if known == Some(found) => before,
             // What came between was removed for its age.
             (before, Some(_)) if kept.is_trimmed => before,
-            (_, Some(found)) => Some(external(self, before, State::Content(found))),
+            (_, Some(found)) => Some(external(self, before, FileState::Content(found))),
         };
         let state = match (settle::ends(kept).1, kept.after) {
-            (Found::Nothing, _) => State::Gone,
-            (_, Some(content)) => State::Content(content),
+            (PathState::Nothing, _) => FileState::Gone,
+            (_, Some(content)) => FileState::Content(content),
             // Moved, with all that is in it.
             (_, None) => match file {
                 Some(file) => self.moments[self.latest[file]].state.clone(),
-                None => State::Unread,
+                None => FileState::Unread,
             },
         };
         let is_there = state.is_there();
@@ -189,7 +189,7 @@ impl Timeline {
                 operation: Operation::Redacted,
                 old_path: None,
                 earlier: None,
-                state: State::Gone,
+                state: FileState::Gone,
                 before: None,
                 is_trimmed: false,
                 ..redacted.clone()
@@ -198,7 +198,7 @@ impl Timeline {
     }
 
     /// Why a content was removed from the history, if it was.
-    pub(super) fn redaction(&self, content: Content) -> Option<&Redaction> {
+    pub(super) fn redaction(&self, content: ContentId) -> Option<&Redaction> {
         self.redactions.get(&content.sha256)
     }
 

@@ -7,13 +7,13 @@ use std::time::SystemTime;
 
 use super::error::HistoryError;
 use super::id::HistoryId;
-use super::record::{Content, Record};
+use super::record::{ContentId, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 use super::version::Operation;
 
 /// A content that is to be kept as a whole.
-type Whole = (Content, Vec<u8>);
+type Whole = (ContentId, Vec<u8>);
 
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.

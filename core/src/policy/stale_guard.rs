@@ -48,11 +48,11 @@ pub(crate) struct ViewLog {
     folding: Folding,
     /// Random keys of this memory, so nobody can make two contents with the same fingerprint.
     keys: RandomState,
-    state: Mutex<State>,
+    state: Mutex<ViewLogState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ViewLogState {
     records: HashMap<MemoryPath, Record>,
     last: u64,
 }
@@ -97,7 +97,7 @@ impl ViewLog {
         self.guard == StaleGuard::Off
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ViewLogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -144,8 +144,8 @@ impl ViewLog {
     }
 
     /// A fingerprint to take while reading; make it before the file is opened. `None` while the guard is off.
-    pub(crate) fn watch(&self) -> Option<Watch> {
-        (!self.is_off()).then(|| Watch {
+    pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
+        (!self.is_off()).then(|| Fingerprinter {
             sequence: self.next(),
             reading: Reading::new(self.keys.build_hasher()),
         })
@@ -227,12 +227,12 @@ impl ViewLog {
 }
 
 /// Takes the fingerprint of a content while it is read.
-pub(crate) struct Watch {
+pub(crate) struct Fingerprinter {
     sequence: Sequence,
     reading: Reading,
 }
 
-impl Watch {
+impl Fingerprinter {
     /// A reader of the same content that feeds this fingerprint.
     pub(crate) fn through<'r>(&'r mut self, content: Box<dyn Read + 'r>) -> Box<dyn Read + 'r> {
         Box::new(Through { content, reading: &mut self.reading })
@@ -308,10 +308,10 @@ mod tests {
         for cut in [0, 1, 4095, 4096, 4097, 12_288, 20_000] {
             let (start, end) = content.split_at(cut);
             assert_eq!(views.fingerprint(&[start, b"", end]), whole, "{cut}");
-            let mut watch = views.watch().unwrap();
+            let mut fingerprinter = views.fingerprinter().unwrap();
             let both: Box<dyn Read> = Box::new(start.chain(end));
-            io::copy(&mut watch.through(both), &mut io::sink()).unwrap();
-            assert_eq!(watch.end().fingerprint, whole, "{cut}");
+            io::copy(&mut fingerprinter.through(both), &mut io::sink()).unwrap();
+            assert_eq!(fingerprinter.end().fingerprint, whole, "{cut}");
         }
         let mut other = content.clone();
         other[19_999] ^= 1;
@@ -349,7 +349,7 @@ mod tests {
     fn what_is_forgotten_was_seen_and_guards_on() {
         for guard in [StaleGuard::On, StaleGuard::Strict] {
             let views = ViewLog::new(guard, Folding::default());
-            let running = views.watch();
+            let running = views.fingerprinter();
             views.remember(&path("a"), views.writing(&[b"1"]));
             views.remember(&path("b"), views.writing(&[b"1"]));
             views.forget_all();
@@ -359,7 +359,7 @@ mod tests {
             views.remember(&path("a"), views.writing(&[b"1"]));
             views.check_insert(&path("a"), b"1").unwrap();
             // It began before `b` was written, and shows an older content.
-            views.remember(&path("b"), running.map(Watch::end));
+            views.remember(&path("b"), running.map(Fingerprinter::end));
             views.check_insert(&path("b"), b"").unwrap_err();
         }
     }
@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn nothing_is_remembered_while_it_is_off() {
         let views = ViewLog::new(StaleGuard::Off, Folding::default());
-        assert!(views.watch().is_none() && views.writing(&[b"a"]).is_none());
+        assert!(views.fingerprinter().is_none() && views.writing(&[b"a"]).is_none());
         views.check_insert(&path("a"), b"a").unwrap();
         views.check_replace(&path("a"), b"a").unwrap();
     }

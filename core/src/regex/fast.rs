@@ -21,7 +21,7 @@ const MAX_COMPILED_BYTES: usize = 10 << 20;
 /// The compiled pattern, or `None` if it is one for `regex-lite`.
 pub(super) fn compile(pattern: &str, ignores_case: bool) -> Option<Regex> {
     let ast = ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok()?;
-    let flags = State { ignores_case, ..State::default() };
+    let flags = PatternFlags { ignores_case, ..PatternFlags::default() };
     let hir = Translator { flags, groups: 0 }.translate(&ast)?;
     let config = Config::new()
         .nfa_size_limit(Some(MAX_COMPILED_BYTES))
@@ -31,7 +31,7 @@ pub(super) fn compile(pattern: &str, ignores_case: bool) -> Option<Regex> {
 
 /// The flags at a place of the pattern.
 #[derive(Debug, Clone, Copy, Default)]
-struct State {
+struct PatternFlags {
     ignores_case: bool,
     multi_line: bool,
     dot_matches_new_line: bool,
@@ -40,7 +40,7 @@ struct State {
 }
 
 struct Translator {
-    flags: State,
+    flags: PatternFlags,
     groups: u32,
 }
 
@@ -138,7 +138,7 @@ impl Translator {
     }
 
     fn look(&self, assertion: &Assertion) -> Look {
-        let State { multi_line, crlf, .. } = self.flags;
+        let PatternFlags { multi_line, crlf, .. } = self.flags;
         match assertion.kind {
             AssertionKind::StartLine if multi_line && crlf => Look::StartCRLF,
             AssertionKind::StartLine if multi_line => Look::StartLF,

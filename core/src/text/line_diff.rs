@@ -278,19 +278,19 @@ fn anchors(old: &[Line], new: &[Line], enough: usize) -> Vec<(usize, usize)> {
 /// Where the runs of this many lines begin that occur once on each side, in the order of the old side.
 fn unique_in_both(old: &[Token], new: &[Token], run: usize) -> Vec<(usize, usize)> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Place {
+    enum Occurrence {
         Nowhere,
         Once(usize),
         Several,
     }
-    impl Place {
+    impl Occurrence {
         fn and(self, at: usize) -> Self {
             if self == Self::Nowhere { Self::Once(at) } else { Self::Several }
         }
     }
-    let mut places: HashMap<&[Token], [Place; 2]> = HashMap::new();
+    let mut places: HashMap<&[Token], [Occurrence; 2]> = HashMap::new();
     for (lines, at) in old.windows(run).zip(0..) {
-        let place = places.entry(lines).or_insert([Place::Nowhere; 2]);
+        let place = places.entry(lines).or_insert([Occurrence::Nowhere; 2]);
         place[0] = place[0].and(at);
     }
     for (lines, at) in new.windows(run).zip(0..) {
@@ -299,7 +299,7 @@ fn unique_in_both(old: &[Token], new: &[Token], run: usize) -> Vec<(usize, usize
         }
     }
     let pair = |lines| match places.get(lines) {
-        Some([Place::Once(old), Place::Once(new)]) => Some((*old, *new)),
+        Some([Occurrence::Once(old), Occurrence::Once(new)]) => Some((*old, *new)),
         _ => None,
     };
     old.windows(run).filter_map(pair).collect()

@@ -11,12 +11,12 @@ use crate::process;
 /// Runs something once; other threads wait until it is done.
 #[derive(Debug, Default)]
 pub(crate) struct RunOnce {
-    state: Mutex<State>,
+    state: Mutex<RunState>,
     ended: Condvar,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum RunState {
     #[default]
     Waiting,
     /// In this process, on this thread.
@@ -27,18 +27,18 @@ enum State {
 impl RunOnce {
     /// Runs `work` if it has not run, or waits until it is done. Holds no lock meanwhile.
     pub(crate) fn before(&self, work: impl FnOnce()) {
-        let me = State::Running(process::id(), thread::current().id());
+        let me = RunState::Running(process::id(), thread::current().id());
         let mut state = self.state();
         loop {
             match *state {
-                State::Done => return,
+                RunState::Done => return,
                 // Called by the work itself.
                 running if running == me => return,
-                State::Running(process, _) if process == process::id() => {
+                RunState::Running(process, _) if process == process::id() => {
                     state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
                 }
                 // Also if the work runs in the parent process: this child does it itself.
-                State::Waiting | State::Running(..) => break,
+                RunState::Waiting | RunState::Running(..) => break,
             }
         }
         *state = me;
@@ -47,7 +47,7 @@ impl RunOnce {
         work();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -57,7 +57,7 @@ struct Ending<'f>(&'f RunOnce);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        *self.0.state() = State::Done;
+        *self.0.state() = RunState::Done;
         self.0.ended.notify_all();
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     fn a_forked_process_does_it_itself() {
         let first = RunOnce::default();
         // As if another process had been at it when it was forked.
-        *first.state() = State::Running(process::id() + 1, thread::current().id());
+        *first.state() = RunState::Running(process::id() + 1, thread::current().id());
         let mut done = false;
         first.before(|| done = true);
         assert!(done);

@@ -12,7 +12,7 @@ use crate::path::{Folding, MemoryPath};
 use crate::reply::{self, Used, Uses};
 use crate::store::{Effect, EntryKind, Store, StoreError};
 
-pub(crate) use usage::{Change, Held, Usage};
+pub(crate) use usage::{Held, SizeChange, Usage};
 use usage::{Measured, Moving, Noted};
 
 /// How many files a refusal names.
@@ -141,7 +141,11 @@ impl<'p> Reservation<'p> {
     }
 
     /// Reserves the new size of a file, in the place of an earlier reservation.
-    pub(crate) fn reserve(&mut self, path: &MemoryPath, change: Change) -> Result<(), Unreserved> {
+    pub(crate) fn reserve(
+        &mut self,
+        path: &MemoryPath,
+        change: SizeChange,
+    ) -> Result<(), Unreserved> {
         let limits = self.limits;
         self.release();
         if !limits.are_set() {
@@ -255,7 +259,7 @@ pub(crate) fn reserve_file<'p>(
         return Ok(reservation);
     }
     let before = if overwrites { size_of(store, path, limits.usage.folding())? } else { None };
-    let change = Change { before, after: size };
+    let change = SizeChange { before, after: size };
     let taken = match reservation.reserve(path, change) {
         Err(Unreserved::Unsure) => {
             reservation.measure(store)?;

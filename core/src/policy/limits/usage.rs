@@ -57,12 +57,12 @@ impl Held {
 
 /// The sizes of a file before and after a change; `before` is `None` if there was no file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Change {
+pub(crate) struct SizeChange {
     pub(crate) before: Option<u64>,
     pub(crate) after: u64,
 }
 
-impl Change {
+impl SizeChange {
     /// By how much the tree grows, if it does.
     pub(crate) fn growth(self) -> Held {
         Held::of_file(Some(self.after)).minus(Held::of_file(self.before))
@@ -79,11 +79,11 @@ impl Change {
 pub(crate) struct Usage {
     /// A file is one by every spelling of its path.
     folding: Folding,
-    state: Mutex<State>,
+    state: Mutex<UsageState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct UsageState {
     /// The last total, without the writes in progress.
     known: Option<Known>,
     /// The files that are being written, or were when a walk in progress began.
@@ -117,7 +117,7 @@ struct File {
     /// The part of the last total that comes from this file.
     known: Held,
     /// The writes in progress, in the order in which they began.
-    writes: BTreeMap<u64, Change>,
+    writes: BTreeMap<u64, SizeChange>,
     /// The last write that ended.
     last: Option<Ended>,
 }
@@ -150,7 +150,7 @@ pub(crate) struct Measured {
     pub(crate) files: Vec<(MemoryPath, u64)>,
 }
 
-impl State {
+impl UsageState {
     /// How much the writes in progress may make the tree grow.
     fn pending(&self) -> Held {
         self.noted.values().fold(Held::default(), |sum, file| sum.plus(file.pending()))
@@ -161,7 +161,7 @@ impl State {
         &mut self,
         path: &MemoryPath,
         number: u64,
-        made: impl FnOnce(&File, Change) -> Option<Held>,
+        made: impl FnOnce(&File, SizeChange) -> Option<Held>,
     ) {
         self.clock += 1;
         let at = self.clock;
@@ -209,7 +209,7 @@ impl Usage {
         self.folding
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, UsageState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -244,7 +244,7 @@ impl Usage {
     pub(crate) fn note<R>(
         &self,
         path: &MemoryPath,
-        change: Change,
+        change: SizeChange,
         measured: bool,
         check: impl FnOnce(Option<Held>) -> Result<(), R>,
     ) -> Result<Noted<'_>, R> {
@@ -298,7 +298,7 @@ impl Noted<'_> {
     /// The write was made.
     pub(crate) fn done(mut self) {
         self.ended = true;
-        let made = |_: &File, change: Change| Some(Held::of_file(Some(change.after)));
+        let made = |_: &File, change: SizeChange| Some(Held::of_file(Some(change.after)));
         self.usage.state().end(&self.path, self.number, made);
     }
 
@@ -313,7 +313,7 @@ impl Drop for Noted<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let mut state = self.usage.state();
-            let most = |file: &File, change: Change| Some(file.known.or_more(change.most()));
+            let most = |file: &File, change: SizeChange| Some(file.known.or_more(change.most()));
             state.end(&self.path, self.number, most);
             state.doubt();
         }

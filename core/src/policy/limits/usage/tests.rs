@@ -13,7 +13,7 @@ fn put(store: &InProcess, name: &str, content: &str) {
 }
 
 fn note<'u>(usage: &'u Usage, name: &str, before: Option<u64>, after: u64) -> Noted<'u> {
-    let change = Change { before, after };
+    let change = SizeChange { before, after };
     usage.note::<()>(&path(name), change, true, |_| Ok(())).unwrap()
 }
 
@@ -138,7 +138,7 @@ fn an_edit_of_a_file_that_is_to_be_created_counts_in_full() {
 fn whatever_comes_first_no_less_counts_than_is_there() {
     struct Writer<'u> {
         name: &'static str,
-        change: Change,
+        change: SizeChange,
         noted: Noted<'u>,
         /// Whether the store has made it; not yet, if it has not been there.
         made: Option<bool>,
@@ -164,7 +164,7 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
                 // A creation is noted before the store is asked, an edit within the store.
                 0 => writers.push(Writer {
                     name,
-                    change: Change { before: None, after },
+                    change: SizeChange { before: None, after },
                     noted: note(&usage, name, None, after),
                     made: None,
                 }),
@@ -172,7 +172,7 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
                     let before = tree.insert(name, after);
                     writers.push(Writer {
                         name,
-                        change: Change { before, after },
+                        change: SizeChange { before, after },
                         noted: note(&usage, name, before, after),
                         made: Some(true),
                     });
