@@ -636,10 +636,9 @@ generate-python: generate-options # the stubs, with the docstrings
 	@$(PYTHON) core/generate-options
 
 .PHONY: wheel
-wheel: $(CACHE)/python ## the Python package as it is released, in target/wheels
+wheel: $(CACHE)/python ## the Python package as it is released and as pip builds it, in target/wheels
 	@rm -rf target/wheels
-	@# Without the parts of SQLite that memdir has no use for, as in `make packages`.
-	@bindings-uniffi/scripts/device $(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
+	@$(BIN)/maturin build --quiet --release --manifest-path bindings-python/Cargo.toml --out target/wheels
 
 PREFIX ?= /usr/local
 .PHONY: install-c
