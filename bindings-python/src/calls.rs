@@ -13,7 +13,7 @@ use pyo3::types::PyString;
 
 use crate::cancel::interruptible;
 use crate::errors::{refused_error, to_python};
-use crate::fields::{Input, owned_value};
+use crate::fields::{Input, owned_value, text_value};
 use crate::hooks::pass_on;
 use crate::logging;
 use crate::opened::Opened;
@@ -28,6 +28,19 @@ impl Opened {
         let core = self.get()?;
         logging::refresh();
         Ok(decoded(input, command, |decoded| core.execute_nowait(decoded).ok()))
+    }
+
+    /// The content of a typed command, if it is at hand.
+    pub(crate) fn command_nowait(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        fields: &[(&'static str, Value<'_>)],
+    ) -> PyResult<Option<Content>> {
+        let core = self.get()?;
+        logging::refresh();
+        let reply = core.execute_nowait(Decoded::named(name, &Arguments(fields))).ok();
+        reply.map(|reply| shown(py, reply)).transpose()
     }
 
     /// Decodes while attached, because the input is Python's, and runs detached.
@@ -96,6 +109,18 @@ impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
     }
 }
 
+/// The arguments of `view` as fields.
+pub(crate) fn fields_of_view<'a>(
+    path: &'a Bound<'_, PyString>,
+    view_range: Option<[Whole<'_>; 2]>,
+) -> Vec<(&'static str, Value<'a>)> {
+    let mut fields = vec![("path", text_value(path))];
+    fields.extend(view_range.map(|range| {
+        ("view_range", Value::List(range.iter().map(|Whole(line)| owned_value(line)).collect()))
+    }));
+    fields
+}
+
 /// What `work` makes of the input, decoded as the command that is named, or else the one in it.
 fn decoded<T>(
     input: &Bound<'_, PyAny>,
@@ -114,7 +139,7 @@ fn decoded<T>(
 }
 
 /// The content of the reply to a typed command.
-pub(crate) fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
+fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
     match &reply.cause {
         Some(cause) => Err(to_python(py, cause)),
         None if reply.is_error => {

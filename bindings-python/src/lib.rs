@@ -22,6 +22,7 @@ mod fork;
 mod hints;
 mod history;
 mod hooks;
+mod image;
 mod logging;
 mod memory;
 mod native_store;
@@ -73,6 +74,8 @@ mod _memdir {
     use crate::history::{Restored, RestoredFile, Version};
     #[pymodule_export]
     use crate::hooks::Event;
+    #[pymodule_export]
+    use crate::image::image_type;
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]

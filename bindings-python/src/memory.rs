@@ -5,17 +5,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::value::Value;
 use memdir::{Memory as Core, Project};
 use memdir_bindings_shared::grep_query;
-use memdir_bindings_shared::history::{Query, id};
+use memdir_bindings_shared::history::{Query, export, id};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyBytes, PyDict, PyString};
 
-use crate::calls::{Whole, done, json_text};
+use crate::calls::{Whole, done, fields_of_view, json_text};
 use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::to_python;
@@ -225,10 +224,7 @@ impl Memory {
         path: &Bound<'py, PyString>,
         view_range: Option<[Whole<'py>; 2]>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let mut fields = vec![("path", text_value(path))];
-        fields.extend(view_range.map(|range| {
-            ("view_range", Value::List(range.iter().map(|Whole(line)| owned_value(line)).collect()))
-        }));
+        let fields = fields_of_view(path, view_range);
         reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
@@ -324,6 +320,23 @@ impl Memory {
     ///     StoreError: The store itself failed.
     fn read(&self, py: Python<'_>, path: &str) -> PyResult<String> {
         done(py, |core| core.read(path), &self.core)
+    }
+
+    /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without
+    /// line numbers. It counts as a use of the file, as a view does. For giving a file to a model other
+    /// than by `view`.
+    ///
+    /// Raises:
+    ///     RefusedError: There is no such file, it is not text, or it is too large to be shown.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", sensitive_on_view=True)
+    /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
+    /// >>> memory.read_shown("/memories/db.md")
+    /// 'url: postgres://app:[REDACTED:url-password]@db/app\n'
+    fn read_shown(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+        done(py, |core| core.read_shown(path), &self.core)
     }
 
     /// Writes a file as a whole: it is made, with its parents, or replaced. The model cannot call
@@ -765,6 +778,46 @@ impl Memory {
         };
         let versions = history::done(py, |core| core.history(&query.into_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
+    }
+
+    /// The id of the version or of the change that a person means by a part of it: its beginning or its
+    /// end. Dashes and the case of letters do not matter.
+    ///
+    /// Args:
+    ///     part: At least 6 digits of the id, or all of it.
+    ///
+    /// Raises:
+    ///     HistoryError: Several have this part (`kind` is `"ambiguous"`), none has it (`"unknown"`), it is
+    ///         no part of an id (`"no_id"`), or the memory has no history.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.write("/memories/tea.md", "green\n")
+    /// >>> id = memory.history()[0].id
+    /// >>> memory.resolve_id(id[-8:]) == id
+    /// True
+    fn resolve_id(&self, py: Python<'_>, part: &str) -> PyResult<String> {
+        let id = history::done(py, |core| core.resolve_id(part), &self.core)?;
+        Ok(id.to_string())
+    }
+
+    /// The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor
+    /// as the author, on the branch `main`. The same history always gives the same commits. A content
+    /// that was removed from the history is replaced by a text that says so.
+    ///
+    /// Raises:
+    ///     HistoryError: The memory has no history.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True, actor="ann")
+    /// >>> memory.write("/memories/tea.md", "green\n")
+    /// >>> b"committer ann <>" in memory.export_history()
+    /// True
+    fn export_history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let stream = history::done(py, export, &self.core)?;
+        Ok(PyBytes::new(py, &stream))
     }
 
     /// Finds names and lines that are in the history, and that the files do not have any more: newest

@@ -5,7 +5,7 @@ use memdir::{Command, Reply, StoreError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::calls::{Whole, json_text, shown};
+use crate::calls::{Whole, fields_of_view, json_text};
 use crate::errors::refused_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
@@ -95,15 +95,9 @@ pub(crate) fn view_nowait<'py>(
     view_range: Option<[Whole<'py>; 2]>,
 ) -> PyResult<Option<Hinted<'py, hints::Content>>> {
     let py = memory.py();
-    let input = PyDict::new(py);
-    input.set_item("path", path)?;
-    if let Some(view_range) = view_range {
-        input.set_item("view_range", view_range)?;
-    }
-    let Some(reply) = memory.get().opened().run_nowait(&input, Some("view"))? else {
-        return Ok(None);
-    };
-    reply::content(py, &shown(py, reply)?).map(Some)
+    let fields = fields_of_view(path, view_range);
+    let content = memory.get().opened().command_nowait(py, "view", &fields)?;
+    content.map(|content| reply::content(py, &content)).transpose()
 }
 
 fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {

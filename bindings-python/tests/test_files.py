@@ -3,7 +3,15 @@
 import pytest
 from anthropic.types.beta import BetaToolUseBlock
 
-from memdir import ConfigError, Entry, GrepMatch, Memory, RefusedError, SensitiveMatch
+from memdir import (
+    ConfigError,
+    Entry,
+    GrepMatch,
+    Memory,
+    RefusedError,
+    SensitiveMatch,
+    image_type,
+)
 
 
 @pytest.fixture
@@ -25,6 +33,28 @@ def test_a_file_is_read_and_written_as_it_is(memory: Memory) -> None:
         memory.read("/memories/no")
     with pytest.raises(RefusedError, match="is a directory"):
         memory.write("/memories/drinks", "")
+
+
+def test_a_file_is_read_as_a_model_may_see_it() -> None:
+    memory = Memory("memory:", sensitive_on_view=True)
+    memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
+    assert "t7Kq-9zLw2" in memory.read("/memories/db.md")
+    assert memory.read_shown("/memories/db.md") == (
+        "url: postgres://app:[REDACTED:url-password]@db/app\n"
+    )
+    with pytest.raises(RefusedError, match=r"The path /memories/no does not exist"):
+        memory.read_shown("/memories/no")
+
+
+def test_whole_images_are_recognised() -> None:
+    size = b"\0\0\0\1\0\0\0\1"
+    png = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\x0dIHDR" + size + b"\x08\2\0\0\0" + b"sum."
+    whole = png + b"\0\0\0\0IENDsum."
+    assert image_type(whole) == "image/png"
+    # What is cut off is none, whatever it begins with.
+    assert image_type(png) is None
+    assert image_type(b"# notes\n") is None
+    assert image_type(b"") is None
 
 
 def test_a_listing_has_entries(memory: Memory) -> None:

@@ -95,3 +95,48 @@ def test_with_await(backend: str) -> None:
             assert history.versions == 2
 
     anyio.run(run, backend=backend)
+
+
+def test_a_part_of_an_id_is_resolved() -> None:
+    memory = Memory("memory:", history=True)
+    memory.write("/memories/tea.md", "green\n")
+    memory.write("/memories/tea.md", "black\n")
+    version = memory.history()[0]
+    assert memory.resolve_id(version.id) == version.id
+    assert memory.resolve_id(version.id[-8:].upper()) == version.id
+    for part, kind in [
+        (version.id[:6], "ambiguous"),
+        ("01990a3c-7c00-7123-8456-789abc000000", "unknown"),
+        ("tea", "no_id"),
+    ]:
+        with pytest.raises(HistoryError) as wrong:
+            memory.resolve_id(part)
+        assert wrong.value.kind == kind
+    with pytest.raises(HistoryError) as off:
+        Memory("memory:").resolve_id(version.id)
+    assert off.value.kind == "off"
+
+
+def test_the_history_is_exported_for_git() -> None:
+    memory = Memory("memory:", history=True, actor="ann")
+    memory.write("/memories/tea.md", "green\n")
+    stream = memory.export_history()
+    assert stream.startswith(b"feature done\n")
+    assert stream.endswith(b"done\n")
+    assert b"committer ann <>" in stream
+    assert stream == memory.export_history()
+    with pytest.raises(HistoryError) as off:
+        Memory("memory:").export_history()
+    assert off.value.kind == "off"
+
+
+def test_an_event_loop_asks_for_the_same() -> None:
+    async def ask() -> None:
+        async with AsyncMemory("memory:", history=True, sensitive_on_view=True) as memory:
+            await memory.write("/memories/tea.md", "green\n")
+            (version,) = await memory.history()
+            assert await memory.resolve_id(version.id[:13]) == version.id
+            assert b"green\n" in await memory.export_history()
+            assert await memory.read_shown("/memories/tea.md") == "green\n"
+
+    anyio.run(ask)

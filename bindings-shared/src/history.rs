@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored};
-use memdir::{ConfigError, Memory};
+use memdir::history::{FastImportError, HistoryError, HistoryId, HistoryQuery, Restored};
+use memdir::{ConfigError, Memory, StoreError};
 
 /// The id that a text is.
 ///
@@ -11,6 +11,21 @@ use memdir::{ConfigError, Memory};
 /// [`HistoryError::NoId`].
 pub fn id(text: &str) -> Result<HistoryId, HistoryError> {
     text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
+}
+
+/// The history as a stream for `git fast-import`, as a whole.
+///
+/// # Errors
+/// As [`Memory::history_snapshot`], and if records cannot be read.
+pub fn export(memory: &Memory) -> Result<Vec<u8>, HistoryError> {
+    let mut stream = Vec::new();
+    match memory.history_snapshot()?.write_fast_import(&mut stream) {
+        Ok(()) => Ok(stream),
+        Err(FastImportError::History(error)) => Err(error),
+        Err(FastImportError::Output(error)) => {
+            Err(StoreError::failed("exporting the history", error).unchanged().into())
+        }
+    }
 }
 
 /// Which versions are asked for; texts that are to be ids may be none.
@@ -146,5 +161,18 @@ mod tests {
         ] {
             assert_eq!(Undo::of(change, since, actor).unwrap_err().to_string(), sentence);
         }
+    }
+
+    #[test]
+    fn a_history_is_exported_to_its_end_if_there_is_one() {
+        let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
+        assert!(matches!(export(&off), Err(HistoryError::Off)));
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        let memory = Memory::open("memory:", options).unwrap();
+        memory.write("/memories/tea.md", "green\n", None).unwrap();
+        let stream = String::from_utf8(export(&memory).unwrap()).unwrap();
+        assert!(stream.starts_with("feature done\n") && stream.ends_with("done\n"), "{stream}");
+        assert!(stream.contains("green\n"), "{stream}");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 
+use super::error::HistoryError;
 use super::reading::HistorySnapshot;
 use super::timeline::Moment;
 use memdir_store::HistoryId;
@@ -26,6 +27,21 @@ pub enum ResolvedId {
     Ambiguous(Vec<HistoryId>),
     /// The text is neither an id nor a part of one that is long enough ([`SHORTEST_ID_PART`]).
     NoId,
+}
+
+impl ResolvedId {
+    /// The id of the version, or of the change, that `text` was resolved to.
+    ///
+    /// # Errors
+    /// [`HistoryError::NoId`], [`HistoryError::Unknown`], [`HistoryError::Ambiguous`].
+    pub fn id(self, text: &str) -> Result<HistoryId, HistoryError> {
+        match self {
+            Self::Version(id) | Self::Change(id, _) => Ok(id),
+            Self::Unknown => Err(HistoryError::Unknown(text.to_owned())),
+            Self::Ambiguous(ids) => Err(HistoryError::Ambiguous { part: text.to_owned(), ids }),
+            Self::NoId => Err(HistoryError::NoId(text.to_owned())),
+        }
+    }
 }
 
 impl HistorySnapshot<'_> {

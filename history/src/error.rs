@@ -24,6 +24,14 @@ pub enum HistoryError {
     /// There is no such version or change: it is another memory's, or was removed for its age.
     #[error("there is no version or change {0} in this history")]
     Unknown(String),
+    /// A part of an id that several versions or changes have.
+    #[error("{}", ambiguous(part, ids))]
+    Ambiguous {
+        /// The part.
+        part: String,
+        /// The ids, in the order of their times.
+        ids: Vec<super::HistoryId>,
+    },
     /// The version is the deletion of a file, so it has no content.
     #[error("the version {0} has no content: it is the deletion of the file")]
     NoContent(String),
@@ -88,6 +96,7 @@ impl HistoryError {
             Self::NoId(_) => "no_id",
             Self::Path(_) => "path",
             Self::Unknown(_) => "unknown",
+            Self::Ambiguous { .. } => "ambiguous",
             Self::NoContent(_) => "no_content",
             Self::Redacted(_) => "redacted",
             Self::Damaged => "damaged",
@@ -137,10 +146,15 @@ fn conflict(paths: &[MemoryPath], in_the_way: &[MemoryPath]) -> String {
     }
 }
 
-fn named(paths: &[&MemoryPath]) -> String {
+fn ambiguous(part: &str, ids: &[super::HistoryId]) -> String {
+    format!("{part:?} may be each of these ids, give more of it: {}", named(ids))
+}
+
+/// The first of them, and how many more there are.
+fn named(all: &[impl ToString]) -> String {
     const SHOWN: usize = 20;
-    let named: Vec<&str> = paths.iter().take(SHOWN).map(|path| path.as_str()).collect();
-    let more = match paths.len().saturating_sub(SHOWN) {
+    let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = match all.len().saturating_sub(SHOWN) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -166,6 +180,11 @@ mod tests {
             (HistoryError::NoId("x".to_owned()), "no_id", vec![]),
             (HistoryError::Path("x".to_owned()), "path", vec![]),
             (HistoryError::Unknown("x".to_owned()), "unknown", vec![]),
+            (
+                HistoryError::Ambiguous { part: "x".to_owned(), ids: vec![id, id] },
+                "ambiguous",
+                vec![],
+            ),
             (HistoryError::NoContent("x".to_owned()), "no_content", vec![]),
             (HistoryError::Redacted("x".to_owned()), "redacted", vec![]),
             (HistoryError::Damaged, "damaged", vec![]),

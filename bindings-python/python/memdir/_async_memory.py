@@ -231,6 +231,15 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         return await self._reading(self._memory.read, path)
 
+    async def read_shown(self, path: str) -> str:
+        """The text of a file as a model may see it, as `Memory.read_shown`.
+
+        Raises:
+            RefusedError: There is no such file, it is not text, or it is too large to be shown.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.read_shown, path)
+
     async def write(self, path: str, text: str, *, if_unchanged: str | None = None) -> None:
         """Writes a file as a whole: it is made, with its parents, or replaced.
 
@@ -427,6 +436,25 @@ class AsyncMemory(Generic[ViewT_co]):
             change=change,
             since=since,
         )
+
+    async def resolve_id(self, part: str) -> str:
+        """The id of the version or of the change that has this part, as `Memory.resolve_id`.
+
+        Raises:
+            HistoryError: Several have it, none has it, it is no part of an id, or the memory has no
+                history.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.resolve_id, part)
+
+    async def export_history(self) -> bytes:
+        """The history as a stream for `git fast-import`, as `Memory.export_history`.
+
+        Raises:
+            HistoryError: The memory has no history.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.export_history)
 
     async def grep_history(
         self,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -611,6 +611,22 @@ class Memory(Generic[ViewT_co]):
             ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
             StoreError: The store itself failed. Files that are already removed stay removed.
         """
+    def export_history(self, /) -> bytes:
+        """
+        The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor
+        as the author, on the branch `main`. The same history always gives the same commits. A content
+        that was removed from the history is replaced by a text that says so.
+
+        Raises:
+            HistoryError: The memory has no history.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True, actor="ann")
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> b"committer ann <>" in memory.export_history()
+        True
+        """
     def files_at(self, /, at: datetime) -> builtins.list[PastFile]:
         """
         The files that there were at a time, in the order of their paths. A file that nobody changed since
@@ -778,6 +794,22 @@ class Memory(Generic[ViewT_co]):
             HistoryError: As `files_at` and `read_version`.
             StoreError: The store itself failed.
         """
+    def read_shown(self, /, path: str) -> str:
+        """
+        The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without
+        line numbers. It counts as a use of the file, as a view does. For giving a file to a model other
+        than by `view`.
+
+        Raises:
+            RefusedError: There is no such file, it is not text, or it is too large to be shown.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", sensitive_on_view=True)
+        >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\\n")
+        >>> memory.read_shown("/memories/db.md")
+        'url: postgres://app:[REDACTED:url-password]@db/app\\n'
+        """
     def read_version(self, /, id: str) -> bytes:
         """
         The content of a version.
@@ -814,6 +846,26 @@ class Memory(Generic[ViewT_co]):
         Raises:
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
+        """
+    def resolve_id(self, /, part: str) -> str:
+        """
+        The id of the version or of the change that a person means by a part of it: its beginning or its
+        end. Dashes and the case of letters do not matter.
+
+        Args:
+            part: At least 6 digits of the id, or all of it.
+
+        Raises:
+            HistoryError: Several have this part (`kind` is `"ambiguous"`), none has it (`"unknown"`), it is
+                no part of an id (`"no_id"`), or the memory has no history.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/tea.md", "green\\n")
+        >>> id = memory.history()[0].id
+        >>> memory.resolve_id(id[-8:]) == id
+        True
         """
     def restore(self, /, id: str, *, overwrite: bool = ...) -> Restored:
         """
@@ -1500,6 +1552,20 @@ def execute_nowait(memory: Memory, input: Any) -> Reply | None:
 def fail(memory: Memory, input: Any, command: str | None, raised: Any) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
     """
     The reply to `input` if it cannot be executed because of an exception.
+    """
+
+def image_type(content: bytes) -> str | None:
+    """
+    The media type of a whole PNG or JPEG image: `"image/png"` or `"image/jpeg"`. `None` for anything
+    else, also for an image that is cut off, which Anthropic's API refuses. A view shows a file as an
+    image if this names one.
+
+    Args:
+        content: The content of a file. Pixels are not decoded.
+
+    >>> from memdir import image_type
+    >>> image_type(b"a text") is None
+    True
     """
 
 def is_due(watch: Watch) -> bool:

@@ -55,6 +55,16 @@ impl Memory {
         self.recorder()?.reading()
     }
 
+    /// The id of the version or of the change that a person means by a part of it: see [`HistorySnapshot::resolve`], which takes
+    /// no new snapshot for each.
+    ///
+    /// # Errors
+    /// [`HistoryError::NoId`] if the text is neither an id nor at least [`SHORTEST_ID_PART`](crate::history::SHORTEST_ID_PART)
+    /// digits of one; [`HistoryError::Unknown`]; [`HistoryError::Ambiguous`]; [`HistoryError::Off`]; [`HistoryError::Store`].
+    pub fn resolve_id(&self, part: &str) -> Result<HistoryId, HistoryError> {
+        self.history_snapshot()?.resolve(part).id(part)
+    }
+
     /// The versions that the query asks for, newest first.
     ///
     /// # Errors

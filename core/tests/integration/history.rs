@@ -528,3 +528,37 @@ fn store_and_memory_are_dropped() {
     drop(memory);
     assert_eq!(Arc::strong_count(&store), 1);
 }
+
+#[test]
+fn a_part_of_an_id_is_resolved_or_said_to_be_none_unknown_or_several() {
+    let memory = remembering(Arc::new(InProcess::new()));
+    memory.create("/memories/a.md", "one\n").unwrap();
+    memory.create("/memories/b/c.md", "two\n").unwrap();
+    memory.create("/memories/b/d.md", "three\n").unwrap();
+    memory.delete("/memories/b").unwrap();
+    let versions = all(&memory);
+    let (deletion, first) = (&versions[0], &versions[versions.len() - 1]);
+    let whole = first.id.to_string();
+
+    // Of a change with one version, and of one with two.
+    assert_eq!(memory.resolve_id(&whole).unwrap(), first.id);
+    assert_eq!(memory.resolve_id(&whole.to_uppercase()).unwrap(), first.id);
+    assert_eq!(memory.resolve_id(&deletion.change.to_string()).unwrap(), deletion.change);
+
+    // Ids of one day begin alike.
+    match memory.resolve_id(&whole[..6]) {
+        Err(error @ HistoryError::Ambiguous { .. }) => {
+            assert_eq!(error.kind(), "ambiguous");
+            assert!(error.to_string().contains(&whole), "{error}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let unknown = memory.resolve_id("01990a3c-7c00-7123-8456-789abc000000");
+    assert!(matches!(unknown, Err(HistoryError::Unknown(_))), "{unknown:?}");
+    for text in ["", "tea", &whole[..5], &format!("{whole}0")] {
+        let none = memory.resolve_id(text);
+        assert!(matches!(none, Err(HistoryError::NoId(_))), "{text}: {none:?}");
+    }
+    let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
+    assert!(matches!(off.resolve_id(&whole), Err(HistoryError::Off)));
+}
