@@ -35,6 +35,8 @@ export declare class Engine {
   expire(olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined): Promise<Array<ExpiredFile>>
   /** The text of a file. */
   read(path: string, cancellation?: Cancellation | undefined): Promise<string>
+  /** The text of a file as a model may see it. */
+  readShown(path: string, cancellation?: Cancellation | undefined): Promise<string>
   /** Writes a file; with `ifUnchanged` only if it holds that text. */
   write(path: string, text: string, ifUnchanged: string | null | undefined, cancellation?: Cancellation | undefined): Promise<void>
   /** The entries below a directory; `depth` is null for all. */
@@ -71,6 +73,10 @@ export declare class Engine {
   redact(id: string, reason: string, cancellation?: Cancellation | undefined): Promise<string | null>
   /** Removes the versions that the options keep no longer. */
   trimHistory(cancellation?: Cancellation | undefined): Promise<number>
+  /** The whole id of which this is a part. */
+  resolveId(part: string, cancellation?: Cancellation | undefined): Promise<string>
+  /** The history as a stream for `git fast-import`. */
+  exportHistory(cancellation?: Cancellation | undefined): Promise<Uint8Array>
   /** What files held once, and hold no more. */
   grepHistory(query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundBefore>>
   /** The files that there were at a time, in milliseconds since 1970. */
@@ -333,6 +339,9 @@ export interface FoundSensitive {
   /** The id of the rule. */
   rule: string
 }
+
+/** The media type of a whole PNG or JPEG image; null for anything else. */
+export declare function imageType(content: Uint8Array): 'image/png' | 'image/jpeg' | null
 
 /** The 32 bytes of the key in a file, which is made if nothing is there. */
 export declare function keyFromFile(path: string): Uint8Array

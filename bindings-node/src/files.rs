@@ -58,6 +58,22 @@ impl Engine {
         self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
     }
 
+    /// The text of a file as a model may see it.
+    #[napi(
+        ts_args_type = "path: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<string>"
+    )]
+    pub fn read_shown<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let work = move |memory: &Memory| memory.read_shown(&path).map(to_text);
+        self.for_own_code(env, Purpose::View, cancellation, work, |text| text)
+    }
+
     /// Writes a file; with `ifUnchanged` only if it holds that text.
     #[napi(
         ts_args_type = "path: string, text: string, ifUnchanged: string | null | undefined, cancellation?: Cancellation | undefined",

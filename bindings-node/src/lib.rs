@@ -21,6 +21,7 @@ mod errors;
 mod expiry;
 mod files;
 mod history;
+mod image;
 mod input;
 mod js_store;
 mod key_file;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use memdir::history::PastFile as CoreFile;
 use memdir::{HistoryMatch, Memory};
+use memdir_bindings_shared::history::export;
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -66,6 +67,35 @@ const WITHIN: Duration = Duration::from_nanos(999_999);
 
 #[napi]
 impl Engine {
+    /// The whole id of which this is a part.
+    #[napi(
+        ts_args_type = "part: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<string>"
+    )]
+    pub fn resolve_id<'env>(
+        &self,
+        env: &'env Env,
+        part: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let part = given(env, "part", part, string)?;
+        let work = move |memory: &Memory| memory.resolve_id(&part);
+        self.of_history(env, Purpose::View, cancellation, work, |id| id.to_string())
+    }
+
+    /// The history as a stream for `git fast-import`.
+    #[napi(
+        ts_args_type = "cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Uint8Array>"
+    )]
+    pub fn export_history<'env>(
+        &self,
+        env: &'env Env,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        self.of_history(env, Purpose::View, cancellation, export, Uint8Array::from)
+    }
+
     /// What files held once, and hold no more.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ConfigError, HistoryError, Memory } from 'memdir';
+import { ConfigError, HistoryError, imageType, Memory } from 'memdir';
 
 const path = '/memories/tea.md';
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -66,4 +66,53 @@ test('the files of a time are shown, and what one held', async () => {
   await assert.rejects(memory.filesAt(new Date(NaN)), /at must be a valid Date/);
   await assert.rejects(memory.filesAt('now' as never), ConfigError);
   await assert.rejects(new Memory('memory:').filesAt(before), HistoryError);
+});
+
+test('a part of an id is resolved', async () => {
+  const memory = new Memory('memory:', { history: true });
+  await memory.write(path, 'green\n');
+  await memory.write(path, 'black\n');
+  const { id } = (await memory.history())[0]!;
+  assert.equal(await memory.resolveId(id), id);
+  assert.equal(await memory.resolveId(id.slice(-8).toUpperCase()), id);
+  const is = (kind: string) => (error: unknown) =>
+    error instanceof HistoryError && error.kind === kind;
+  await assert.rejects(memory.resolveId(id.slice(0, 6)), is('ambiguous'));
+  await assert.rejects(memory.resolveId('01990a3c-7c00-7123-8456-789abc000000'), is('unknown'));
+  await assert.rejects(memory.resolveId('tea'), is('no_id'));
+  await assert.rejects(memory.resolveId(5 as never), ConfigError);
+  await assert.rejects(new Memory('memory:').resolveId(id), is('off'));
+});
+
+test('the history is exported for git', async () => {
+  const memory = new Memory('memory:', { history: true, actor: 'ann' });
+  await memory.write(path, 'green\n');
+  const stream = new TextDecoder().decode(await memory.exportHistory());
+  assert(stream.startsWith('feature done\n') && stream.endsWith('done\n'));
+  assert.match(stream, /committer ann <>/);
+  await assert.rejects(new Memory('memory:').exportHistory(), HistoryError);
+});
+
+test('a file is read as a model may see it', async () => {
+  const memory = new Memory('memory:', { sensitiveOnView: true });
+  await memory.write(path, 'url: postgres://app:t7Kq-9zLw2@db/app\n');
+  assert.match(await memory.read(path), /t7Kq-9zLw2/);
+  const shown = 'url: postgres://app:[REDACTED:url-password]@db/app\n';
+  assert.equal(await memory.readShown(path), shown);
+  await assert.rejects(memory.readShown('/memories/none'), /does not exist/);
+  await assert.rejects(memory.readShown(5 as never), ConfigError);
+});
+
+test('whole images are recognised', () => {
+  const png = [
+    137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1,
+  ];
+  const header = Uint8Array.from([...png, 8, 2, 0, 0, 0, 1, 2, 3, 4]);
+  const whole = Uint8Array.from([...header, 0, 0, 0, 0, 73, 69, 78, 68, 1, 2, 3, 4]);
+  assert.equal(imageType(whole), 'image/png');
+  // What is cut off is none, whatever it begins with.
+  assert.equal(imageType(header), null);
+  assert.equal(imageType(new TextEncoder().encode('# notes\n')), null);
+  assert.equal(imageType(new Uint8Array()), null);
+  assert.throws(() => imageType('text' as never), TypeError);
 });

@@ -23,6 +23,7 @@ export type HistoryErrorKind =
   | 'no_id'
   | 'path'
   | 'unknown'
+  | 'ambiguous'
   | 'no_content'
   | 'redacted'
   | 'damaged'

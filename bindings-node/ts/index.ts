@@ -51,6 +51,7 @@ export type {
 } from './history.js';
 export { Deny, HookError } from './hooks.js';
 export type { After, Before, Changed, Event } from './hooks.js';
+export { imageType } from './image.js';
 export { keyFromFile } from './key-file.js';
 export { Memory } from './memory.js';
 export type { Expired, ExpireOptions, ExpiryProgress } from './memory.js';

@@ -224,6 +224,17 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
+   * The text of a file as a model may see it: redacted if views are (`sensitiveOnView`), and without line
+   * numbers. It counts as a use of the file, as a view does. For giving a file to a model other than by
+   * `view`.
+   */
+  readShown(path: string, call?: CallOptions): Promise<string> {
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.readShown(path, cancellation),
+    );
+  }
+
+  /**
    * Writes a file, which is made, with its parents, or replaced as a whole. With `ifUnchanged` it is
    * only replaced if it holds that text.
    *
@@ -435,6 +446,40 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
       const versions = engine.history(path, limit, before, actor, change, from, cancellation);
       return (await versions).map(version);
     });
+  }
+
+  /**
+   * The whole id of the version or of the change that a person means by a part of it: its beginning or its
+   * end, at least 6 digits. Dashes and the case of letters do not matter.
+   *
+   * It rejects with the kind `ambiguous` if several have this part, `unknown` if none has it, and `no_id` if
+   * it is no part of an id.
+   *
+   * @example
+   * ```ts
+   * await memory.undo(await memory.resolveId('9f31c2'));
+   * ```
+   */
+  resolveId(part: string, call?: CallOptions): Promise<string> {
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.resolveId(part, cancellation),
+    );
+  }
+
+  /**
+   * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as
+   * the author, on the branch `main`. The same history always gives the same commits. A content that was
+   * removed from the history is replaced by a text that says so.
+   *
+   * @example
+   * ```ts
+   * execFileSync('git', ['fast-import'], { cwd, input: await memory.exportHistory() });
+   * ```
+   */
+  exportHistory(call?: CallOptions): Promise<Uint8Array> {
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.exportHistory(cancellation),
+    );
   }
 
   /**

@@ -179,6 +179,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#files('read', cancellation, path);
     }
 
+    readShown(path: unknown, cancellation?: Cancellation) {
+      return this.#files('readShown', cancellation, path);
+    }
+
     write(path: unknown, content: unknown, old: unknown, cancellation?: Cancellation) {
       return this.#files('write', cancellation, path, content, old).then(() => undefined);
     }
@@ -238,6 +242,14 @@ export function instantiate(module: CompiledModule): typeof Native {
 
     history(...given: unknown[]) {
       return this.#history('history', given, 6);
+    }
+
+    resolveId(...given: unknown[]) {
+      return this.#history('resolveId', given, 1);
+    }
+
+    async exportHistory(...given: unknown[]): Promise<Uint8Array> {
+      return wasm.take((await this.#history('exportHistory', given, 0)) as Placed);
     }
 
     grepHistory(...given: unknown[]) {
@@ -421,6 +433,9 @@ export function instantiate(module: CompiledModule): typeof Native {
     },
     unknownOption(name: string, known: string[]): string {
       return wasm.call('unknownOption', [text(name), known]);
+    },
+    imageType(content: Uint8Array) {
+      return wasm.call('imageType', [wasm.put(content)]);
     },
     keyFromFile(path: unknown): never {
       return wasm.call('keyFromFile', [encode(path)]) as never;

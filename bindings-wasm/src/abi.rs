@@ -1,11 +1,11 @@
 //! The function of the module that does everything, and what it calls for each operation.
 #![expect(unsafe_code, reason = "the name, and a text in the module's memory")]
 
-use memdir::ConfigError;
+use memdir::{ConfigError, Image};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
-use crate::border::{behind_its_length, taken};
+use crate::border::{behind_its_length, bytes, taken};
 use crate::build_profile::build_profile;
 use crate::errors::{Failure, unknown};
 use crate::options::string;
@@ -44,6 +44,10 @@ fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
         Some(("store", method)) => stores::perform(method, given),
         Some(("watch", method)) => watch::perform(method, given),
         None if operation == "buildProfile" => Ok(json!(build_profile())),
+        None if operation == "imageType" => {
+            let image = Image::in_bytes(&bytes(given.get(0))?);
+            Ok(image.map(|image| image.media_type).into())
+        }
         None if operation == "unknownOption" => {
             let known = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
             let known: Vec<_> = known.collect();

@@ -23,6 +23,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
     let path = || given.given(2, "path", string);
     Ok(match method {
         "read" => memory.read(&path()?)?.into(),
+        "readShown" => memory.read_shown(&path()?)?.into(),
         "write" => {
             let (path, text) = (path()?, given.given(3, "text", string)?);
             let old = given.optional(4, "ifUnchanged", string)?;

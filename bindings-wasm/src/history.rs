@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use memdir::history::{PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
-use memdir_bindings_shared::history::{Query, Undo, id};
+use memdir_bindings_shared::history::{Query, Undo, export, id};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -37,6 +37,8 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             };
             memory.history(&query.into_core()?)?.into_iter().map(version).collect()
         }
+        "resolveId" => memory.resolve_id(&text(2, "part")?)?.to_string().into(),
+        "exportHistory" => placed(export(memory)?),
         "grepHistory" => {
             let (query, path, limit) = sought(given)?;
             let found = memory.grep_history(&query, &path, limit)?;
