@@ -543,7 +543,7 @@ lint-rust:
 	@if command -v rustup > /dev/null && rustup target list --installed | grep -q wasm32-wasip1; then
 		cargo clippy --package memdir-wasm --target wasm32-wasip1 --profile device --quiet -- --deny warnings
 	fi
-	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-cli --package memdir-store --package memdir-local --package memdir-sqlite --package memdir-postgres --package memdir-object-storage --package memdir-encrypted --package memdir-history --package memdir-regex --package memdir-sensitive-text --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
+	@RUSTDOCFLAGS='--deny warnings' cargo doc --package memdir --package memdir-cli --package memdir-store --package memdir-local --package memdir-sqlite --package memdir-postgres --package memdir-object-storage --package memdir-encrypted --package memdir-history --package memdir-regex --package memdir-sensitive-text --package memdir-bindings-shared --package memdir-shared-features --no-deps --all-features --document-private-items --quiet
 	@tests/builds-are-shared
 	@$(CACHE)/tools/bin/cargo-deny --log-level error check bans licenses sources
 	@$(call need,$(PYTHON),the check of the layers)

@@ -18,6 +18,14 @@ func (m *Memory) Read(ctx context.Context, path string) (string, error) {
 	return text, err
 }
 
+// ReadShown returns the text of a file as a model may see it: redacted if views are, and without line numbers. It is a use of
+// the file, as a view is. It is for giving a file to a model other than by a view.
+func (m *Memory) ReadShown(ctx context.Context, path string) (string, error) {
+	var text string
+	err := m.call(ctx, "read_shown", map[string]any{"path": path}, &text)
+	return text, err
+}
+
 // Write makes a file, with its parents, or replaces it as a whole. The policies are those of the commands. For the stale
 // guard it is somebody else's change: the model has to view the file again.
 func (m *Memory) Write(ctx context.Context, path, text string) error {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -164,6 +165,50 @@ func TestTheHistoryHasWhatIsThereNoMore(t *testing.T) {
 	isHistory(t, err, HistoryPath)
 	_, err = open(t, "memory:", MemoryOptions{}).FilesAt(ctx, after)
 	isHistory(t, err, HistoryOff)
+}
+
+func TestAPartOfAnIDIsResolvedAndTheHistoryIsExported(t *testing.T) {
+	ctx := context.Background()
+	memory := open(t, "memory:", MemoryOptions{History: true, Actor: "ann"})
+	for _, text := range []string{"green\n", "black\n"} {
+		if err := memory.Write(ctx, "/memories/tea.md", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := must[[]Version](t)(memory.History(ctx, HistoryQuery{}))[0].ID
+	if resolved := must[string](t)(memory.ResolveID(ctx, id[len(id)-8:])); resolved != id {
+		t.Fatal(resolved)
+	}
+	for part, kind := range map[string]HistoryKind{
+		id[:6]:                                 HistoryAmbiguous,
+		"01990a3c-7c00-7123-8456-789abc000000": HistoryUnknown,
+		"tea":                                  HistoryNoID,
+	} {
+		_, err := memory.ResolveID(ctx, part)
+		isHistory(t, err, kind)
+	}
+	stream := string(must[[]byte](t)(memory.ExportHistory(ctx)))
+	if !strings.HasSuffix(stream, "done\n") || !strings.Contains(stream, "committer ann <>") {
+		t.Fatal(stream)
+	}
+	_, err := open(t, "memory:", MemoryOptions{}).ExportHistory(ctx)
+	isHistory(t, err, HistoryOff)
+}
+
+func TestAFileIsReadAsAModelMaySeeIt(t *testing.T) {
+	ctx := context.Background()
+	memory := open(t, "memory:", MemoryOptions{SensitiveOnView: true})
+	if err := memory.Write(ctx, "/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n"); err != nil {
+		t.Fatal(err)
+	}
+	shown := must[string](t)(memory.ReadShown(ctx, "/memories/db.md"))
+	if shown != "url: postgres://app:[REDACTED:url-password]@db/app\n" {
+		t.Fatal(shown)
+	}
+	failed := new(Error)
+	if _, err := memory.ReadShown(ctx, "/memories/no"); !errors.As(err, &failed) || failed.Kind != KindRefused {
+		t.Fatal(err)
+	}
 }
 
 func TestWhatAMemoryHoldsIsFoundAndCounted(t *testing.T) {

@@ -39,6 +39,26 @@ func (m *Memory) GrepHistory(ctx context.Context, query string, options GrepOpti
 	return matches, nil
 }
 
+// ResolveID returns the whole id of the version or of the change that a person means by a part of it: its beginning or its end,
+// at least 6 digits. Dashes and the case of letters do not matter. The kind of the error is [HistoryAmbiguous] if several have
+// this part, [HistoryUnknown] if none has it, and [HistoryNoID] if it is no part of an id.
+func (m *Memory) ResolveID(ctx context.Context, part string) (string, error) {
+	var id string
+	err := m.call(ctx, "resolve_id", map[string]any{"part": part}, &id)
+	return id, err
+}
+
+// ExportHistory returns the history as a stream for git fast-import, as a whole: a commit for each change, with its actor as
+// the author, on the branch main. The same history always gives the same commits. A content that was removed from the history
+// is replaced by a text that says so.
+func (m *Memory) ExportHistory(ctx context.Context) ([]byte, error) {
+	var stream content
+	if err := m.call(ctx, "export_history", map[string]any{}, &stream); err != nil {
+		return nil, err
+	}
+	return stream.bytes()
+}
+
 // PastFile is a file as it was at a time.
 type PastFile struct {
 	// Path is where it was.

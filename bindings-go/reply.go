@@ -79,6 +79,8 @@ const (
 	HistoryPath HistoryKind = "path"
 	// HistoryUnknown is a version or change that is not there, or was removed for its age.
 	HistoryUnknown HistoryKind = "unknown"
+	// HistoryAmbiguous is a part of an id that several versions or changes have.
+	HistoryAmbiguous HistoryKind = "ambiguous"
 	// HistoryNoContent is a version that is a deletion.
 	HistoryNoContent HistoryKind = "no_content"
 	// HistoryRedacted is a content that was removed from the history.

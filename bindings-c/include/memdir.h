@@ -123,6 +123,8 @@ char *memdir_finish(uint64_t pending,
  * `arguments` is a JSON object; NULL stands for an empty one. Returns the result as JSON, or NULL if it failed.
  *
  * - "read" {"path"}: the text of a file.
+ * - "read_shown" {"path"}: the text of a file as a model may see it: redacted if views are, and without line numbers. It
+ *   counts as a use of the file.
  * - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
  * - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
  *   "accessed". Times are in seconds since 1970.
@@ -151,6 +153,9 @@ char *memdir_finish(uint64_t pending,
  *   newest first, of a file, of all below a directory, or of everything. Each has "id", "change", "operation", "path",
  *   "old_path", "time", "actor", "size", "sha256", "is_current" and "redacted"; what a version has not is null. This and
  *   the operations to "trim_history" need the option "history".
+ * - "resolve_id" {"part"}: the whole id of the version or the change that a person means by a part of it: its beginning or
+ *   its end, at least 6 digits.
+ * - "export_history" {}: the history as a stream for git fast-import, as "read_version" returns a content.
  * - "grep_history" {"query", …}, as "grep": what files held once, and hold no more, newest first: an array of
  *   "version" (as "history" has it), "line" (null if the name was found) and "text".
  * - "files_at" {"at"}: the files that there were at a time: an array of "path", "size", "modified" and "version". What is

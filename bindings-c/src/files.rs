@@ -23,6 +23,10 @@ pub(crate) fn call(
             given.none_but(&["path"])?;
             memory.read(given.text("path")?)?.into()
         }
+        "read_shown" => {
+            given.none_but(&["path"])?;
+            memory.read_shown(given.text("path")?)?.into()
+        }
         "write" => {
             given.none_but(&["path", "text", "if_unchanged"])?;
             let unchanged = given.optional_text("if_unchanged")?;

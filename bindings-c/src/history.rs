@@ -6,7 +6,7 @@ use data_encoding::BASE64;
 use memdir::history::{PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
-use memdir_bindings_shared::history::{Query, Undo, id};
+use memdir_bindings_shared::history::{Query, Undo, export, id};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
@@ -32,6 +32,14 @@ pub(crate) fn call(
                 since: time(given, "since")?,
             };
             memory.history(&query.into_core()?)?.iter().map(version).collect()
+        }
+        "resolve_id" => {
+            given.none_but(&["part"])?;
+            memory.resolve_id(given.text("part")?)?.to_string().into()
+        }
+        "export_history" => {
+            given.none_but(&[])?;
+            content(export(memory)?)
         }
         "grep_history" => {
             let (query, path, limit) = sought(given)?;

@@ -115,6 +115,40 @@ fn the_history_has_what_is_there_no_more() {
 }
 
 #[test]
+fn ids_are_resolved_and_the_history_is_exported() {
+    let memory = open("memory:", r#"{"history": true, "actor": "ann"}"#).unwrap();
+    for text in ["green\n", "black\n"] {
+        done(memory, "write", json!({ "path": "/memories/tea.md", "text": text }));
+    }
+    let versions = done(memory, "history", json!({}));
+    let id = versions[0]["id"].as_str().unwrap();
+    let part = &id[id.len() - 8..];
+    assert_eq!(done(memory, "resolve_id", json!({ "part": part })), versions[0]["id"]);
+    let unresolved = |part: &str| {
+        operation(memory, "resolve_id", &json!({ "part": part }).to_string()).unwrap_err()
+    };
+    assert_eq!(unresolved(&id[..6])["history_kind"], "ambiguous");
+    assert_eq!(unresolved("tea")["history_kind"], "no_id");
+    assert_eq!(kind(memory, "resolve_id", json!({})), "config");
+    let stream = done(memory, "export_history", json!({}));
+    let stream = stream["text"].as_str().unwrap();
+    assert!(stream.ends_with("done\n") && stream.contains("committer ann <>"), "{stream}");
+    assert_eq!(kind(memory, "export_history", json!({ "to": "a" })), "config");
+    memdir_close(memory);
+}
+
+#[test]
+fn a_file_is_read_as_a_model_may_see_it() {
+    let memory = open("memory:", r#"{"sensitive_on_view": true}"#).unwrap();
+    let secret = "url: postgres://app:t7Kq-9zLw2@db/app\n";
+    done(memory, "write", json!({ "path": "/memories/db.md", "text": secret }));
+    let shown = done(memory, "read_shown", json!({ "path": "/memories/db.md" }));
+    assert_eq!(shown, "url: postgres://app:[REDACTED:url-password]@db/app\n");
+    assert_eq!(kind(memory, "read_shown", json!({ "path": "/memories/no" })), "refused");
+    memdir_close(memory);
+}
+
+#[test]
 fn what_a_memory_holds_is_found_and_counted() {
     let options = r#"{"history": true, "sensitive_rules": {"project": "Bluebird-[0-9]+"}}"#;
     let memory = open("memory:", options).unwrap();

@@ -73,6 +73,8 @@ pub enum HistoryErrorKind {
     Path,
     /// There is no such version or change: it is another memory's, or was removed for its age.
     Unknown,
+    /// Several versions or changes have this part of an id.
+    Ambiguous,
     /// The version is the deletion of a file, so it has no content.
     NoContent,
     /// The content was removed from the history.
@@ -127,6 +129,7 @@ impl From<HistoryError> for MemdirError {
             HistoryError::NoId(_) => HistoryErrorKind::NoId,
             HistoryError::Path(_) => HistoryErrorKind::Path,
             HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
+            HistoryError::Ambiguous { .. } => HistoryErrorKind::Ambiguous,
             HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
             HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
             HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,

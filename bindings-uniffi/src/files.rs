@@ -67,6 +67,15 @@ impl Memory {
         Ok(self.cancellation.within(|| self.core.read(&path))?)
     }
 
+    /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
+    /// as a use of the file, as a view does. For giving a file to a model other than by `view`.
+    ///
+    /// Throws as `read`, and `Refused` if the text is too large to be shown.
+    pub fn read_shown(&self, path: MemdirText) -> Result<String, MemdirError> {
+        let path = path.option("path")?;
+        Ok(self.cancellation.within(|| self.core.read_shown(&path))?)
+    }
+
     /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
     /// only replaced if it holds this text, which is what `read` returned before. The model cannot call
     /// this, and hooks are not called.

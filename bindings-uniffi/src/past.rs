@@ -4,6 +4,7 @@
 use std::time::SystemTime;
 
 use memdir_bindings_shared::grep_query;
+use memdir_bindings_shared::history::export;
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -61,6 +62,25 @@ impl Memory {
         let grep = || self.core.grep_history(&query, &path, limit);
         let found = self.cancellation.within(grep)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())
+    }
+
+    /// The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
+    /// 6 digits. Dashes and the case of letters do not matter.
+    ///
+    /// Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
+    /// if the store is broken.
+    pub fn resolve_id(&self, part: MemdirText) -> Result<String, MemdirError> {
+        let part = part.option("part")?;
+        Ok(self.cancellation.within(|| self.core.resolve_id(&part))?.to_string())
+    }
+
+    /// The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
+    /// branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
+    /// a text that says so.
+    ///
+    /// Throws `History` if the memory has no history, `Store` if the store is broken.
+    pub fn export_history(&self) -> Result<Vec<u8>, MemdirError> {
+        Ok(self.cancellation.within(|| export(&self.core))?)
     }
 
     /// The files that there were at a time, in the order of their paths. A file that nobody changed since the history is

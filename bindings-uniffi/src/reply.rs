@@ -1,6 +1,6 @@
 //! [`Reply`]: the answer to a tool call.
 
-use memdir::{Content, NameCase};
+use memdir::{Content, Image, NameCase};
 
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,15 @@ pub struct ReplyImage {
     pub media_type: String,
     /// The file's content.
     pub bytes: Vec<u8>,
+}
+
+/// The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
+/// cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+#[uniffi::export]
+#[must_use]
+#[expect(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
+pub fn image_type(content: Vec<u8>) -> Option<String> {
+    Image::in_bytes(&content).map(|image| image.media_type.to_owned())
 }
 
 impl From<memdir::Reply> for Reply {

@@ -2,6 +2,7 @@
 
 mod cases;
 mod fuzz_corpora;
+mod hidden;
 mod hostile;
 mod layers;
 mod mounts;

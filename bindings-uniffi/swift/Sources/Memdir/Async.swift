@@ -75,6 +75,12 @@ extension Memory {
         try await off(Threads.views) { try $0.read(path: path) }
     }
 
+    /// The text of a file as a model may see it. This is the blocking `readShown` for asynchronous code. The model cannot
+    /// call this.
+    public func readShown(path: String) async throws -> String {
+        try await off(Threads.views) { try $0.readShown(path: path) }
+    }
+
     /// Writes a file; with `ifUnchanged` only if it holds this text. This is the blocking `write` for asynchronous
     /// code. The model cannot call this.
     public func write(path: String, text: String, ifUnchanged: String? = nil) async throws {
@@ -149,6 +155,16 @@ extension Memory {
         try await off(Threads.views) {
             try $0.grepHistory(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
         }
+    }
+
+    /// The whole id of which this is a part. This is the blocking `resolveId` for asynchronous code.
+    public func resolveId(part: String) async throws -> String {
+        try await off(Threads.views) { try $0.resolveId(part: part) }
+    }
+
+    /// The history as a stream for `git fast-import`. This is the blocking `exportHistory` for asynchronous code.
+    public func exportHistory() async throws -> Data {
+        try await off(Threads.views) { try $0.exportHistory() }
     }
 
     /// The files that there were at a time. This is the blocking `filesAt` for asynchronous code.

@@ -1733,6 +1733,14 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func read(path: MemdirText) throws  -> String
 
     /**
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
+     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     *
+     * Throws as `read`, and `Refused` if the text is too large to be shown.
+     */
+    func readShown(path: MemdirText) throws  -> String
+
+    /**
      * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
      * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
      * Null as the dialect is JSON Schema.
@@ -1950,6 +1958,15 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
     /**
+     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
+     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
+     * a text that says so.
+     *
+     * Throws `History` if the memory has no history, `Store` if the store is broken.
+     */
+    func exportHistory() throws  -> Data
+
+    /**
      * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
      * kept is among them as it is now, if it was last written before that time.
      *
@@ -1973,6 +1990,15 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Throws as `files_at` and `read_version`.
      */
     func readAt(path: MemdirText, at: MemdirTime) throws  -> Data?
+
+    /**
+     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
+     * 6 digits. Dashes and the case of letters do not matter.
+     *
+     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
+     * if the store is broken.
+     */
+    func resolveId(part: MemdirText) throws  -> String
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -2222,6 +2248,22 @@ open func read(path: MemdirText)throws  -> String  {
     return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_read(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
+     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     *
+     * Throws as `read`, and `Refused` if the text is too large to be shown.
+     */
+open func readShown(path: MemdirText)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_read_shown(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
     )
@@ -2658,6 +2700,22 @@ open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
 }
 
     /**
+     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
+     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
+     * a text that says so.
+     *
+     * Throws `History` if the memory has no history, `Store` if the store is broken.
+     */
+open func exportHistory()throws  -> Data  {
+    return try  FfiConverterData.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_export_history(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
      * kept is among them as it is now, if it was last written before that time.
      *
@@ -2707,6 +2765,23 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),
         FfiConverterTypeMemdirTime_lower(at),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
+     * 6 digits. Dashes and the case of letters do not matter.
+     *
+     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
+     * if the store is broken.
+     */
+open func resolveId(part: MemdirText)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_resolve_id(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(part),uniffiCallStatus
     )
 })
 }
@@ -7413,6 +7488,10 @@ public enum HistoryErrorKind: Equatable, Hashable {
      */
     case unknown
     /**
+     * Several versions or changes have this part of an id.
+     */
+    case ambiguous
+    /**
      * The version is the deletion of a file, so it has no content.
      */
     case noContent
@@ -7471,19 +7550,21 @@ public struct FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer {
 
         case 5: return .unknown
 
-        case 6: return .noContent
+        case 6: return .ambiguous
 
-        case 7: return .redacted
+        case 7: return .noContent
 
-        case 8: return .damaged
+        case 8: return .redacted
 
-        case 9: return .conflict
+        case 9: return .damaged
 
-        case 10: return .trimmed
+        case 10: return .conflict
 
-        case 11: return .isCurrent
+        case 11: return .trimmed
 
-        case 12: return .partly
+        case 12: return .isCurrent
+
+        case 13: return .partly
 
         default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -7513,32 +7594,36 @@ public struct FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer {
             writeInt(&buf, Int32(5))
 
 
-        case .noContent:
+        case .ambiguous:
             writeInt(&buf, Int32(6))
 
 
-        case .redacted:
+        case .noContent:
             writeInt(&buf, Int32(7))
 
 
-        case .damaged:
+        case .redacted:
             writeInt(&buf, Int32(8))
 
 
-        case .conflict:
+        case .damaged:
             writeInt(&buf, Int32(9))
 
 
-        case .trimmed:
+        case .conflict:
             writeInt(&buf, Int32(10))
 
 
-        case .isCurrent:
+        case .trimmed:
             writeInt(&buf, Int32(11))
 
 
-        case .partly:
+        case .isCurrent:
             writeInt(&buf, Int32(12))
+
+
+        case .partly:
+            writeInt(&buf, Int32(13))
 
         }
     }
@@ -10038,6 +10123,18 @@ func rekeyStore(store: Store, oldKey: MemdirKey, newKey: MemdirKey)throws  -> In
     )
 })
 }
+/**
+ * The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
+ * cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+ */
+public func imageType(content: Data) -> String?  {
+    return try!  FfiConverterOptionString.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_func_image_type(
+        FfiConverterData.lower(content),uniffiCallStatus
+    )
+})
+}
 
 private enum InitializationResult {
     case ok
@@ -10087,6 +10184,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_rekey_store() != 49935) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_func_image_type() != 47815) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -10130,6 +10230,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read() != 35464) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_read_shown() != 56319) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_tool_definition() != 59361) {
@@ -10204,6 +10307,9 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_export_history() != 61272) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 44316) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -10211,6 +10317,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 54151) {

@@ -639,6 +639,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_list(uint64_t ptr, RustBuffer path
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_SHOWN
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_SHOWN
+RustBuffer uniffi_memdir_ffi_fn_method_memory_read_shown(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_TOOL_DEFINITION
 RustBuffer uniffi_memdir_ffi_fn_method_memory_tool_definition(uint64_t ptr, RustBuffer dialect, RustCallStatus *_Nonnull out_status
@@ -759,6 +764,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_str_replace(uint64_t ptr, RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_memory_view(uint64_t ptr, RustBuffer path, RustBuffer view_range, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPORT_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPORT_HISTORY
+RustBuffer uniffi_memdir_ffi_fn_method_memory_export_history(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FILES_AT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FILES_AT
 RustBuffer uniffi_memdir_ffi_fn_method_memory_files_at(uint64_t ptr, double at, RustCallStatus *_Nonnull out_status
@@ -772,6 +782,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_grep_history(uint64_t ptr, RustBuf
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_READ_AT
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read_at(uint64_t ptr, RustBuffer path, double at, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESOLVE_ID
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESOLVE_ID
+RustBuffer uniffi_memdir_ffi_fn_method_memory_resolve_id(uint64_t ptr, RustBuffer part, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FIND_SENSITIVE
@@ -999,6 +1014,11 @@ int64_t uniffi_memdir_ffi_fn_func_rekey(RustBuffer address, RustBuffer old_key, 
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY_STORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_REKEY_STORE
 int64_t uniffi_memdir_ffi_fn_func_rekey_store(uint64_t store, RustBuffer old_key, RustBuffer new_key, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_IMAGE_TYPE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FUNC_IMAGE_TYPE
+RustBuffer uniffi_memdir_ffi_fn_func_image_type(RustBuffer content, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_FFI_MEMDIR_FFI_RUSTBUFFER_ALLOC
@@ -1327,6 +1347,12 @@ uint16_t uniffi_memdir_ffi_checksum_func_rekey_store(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_IMAGE_TYPE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_FUNC_IMAGE_TYPE
+uint16_t uniffi_memdir_ffi_checksum_func_image_type(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_CANCELLATION_CANCEL
 uint16_t uniffi_memdir_ffi_checksum_method_cancellation_cancel(void
@@ -1414,6 +1440,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_list(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ
 uint16_t uniffi_memdir_ffi_checksum_method_memory_read(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_SHOWN
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_SHOWN
+uint16_t uniffi_memdir_ffi_checksum_method_memory_read_shown(void
 
 );
 #endif
@@ -1561,6 +1593,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_view(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXPORT_HISTORY
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_EXPORT_HISTORY
+uint16_t uniffi_memdir_ffi_checksum_method_memory_export_history(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FILES_AT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_FILES_AT
 uint16_t uniffi_memdir_ffi_checksum_method_memory_files_at(void
@@ -1576,6 +1614,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_grep_history(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_READ_AT
 uint16_t uniffi_memdir_ffi_checksum_method_memory_read_at(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESOLVE_ID
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESOLVE_ID
+uint16_t uniffi_memdir_ffi_checksum_method_memory_resolve_id(void
 
 );
 #endif

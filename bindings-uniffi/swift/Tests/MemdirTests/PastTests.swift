@@ -52,6 +52,39 @@ final class PastTests: XCTestCase {
         XCTAssertThrowsError(try memory.filesAt(at: .distantFuture.addingTimeInterval(.infinity)))
     }
 
+    func testAPartOfAnIdIsResolvedAndTheHistoryIsExported() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true, actor: "ann"))
+        try memory.write(path: path, text: "green\n")
+        try memory.write(path: path, text: "black\n")
+        let id = try XCTUnwrap(memory.history().first).id
+        XCTAssertEqual(try memory.resolveId(part: id.suffix(8).uppercased()), id)
+        let kinds: [(String, HistoryErrorKind)] = [
+            (String(id.prefix(6)), .ambiguous), ("01990a3c-7c00-7123-8456-789abc000000", .unknown), ("tea", .noId),
+        ]
+        for (part, expected) in kinds {
+            XCTAssertThrowsError(try memory.resolveId(part: part)) { error in
+                guard case MemdirError.history(_, expected, _) = error else { return XCTFail("\(error)") }
+            }
+        }
+        let stream = String(decoding: try memory.exportHistory(), as: UTF8.self)
+        XCTAssertTrue(stream.hasPrefix("feature done\n") && stream.hasSuffix("done\n"))
+        XCTAssertTrue(stream.contains("committer ann <>"))
+        XCTAssertThrowsError(try Memory(store: "memory:").exportHistory())
+    }
+
+    func testAFileIsReadAsAModelMaySeeItAndImagesAreRecognised() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(sensitiveOnView: true))
+        try memory.write(path: path, text: "url: postgres://app:t7Kq-9zLw2@db/app\n")
+        XCTAssertTrue(try memory.read(path: path).contains("t7Kq-9zLw2"))
+        XCTAssertEqual(try memory.readShown(path: path), "url: postgres://app:[REDACTED:url-password]@db/app\n")
+        XCTAssertThrowsError(try memory.readShown(path: "/memories/none"))
+        let header: [UInt8] = [137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1]
+        let cut = Data(header + [8, 2, 0, 0, 0, 1, 2, 3, 4])
+        XCTAssertEqual(imageType(content: cut + Data([0, 0, 0, 0, 73, 69, 78, 68, 1, 2, 3, 4])), "image/png")
+        XCTAssertNil(imageType(content: cut))
+        XCTAssertNil(imageType(content: Data()))
+    }
+
     func testSensitiveTextIsFoundAndFilesAreCounted() throws {
         let options = MemoryOptions(sensitiveRules: ["project": "Bluebird-[0-9]+"], history: true)
         let memory = try Memory(store: "memory:", options: options)
@@ -83,6 +116,12 @@ final class PastTests: XCTestCase {
         XCTAssertEqual(files.map(\.path), [path])
         let content = try await memory.readAt(path: path, at: before)
         XCTAssertEqual(content, Data("green\n".utf8))
+        let id = try await memory.resolveId(part: String(found[0].version.id.suffix(8)))
+        XCTAssertEqual(id, found[0].version.id)
+        let stream = try await memory.exportHistory()
+        XCTAssertTrue(stream.starts(with: Data("feature done".utf8)))
+        let shown = try await memory.readShown(path: path)
+        XCTAssertEqual(shown, "black\n")
         let sensitive = try await memory.findSensitive()
         XCTAssertEqual(sensitive, [])
         let stats = try await memory.stats()

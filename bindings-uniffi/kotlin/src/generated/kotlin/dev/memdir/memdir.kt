@@ -924,6 +924,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_func_rekey_store(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_func_image_type(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_cancellation_cancel(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_changelistener_changed(
@@ -953,6 +955,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_list(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_read(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_read_shown(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_tool_definition(
     ): Int
@@ -1002,11 +1006,15 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_view(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_export_history(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_files_at(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_grep_history(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_read_at(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_resolve_id(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_find_sensitive(
     ): Int
@@ -1159,6 +1167,8 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_read(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_read_shown(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definition(`ptr`: Long,`dialect`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_tool_definitions(`ptr`: Long,`dialect`: RustBuffer.ByValue,`prefix`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1207,11 +1217,15 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_view(`ptr`: Long,`path`: RustBuffer.ByValue,`viewRange`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_export_history(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_files_at(`ptr`: Long,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_grep_history(`ptr`: Long,`query`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_read_at(`ptr`: Long,`path`: RustBuffer.ByValue,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_resolve_id(`ptr`: Long,`part`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_find_sensitive(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1303,6 +1317,8 @@ internal object UniffiLib {
     ): Long
     external fun uniffi_memdir_ffi_fn_func_rekey_store(`store`: Long,`oldKey`: RustBuffer.ByValue,`newKey`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_func_image_type(`content`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun ffi_memdir_ffi_rustbuffer_alloc(`size`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun ffi_memdir_ffi_rustbuffer_from_bytes(`bytes`: ForeignBytes.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1455,6 +1471,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_rekey_store() and 0xFFFF) != 49935) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_func_image_type() and 0xFFFF) != 47815) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1498,6 +1517,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 35464) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_shown() and 0xFFFF) != 56319) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_tool_definition() and 0xFFFF) != 59361) {
@@ -1572,6 +1594,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_export_history() and 0xFFFF) != 61272) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 44316) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1579,6 +1604,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 54151) {
@@ -3827,6 +3855,15 @@ public interface MemoryInterface {
     fun `read`(`path`: kotlin.String): kotlin.String
 
     /**
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
+     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     *
+     * Throws as `read`, and `Refused` if the text is too large to be shown.
+     */
+    @Throws(MemdirException::class)
+    fun `readShown`(`path`: kotlin.String): kotlin.String
+
+    /**
      * The JSON text of one tool named `memory`, for a model host that does not know Anthropic's tool.
      * Give what the model sends to `execute`. If the memory is read-only, its only command is `view`.
      * Null as the dialect is JSON Schema.
@@ -4066,6 +4103,16 @@ public interface MemoryInterface {
     fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
     /**
+     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
+     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
+     * a text that says so.
+     *
+     * Throws `History` if the memory has no history, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `exportHistory`(): kotlin.ByteArray
+
+    /**
      * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
      * kept is among them as it is now, if it was last written before that time.
      *
@@ -4092,6 +4139,16 @@ public interface MemoryInterface {
      */
     @Throws(MemdirException::class)
     fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray?
+
+    /**
+     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
+     * 6 digits. Dashes and the case of letters do not matter.
+     *
+     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
+     * if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `resolveId`(`part`: kotlin.String): kotlin.String
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -4411,6 +4468,27 @@ open class Memory: AutoCloseable, MemoryInterface
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memory_read(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
+     * as a use of the file, as a view does. For giving a file to a model other than by `view`.
+     *
+     * Throws as `read`, and `Refused` if the text is too large to be shown.
+     */
+    @Throws(MemdirException::class)override fun `readShown`(`path`: kotlin.String): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_read_shown(
         it,
 
         FfiConverterTypeMemdirText.lower(`path`),_status)
@@ -4969,6 +5047,27 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
+     * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
+     * a text that says so.
+     *
+     * Throws `History` if the memory has no history, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `exportHistory`(): kotlin.ByteArray {
+            return FfiConverterByteArray.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_export_history(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
      * kept is among them as it is now, if it was last written before that time.
      *
@@ -5030,6 +5129,28 @@ open class Memory: AutoCloseable, MemoryInterface
 
         FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterTypeMemdirTime.lower(`at`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
+     * 6 digits. Dashes and the case of letters do not matter.
+     *
+     * Throws `History` if several have this part, none has it, it is no part of an id, or the memory has no history; `Store`
+     * if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `resolveId`(`part`: kotlin.String): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_resolve_id(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`part`),_status)
 }
     }
     )
@@ -9938,6 +10059,10 @@ enum class HistoryErrorKind {
      */
     UNKNOWN,
     /**
+     * Several versions or changes have this part of an id.
+     */
+    AMBIGUOUS,
+    /**
      * The version is the deletion of a file, so it has no content.
      */
     NO_CONTENT,
@@ -12672,6 +12797,21 @@ internal object FfiConverterTypeMemdirTime: FfiConverter<java.time.Instant, Doub
         FfiConverterTypeStore.lower(`store`),
         FfiConverterTypeMemdirKey.lower(`oldKey`),
         FfiConverterTypeMemdirKey.lower(`newKey`),_status)
+}
+    )
+    }
+
+
+        /**
+         * The media type of a whole PNG or JPEG image: `image/png` or `image/jpeg`. Null for anything else, also for an image that is
+         * cut off, which Anthropic's API refuses. A view shows a file as an image if this names one. Pixels are not decoded.
+         */ fun `imageType`(`content`: kotlin.ByteArray): kotlin.String? {
+            return FfiConverterOptionalString.lift(
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_func_image_type(
+
+
+        FfiConverterByteArray.lower(`content`),_status)
 }
     )
     }

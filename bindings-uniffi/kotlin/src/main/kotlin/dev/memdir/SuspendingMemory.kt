@@ -85,6 +85,9 @@ private constructor(
     /** As [Memory.read]. */
     public suspend fun read(path: String): String = off(viewDispatcher) { it.read(path) }
 
+    /** As [Memory.readShown]. */
+    public suspend fun readShown(path: String): String = off(viewDispatcher) { it.readShown(path) }
+
     /** As [Memory.write]. */
     public suspend fun write(path: String, text: String, ifUnchanged: String? = null): Unit =
         off { it.write(path, text, ifUnchanged) }
@@ -141,6 +144,12 @@ private constructor(
         change: String? = null,
         since: Instant? = null,
     ): List<Version> = off(viewDispatcher) { it.history(path, limit, before, actor, change, since) }
+
+    /** As [Memory.resolveId]. */
+    public suspend fun resolveId(part: String): String = off(viewDispatcher) { it.resolveId(part) }
+
+    /** As [Memory.exportHistory]. */
+    public suspend fun exportHistory(): ByteArray = off(viewDispatcher) { it.exportHistory() }
 
     /** As [Memory.grepHistory]. */
     public suspend fun grepHistory(

@@ -63,6 +63,43 @@ class PastTest {
         }
 
     @Test
+    fun `a part of an id is resolved, and the history is exported`() =
+        Memory("memory:", MemoryOptions(history = true, actor = "ann")).use { memory ->
+            memory.write(path, "green\n")
+            memory.write(path, "black\n")
+            val id = memory.history().first().id
+            assertEquals(id, memory.resolveId(id.takeLast(8).uppercase()))
+            val kinds =
+                mapOf(
+                    id.take(6) to HistoryErrorKind.AMBIGUOUS,
+                    "01990a3c-7c00-7123-8456-789abc000000" to HistoryErrorKind.UNKNOWN,
+                    "tea" to HistoryErrorKind.NO_ID,
+                )
+            for ((part, kind) in kinds) {
+                assertEquals(kind, assertThrows<MemdirException.History> { memory.resolveId(part) }.kind)
+            }
+            val stream = String(memory.exportHistory())
+            assertTrue(stream.startsWith("feature done\n") && stream.endsWith("done\n"))
+            assertTrue("committer ann <>" in stream)
+            Memory("memory:").use { off -> assertThrows<MemdirException.History> { off.exportHistory() } }
+            Unit
+        }
+
+    @Test
+    fun `a file is read as a model may see it, and images are recognised`() =
+        Memory("memory:", MemoryOptions(sensitiveOnView = true)).use { memory ->
+            memory.write(path, "url: postgres://app:t7Kq-9zLw2@db/app\n")
+            assertTrue("t7Kq-9zLw2" in memory.read(path))
+            assertEquals("url: postgres://app:[REDACTED:url-password]@db/app\n", memory.readShown(path))
+            assertThrows<MemdirException.Refused> { memory.readShown("/memories/none") }
+            val header = byteArrayOf(-119, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 0, 1, 0, 0, 0, 1)
+            val cut = header + byteArrayOf(8, 2, 0, 0, 0, 1, 2, 3, 4)
+            assertEquals("image/png", imageType(cut + byteArrayOf(0, 0, 0, 0, 73, 69, 78, 68, 1, 2, 3, 4)))
+            assertNull(imageType(cut))
+            assertNull(imageType(ByteArray(0)))
+        }
+
+    @Test
     fun `sensitive text is found and not shown, and files are counted`() {
         val rules = mapOf("project" to "Bluebird-[0-9]+")
         Memory("memory:", MemoryOptions(history = true, sensitiveRules = rules)).use { memory ->
