@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::io::Read;
-use std::sync::Arc;
 
 use crate::common::clouds::{BUCKET, Cloud, SECRETS, prefix};
 use crate::common::effort::times;
