@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use memdir::command::Dialect;
 use memdir::store::{Entry, EntryKind};
 use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
+use memdir_bindings_shared::grep_query;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -90,8 +91,7 @@ pub(crate) fn call(
 /// What "grep" and "grep_history" look for, where, and how often.
 pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, &str, usize), Failure> {
     given.none_but(&["query", "regex", "ignore_case", "path", "limit"])?;
-    let query =
-        GrepQuery::of(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
+    let query = grep_query(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
     let limit = given.number("limit")?.unwrap_or(100);
     Ok((query, given.text_or("path", "/memories")?, limit))
 }

@@ -3,9 +3,10 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, PastFile, Restored, Undo, Version};
+use memdir::history::{PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
+use memdir_bindings_shared::history::{Query, Undo, id};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
@@ -21,14 +22,16 @@ pub(crate) fn call(
     Ok(Some(match name {
         "history" => {
             given.none_but(&["path", "limit", "before", "actor", "change", "since"])?;
-            let mut query = HistoryQuery::default();
-            query.path = given.optional_text("path")?.map(str::to_owned);
-            query.limit = given.number("limit")?;
-            query.before = given.optional_text("before")?.map(id).transpose()?;
-            query.actor = given.optional_text("actor")?.map(str::to_owned);
-            query.change = given.optional_text("change")?.map(id).transpose()?;
-            query.since = time(given, "since")?;
-            memory.history(&query)?.iter().map(version).collect()
+            let text = |name| Ok::<_, Failure>(given.optional_text(name)?.map(str::to_owned));
+            let query = Query {
+                path: text("path")?,
+                limit: given.number("limit")?,
+                before: text("before")?,
+                actor: text("actor")?,
+                change: text("change")?,
+                since: time(given, "since")?,
+            };
+            memory.history(&query.into_core()?)?.iter().map(version).collect()
         }
         "grep_history" => {
             let (query, path, limit) = sought(given)?;
@@ -85,11 +88,7 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let (actor, dry_run) = (given.optional_text("actor")?, given.flag("dry_run")?);
     let (change, actor) = (change.map(str::to_owned), actor.map(str::to_owned));
     let undo = Undo::of(change, since, actor).map_err(Error::from)?;
-    Ok(memory.take_back(&undo, dry_run)?)
-}
-
-fn id(text: &str) -> Result<HistoryId, HistoryError> {
-    text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
+    Ok(undo.take_back(memory, dry_run)?)
 }
 
 const NO_TIME: &str = " must be a number of seconds since 1970";

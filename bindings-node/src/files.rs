@@ -3,6 +3,7 @@
 use memdir::command::Dialect;
 use memdir::value::Value;
 use memdir::{GrepMatch, GrepQuery, Memory, Project};
+use memdir_bindings_shared::grep_query;
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
@@ -241,7 +242,7 @@ pub(crate) fn query(
     let query = given(env, "query", query, string)?;
     let regex = given(env, "regex", regex, flag)?;
     let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
-    GrepQuery::of(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
+    grep_query(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
 }
 
 /// An argument, which is read as an option is.

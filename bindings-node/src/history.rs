@@ -2,10 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{
-    HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored, Undo, Version as CoreVersion,
-};
+use memdir::history::{HistoryError, Restored as CoreRestored, Version as CoreVersion};
 use memdir::{ConfigError, Memory};
+use memdir_bindings_shared::history::{Query, Undo, id};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -115,22 +114,15 @@ impl Engine {
         since: Option<f64>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let path = optional(env, "path", path, string)?;
-        let limit = optional(env, "limit", limit, count)?;
-        let before = optional(env, "before", before, string)?;
-        let actor = optional(env, "actor", actor, string)?;
-        let change = optional(env, "change", change, string)?;
-        let since = since.map(|since| time(env, "since", since)).transpose()?;
-        let work = move |memory: &Memory| {
-            let mut query = HistoryQuery::default();
-            query.path = path;
-            query.limit = limit;
-            query.before = before.map(id).transpose()?;
-            query.actor = actor;
-            query.change = change.map(id).transpose()?;
-            query.since = since;
-            memory.history(&query)
+        let query = Query {
+            path: optional(env, "path", path, string)?,
+            limit: optional(env, "limit", limit, count)?,
+            before: optional(env, "before", before, string)?,
+            actor: optional(env, "actor", actor, string)?,
+            change: optional(env, "change", change, string)?,
+            since: since.map(|since| time(env, "since", since)).transpose()?,
         };
+        let work = move |memory: &Memory| memory.history(&query.into_core()?);
         self.of_history(env, Purpose::View, cancellation, work, |versions| {
             versions.into_iter().map(FileVersion::from).collect::<Vec<_>>()
         })
@@ -148,7 +140,7 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let version = given(env, "id", version, string)?;
-        let work = move |memory: &Memory| memory.read_version(id(version)?);
+        let work = move |memory: &Memory| memory.read_version(id(&version)?);
         self.of_history(env, Purpose::View, cancellation, work, Uint8Array::from)
     }
 
@@ -166,7 +158,8 @@ impl Engine {
     ) -> napi::Result<Object<'env>> {
         let one = given(env, "id", one, string)?;
         let other = optional(env, "other", other, string)?;
-        let work = move |memory: &Memory| memory.diff(id(one)?, other.map(id).transpose()?);
+        let work =
+            move |memory: &Memory| memory.diff(id(&one)?, other.as_deref().map(id).transpose()?);
         self.of_history(env, Purpose::View, cancellation, work, |text| text)
     }
 
@@ -184,7 +177,7 @@ impl Engine {
     ) -> napi::Result<Object<'env>> {
         let version = given(env, "id", version, string)?;
         let overwrite = given(env, "overwrite", overwrite, flag)?;
-        let work = move |memory: &Memory| memory.restore(id(version)?, overwrite);
+        let work = move |memory: &Memory| memory.restore(id(&version)?, overwrite);
         self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
     }
 
@@ -208,7 +201,7 @@ impl Engine {
         let dry_run = given(env, "dryRun", dry_run, flag)?;
         let undo =
             Undo::of(change, since, actor).map_err(|error| Failure::from(error).into_js(env))?;
-        let work = move |memory: &Memory| memory.take_back(&undo, dry_run);
+        let work = move |memory: &Memory| undo.take_back(memory, dry_run);
         self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
     }
 
@@ -246,7 +239,7 @@ impl Engine {
     ) -> napi::Result<Object<'env>> {
         let version = given(env, "id", version, string)?;
         let reason = given(env, "reason", reason, string)?;
-        let work = move |memory: &Memory| memory.redact(id(version)?, &reason);
+        let work = move |memory: &Memory| memory.redact(id(&version)?, &reason);
         self.of_history(env, Purpose::Change, cancellation, work, |change| {
             change.map(|change| change.to_string())
         })
@@ -289,11 +282,6 @@ impl Engine {
             |env, result| result.map(finish).map_err(|error| history_to_js(&env, error)),
         )
     }
-}
-
-/// The id that a text is.
-fn id(text: String) -> Result<HistoryId, HistoryError> {
-    text.parse().map_err(|_| HistoryError::NoId(text))
 }
 
 /// A time from its milliseconds, which are NaN for a `Date` that is none.

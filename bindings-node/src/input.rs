@@ -5,8 +5,9 @@
 
 use std::borrow::Cow;
 
-use memdir::command::{Decoded, is_tool_use};
+use memdir::command::Decoded;
 use memdir::value::{Fields, Value};
+use memdir_bindings_shared::input::is_tool_use_block;
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, Unknown};
 use napi::{Result, ValueType};
 
@@ -43,8 +44,7 @@ pub(crate) struct OwnFields<'env>(pub(crate) Object<'env>);
 impl<'env> OwnFields<'env> {
     /// The input of a whole `tool_use` block, as the core takes it from JSON: `Decoded::of_json`.
     fn input_of_block(&self) -> Option<OwnFields<'env>> {
-        let is_block = matches!(self.get("type"), Some(Value::Text(kind)) if is_tool_use(&kind));
-        if !is_block || self.get("command").is_some() || self.get("input") != Some(Value::Object) {
+        if !is_tool_use_block(self) {
             return None;
         }
         let input: Unknown<'env> = self.0.get_named_property_unchecked("input").ok()?;

@@ -1,4 +1,4 @@
-//! The threads that commands are executed on: the core's ([`memdir::thread_pool`]), and how their results reach JavaScript.
+//! The threads that commands are executed on ([`memdir_bindings_shared::thread_pool`]), and how their results reach JavaScript.
 //!
 //! They are not libuv's. Those are only four for the whole process, and a store written in JavaScript that
 //! reads files needs them to answer the commands that would be waiting on them.
@@ -9,8 +9,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use memdir::StoreError;
-pub(crate) use memdir::thread_pool::Purpose;
-use memdir::thread_pool::ThreadPools;
+pub(crate) use memdir_bindings_shared::thread_pool::Purpose;
+use memdir_bindings_shared::thread_pool::ThreadPools;
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
 

@@ -2,12 +2,14 @@
 //! its outcome as a value or an exception.
 
 use memdir::command::Decoded;
+use memdir::value::Value;
 use memdir::{Content, Error, Memory as Core, Reply, StoreError};
+use memdir_bindings_shared::input::Arguments;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyString;
 
 use crate::cancel::interruptible;
 use crate::errors::{refused_error, to_python};
@@ -37,21 +39,14 @@ impl Opened {
         })
     }
 
-    /// Runs a typed command as if the model had sent its fields. For numbers that a command cannot hold: they are
-    /// then refused in the words of the tool.
+    /// Runs a typed command. Text and numbers that a command cannot hold are refused in the words of the tool.
     pub(crate) fn command(
         &self,
         py: Python<'_>,
         name: &str,
-        fields: &[(&str, &Bound<'_, PyAny>)],
+        fields: &[(&'static str, Value<'_>)],
     ) -> PyResult<Content> {
-        let input = PyDict::new(py);
-        for (name, value) in fields {
-            input.set_item(name, value)?;
-        }
-        let reply = self.run(&input, Some(name))?;
-        pass_on()?;
-        shown(py, reply)
+        done(py, |core| Arguments(fields).execute(core, name), self)
     }
 
     /// A command that answers with text.
@@ -59,7 +54,7 @@ impl Opened {
         &self,
         py: Python<'_>,
         name: &str,
-        fields: &[(&str, &Bound<'_, PyAny>)],
+        fields: &[(&'static str, Value<'_>)],
     ) -> PyResult<String> {
         self.command(py, name, fields).map(Content::into_text)
     }

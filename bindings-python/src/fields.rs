@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use memdir::command::is_tool_use;
+use memdir::command::TOOL_USE;
 use memdir::value::{Fields, Value};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
@@ -67,7 +67,7 @@ impl<'py> Input<'py> {
             return None;
         }
         let kind = get("type")?.cast_into::<PyString>().ok()?;
-        if !is_tool_use(kind.to_str().ok()?) {
+        if kind.to_str().ok()? != TOOL_USE {
             return None;
         }
         let own = get("input")?;
@@ -117,7 +117,8 @@ fn is_plain(value: &Bound<'_, PyAny>) -> bool {
         || value.is_instance_of::<PyTuple>()
 }
 
-fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
+/// A text as a command's field.
+pub(crate) fn text_value<'a>(text: &'a Bound<'_, PyString>) -> Value<'a> {
     match text.to_str() {
         Ok(text) => Value::Text(Cow::Borrowed(text)),
         // A lone surrogate.

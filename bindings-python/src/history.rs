@@ -3,10 +3,11 @@
 use std::time::SystemTime;
 
 use memdir::history::{
-    HistoryError, HistoryId, HistoryQuery, Restored as CoreRestored,
-    RestoredFile as CoreRestoredFile, Undo, Version as CoreVersion,
+    HistoryError, Restored as CoreRestored, RestoredFile as CoreRestoredFile,
+    Version as CoreVersion,
 };
 use memdir::{Memory as Core, MemoryPath};
+use memdir_bindings_shared::history::Undo;
 use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyTzInfo};
 
@@ -189,34 +190,6 @@ impl From<CoreRestoredFile> for RestoredFile {
 
 fn text(path: &MemoryPath) -> String {
     path.as_str().to_owned()
-}
-
-/// The id that a text is.
-pub(crate) fn id(text: &str) -> Result<HistoryId, HistoryError> {
-    text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
-}
-
-/// Which versions are asked for; texts that are to be ids may be none.
-pub(crate) struct Query<'a> {
-    pub(crate) path: Option<&'a str>,
-    pub(crate) limit: Option<usize>,
-    pub(crate) before: Option<&'a str>,
-    pub(crate) actor: Option<&'a str>,
-    pub(crate) change: Option<&'a str>,
-    pub(crate) since: Option<Time>,
-}
-
-impl Query<'_> {
-    pub(crate) fn to_core(&self) -> Result<HistoryQuery, HistoryError> {
-        let mut query = HistoryQuery::default();
-        query.path = self.path.map(ToOwned::to_owned);
-        query.limit = self.limit;
-        query.before = self.before.map(id).transpose()?;
-        query.actor = self.actor.map(ToOwned::to_owned);
-        query.change = self.change.map(id).transpose()?;
-        query.since = self.since.map(|Time(since)| since);
-        Ok(query)
-    }
 }
 
 /// What the arguments of `undo` say.

@@ -5,7 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{GrepQuery, Memory as Core, Project};
+use memdir::value::Value;
+use memdir::{Memory as Core, Project};
+use memdir_bindings_shared::grep_query;
+use memdir_bindings_shared::history::{Query, id};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -17,6 +20,7 @@ use crate::cancel::interruptible;
 use crate::entry::Entry;
 use crate::errors::to_python;
 use crate::expiry::{self, Expired};
+use crate::fields::{owned_value, text_value};
 use crate::files::{self, GrepMatch, SensitiveMatch};
 use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
@@ -221,9 +225,10 @@ impl Memory {
         path: &Bound<'py, PyString>,
         view_range: Option<[Whole<'py>; 2]>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let range = view_range.map(|range| range.into_bound_py_any(py)).transpose()?;
-        let mut fields = vec![("path", path.as_any())];
-        fields.extend(range.as_ref().map(|range| ("view_range", range)));
+        let mut fields = vec![("path", text_value(path))];
+        fields.extend(view_range.map(|range| {
+            ("view_range", Value::List(range.iter().map(|Whole(line)| owned_value(line)).collect()))
+        }));
         reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
@@ -238,7 +243,11 @@ impl Memory {
         path: &Bound<'_, PyString>,
         file_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.core.text(py, "create", &[("path", path), ("file_text", file_text)])
+        self.core.text(
+            py,
+            "create",
+            &[("path", text_value(path)), ("file_text", text_value(file_text))],
+        )
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -254,8 +263,8 @@ impl Memory {
         old_str: &Bound<'_, PyString>,
         new_str: Option<&Bound<'_, PyString>>,
     ) -> PyResult<String> {
-        let mut fields = vec![("path", path.as_any()), ("old_str", old_str)];
-        fields.extend(new_str.map(|new_str| ("new_str", new_str.as_any())));
+        let mut fields = vec![("path", text_value(path)), ("old_str", text_value(old_str))];
+        fields.extend(new_str.map(|new_str| ("new_str", text_value(new_str))));
         self.core.text(py, "str_replace", &fields)
     }
 
@@ -272,8 +281,11 @@ impl Memory {
         insert_text: &Bound<'_, PyString>,
     ) -> PyResult<String> {
         let Whole(insert_line) = insert_line;
-        let fields =
-            [("path", path.as_any()), ("insert_line", &insert_line), ("insert_text", insert_text)];
+        let fields = [
+            ("path", text_value(path)),
+            ("insert_line", owned_value(&insert_line)),
+            ("insert_text", text_value(insert_text)),
+        ];
         self.core.text(py, "insert", &fields)
     }
 
@@ -283,7 +295,7 @@ impl Memory {
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
     fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
-        self.core.text(py, "delete", &[("path", path)])
+        self.core.text(py, "delete", &[("path", text_value(path))])
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -297,7 +309,11 @@ impl Memory {
         old_path: &Bound<'_, PyString>,
         new_path: &Bound<'_, PyString>,
     ) -> PyResult<String> {
-        self.core.text(py, "rename", &[("old_path", old_path), ("new_path", new_path)])
+        self.core.text(
+            py,
+            "rename",
+            &[("old_path", text_value(old_path)), ("new_path", text_value(new_path))],
+        )
     }
 
     /// The text of a file, as it is: also what views hide (`sensitive_on_view`). It does not count as
@@ -415,8 +431,7 @@ impl Memory {
         limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<GrepMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query =
-            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
         Ok(found.into_iter().map(GrepMatch::from).collect())
     }
@@ -739,8 +754,16 @@ impl Memory {
         since: Option<Time>,
     ) -> PyResult<Vec<Version>> {
         let limit = limit.or::<Limit<usize>>("limit", None)?;
-        let query = history::Query { path, limit, before, actor, change, since };
-        let versions = history::done(py, |core| core.history(&query.to_core()?), &self.core)?;
+        let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
+        let query = Query {
+            path: owned(path),
+            limit,
+            before: owned(before),
+            actor: owned(actor),
+            change: owned(change),
+            since: since.map(|Time(since)| since),
+        };
+        let versions = history::done(py, |core| core.history(&query.into_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
     }
 
@@ -782,8 +805,7 @@ impl Memory {
         limit: Given<'_, hints::Count>,
     ) -> PyResult<Vec<HistoryMatch>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
-        let query =
-            GrepQuery::of(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let grep = |core: &Core| core.grep_history(&query, path, limit);
         let found = history::done(py, grep, &self.core)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())
@@ -835,7 +857,7 @@ impl Memory {
     ///         redacted, or its records are damaged.
     ///     StoreError: The store itself failed.
     fn read_version<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyBytes>> {
-        let content = history::done(py, |core| core.read_version(history::id(id)?), &self.core)?;
+        let content = history::done(py, |core| core.read_version(self::id(id)?), &self.core)?;
         Ok(PyBytes::new(py, &content))
     }
 
@@ -861,7 +883,7 @@ impl Memory {
     /// +black
     #[pyo3(signature = (id, other = None))]
     fn diff(&self, py: Python<'_>, id: &str, other: Option<&str>) -> PyResult<String> {
-        let diff = |core: &Core| core.diff(history::id(id)?, other.map(history::id).transpose()?);
+        let diff = |core: &Core| core.diff(self::id(id)?, other.map(self::id).transpose()?);
         history::done(py, diff, &self.core)
     }
 
@@ -889,7 +911,7 @@ impl Memory {
         overwrite: Given<'_, hints::Flag>,
     ) -> PyResult<Restored> {
         let overwrite = overwrite.or::<Flag>("overwrite", false)?;
-        let restore = |core: &Core| core.restore(history::id(id)?, overwrite);
+        let restore = |core: &Core| core.restore(self::id(id)?, overwrite);
         history::done(py, restore, &self.core).map(Restored::from)
     }
 
@@ -930,7 +952,7 @@ impl Memory {
     ) -> PyResult<Restored> {
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let undo = history::undo(py, change, since, actor)?;
-        history::done(py, |core| core.take_back(&undo, dry_run), &self.core).map(Restored::from)
+        history::done(py, |core| undo.take_back(core, dry_run), &self.core).map(Restored::from)
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history
@@ -973,7 +995,7 @@ impl Memory {
     ///         `read_version`.
     ///     StoreError: The store itself failed.
     fn redact(&self, py: Python<'_>, id: &str, reason: &str) -> PyResult<Option<String>> {
-        let redact = |core: &Core| core.redact(history::id(id)?, reason);
+        let redact = |core: &Core| core.redact(self::id(id)?, reason);
         let change = history::done(py, redact, &self.core)?;
         Ok(change.as_ref().map(ToString::to_string))
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::Memory;
-use memdir::thread_pool::ThreadPools;
+use memdir_bindings_shared::thread_pool::ThreadPools;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

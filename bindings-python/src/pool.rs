@@ -6,7 +6,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{process, thread};
 
-use memdir::thread_pool::ThreadPools;
+use memdir_bindings_shared::thread_pool::ThreadPools;
 use pyo3::prelude::*;
 
 use crate::shutdown;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memdir::thread_pool::Purpose;
+use memdir_bindings_shared::thread_pool::Purpose;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

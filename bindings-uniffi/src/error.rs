@@ -139,19 +139,6 @@ impl From<HistoryError> for MemdirError {
     }
 }
 
-/// What a reply is to who calls a method with plain arguments.
-pub(crate) fn result(reply: memdir::Reply) -> Result<String, MemdirError> {
-    let answer = reply.content.into_text();
-    match reply.cause {
-        None if reply.is_error => Err(MemdirError::Refused { reason: answer }),
-        None => Ok(answer),
-        Some(memdir::Error::Store(error)) => {
-            Err(MemdirError::Store { reason: error.to_string(), answer })
-        }
-        Some(other) => Err(other.into()),
-    }
-}
-
 /// What a memory throws that was closed.
 #[uniffi::export]
 #[must_use]

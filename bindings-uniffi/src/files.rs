@@ -1,7 +1,8 @@
 //! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use memdir::{ConfigError, GrepQuery, Project};
+use memdir::{ConfigError, Project};
+use memdir_bindings_shared::grep_query;
 
 use crate::border::{self, MemdirText};
 use crate::error::MemdirError;
@@ -135,7 +136,7 @@ impl Memory {
         let query = query.option("query")?;
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
-        let query = GrepQuery::of(&query, regex, ignore_case)?;
+        let query = grep_query(&query, regex, ignore_case)?;
         let found = self.cancellation.within(|| self.core.grep(&query, &path, limit))?;
         Ok(found.into_iter().map(GrepMatch::from).collect())
     }

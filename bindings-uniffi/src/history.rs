@@ -3,7 +3,8 @@
 
 use std::time::SystemTime;
 
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, Undo};
+use memdir::history::{HistoryId, Operation};
+use memdir_bindings_shared::history::{self as shared, Query, Undo};
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -127,13 +128,17 @@ impl Memory {
         change: Option<MemdirText>,
         since: Option<MemdirTime>,
     ) -> Result<Vec<Version>, MemdirError> {
-        let mut query = HistoryQuery::default();
-        query.path = path.map(|path| path.option("path")).transpose()?;
-        query.limit = limit.map(|limit| count("limit", limit)).transpose()?;
-        query.before = before.map(|before| id("before", before)).transpose()?;
-        query.actor = actor.map(|actor| actor.option("actor")).transpose()?;
-        query.change = change.map(|change| id("change", change)).transpose()?;
-        query.since = since.map(|since| since.argument("since")).transpose()?;
+        let text =
+            |name, given: Option<MemdirText>| given.map(|given| given.option(name)).transpose();
+        let query = Query {
+            path: text("path", path)?,
+            limit: limit.map(|limit| count("limit", limit)).transpose()?,
+            before: text("before", before)?,
+            actor: text("actor", actor)?,
+            change: text("change", change)?,
+            since: since.map(|since| since.argument("since")).transpose()?,
+        };
+        let query = query.into_core()?;
         let versions = self.cancellation.within(|| self.core.history(&query))?;
         Ok(versions.into_iter().map(Version::from).collect())
     }
@@ -191,7 +196,7 @@ impl Memory {
         let text = |name, text: Option<MemdirText>| text.map(|text| text.option(name)).transpose();
         let since = since.map(|since| since.argument("since")).transpose()?;
         let undo = Undo::of(text("change", change)?, since, text("actor", actor)?)?;
-        let restored = self.cancellation.within(|| self.core.take_back(&undo, dry_run))?;
+        let restored = self.cancellation.within(|| undo.take_back(&self.core, dry_run))?;
         Ok(restored.into())
     }
 
@@ -232,8 +237,7 @@ impl Memory {
 
 /// The id that a text is.
 fn id(name: &str, text: MemdirText) -> Result<HistoryId, MemdirError> {
-    let text = text.option(name)?;
-    text.parse().map_err(|_| HistoryError::NoId(text).into())
+    Ok(shared::id(&text.option(name)?)?)
 }
 
 impl From<memdir::history::Version> for Version {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use memdir::command::Decoded;
 use memdir::store::open_place;
-use memdir::value::{Fields, Value};
+use memdir::value::Value;
 use memdir::{Command, ConfigError, Content};
+use memdir_bindings_shared::input::Arguments;
 
 use crate::border::{MemdirDuration, MemdirText};
 use crate::cancel::Cancellation;
 use crate::changes::{self, ChangeListener, Subscription};
-use crate::error::{MemdirError, result};
+use crate::error::MemdirError;
 use crate::expiry::{self, Expired, ExpiryWatch};
 use crate::foreign_store::core_store;
 use crate::hooks::{MemoryHooks, with_hooks};
@@ -117,13 +118,8 @@ impl Memory {
         let range = view_range.map_or(Value::Null, |range| {
             Value::List(range.into_iter().map(Value::Integer).collect())
         });
-        let fields = Named(&[("path", path.field()), ("view_range", range)]);
-        let mut reply = self.answer(Decoded::named("view", &fields));
-        if let Content::Image { .. } = reply.content {
-            let path = String::from_utf8_lossy(path.as_bytes());
-            reply.content = Content::Text(memdir::Memory::text_of_view(&path, reply.content)?);
-        }
-        result(reply)
+        let content = self.run("view", &[("path", path.field()), ("view_range", range)])?;
+        Ok(content.text_of_view(&String::from_utf8_lossy(path.as_bytes()))?)
     }
 
     /// Makes a new file and its missing parents.
@@ -235,16 +231,20 @@ impl Memory {
     }
 
     /// A command with plain arguments.
-    fn call(&self, name: &str, fields: &[(&str, Value<'_>)]) -> Result<String, MemdirError> {
-        result(self.answer(Decoded::named(name, &Named(fields))))
+    fn run(
+        &self,
+        name: &str,
+        arguments: &[(&'static str, Value<'_>)],
+    ) -> Result<Content, memdir::Error> {
+        self.cancellation.within(|| Arguments(arguments).execute(&self.core, name))
     }
-}
 
-/// The arguments of a method as a command's fields.
-struct Named<'a>(&'a [(&'a str, Value<'a>)]);
-
-impl Fields for Named<'_> {
-    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
-        self.0.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone())
+    /// One that answers with text.
+    fn call(
+        &self,
+        name: &str,
+        arguments: &[(&'static str, Value<'_>)],
+    ) -> Result<String, MemdirError> {
+        Ok(self.run(name, arguments)?.into_text())
     }
 }

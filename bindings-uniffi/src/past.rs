@@ -3,7 +3,7 @@
 
 use std::time::SystemTime;
 
-use memdir::GrepQuery;
+use memdir_bindings_shared::grep_query;
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -57,7 +57,7 @@ impl Memory {
         let query = query.option("query")?;
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
-        let query = GrepQuery::of(&query, regex, ignore_case)?;
+        let query = grep_query(&query, regex, ignore_case)?;
         let grep = || self.core.grep_history(&query, &path, limit);
         let found = self.cancellation.within(grep)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())

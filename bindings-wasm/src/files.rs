@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use memdir::command::Dialect;
 use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
+use memdir_bindings_shared::grep_query;
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -93,7 +94,7 @@ pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, String, usize), Fa
     let query = given.given(2, "query", string)?;
     let regex = given.given(3, "regex", flag)?;
     let ignore_case = given.given(4, "ignoreCase", flag)?;
-    let query = GrepQuery::of(&query, regex, ignore_case)?;
+    let query = grep_query(&query, regex, ignore_case)?;
     Ok((query, given.given(5, "path", string)?, given.given(6, "limit", count)?))
 }
 

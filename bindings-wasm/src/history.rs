@@ -2,8 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, PastFile, Restored, Undo, Version};
+use memdir::history::{PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
+use memdir_bindings_shared::history::{Query, Undo, id};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -26,16 +27,15 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
     Ok(match method {
         "actingAs" => MEMORIES.add(memory.acting_as(&text(2, "actor")?)).into(),
         "history" => {
-            let mut query = HistoryQuery::default();
-            query.path = optional(2, "path")?;
-            query.limit = given.optional(3, "limit", count)?;
-            let before = optional(4, "before")?;
-            query.actor = optional(5, "actor")?;
-            let change = optional(6, "change")?;
-            query.since = time(given, 7, "since")?;
-            query.before = before.map(id).transpose()?;
-            query.change = change.map(id).transpose()?;
-            memory.history(&query)?.into_iter().map(version).collect()
+            let query = Query {
+                path: optional(2, "path")?,
+                limit: given.optional(3, "limit", count)?,
+                before: optional(4, "before")?,
+                actor: optional(5, "actor")?,
+                change: optional(6, "change")?,
+                since: time(given, 7, "since")?,
+            };
+            memory.history(&query.into_core()?)?.into_iter().map(version).collect()
         }
         "grepHistory" => {
             let (query, path, limit) = sought(given)?;
@@ -54,14 +54,14 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             let path = text(2, "path")?;
             memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
         }
-        "readVersion" => placed(memory.read_version(id(text(2, "id")?)?)?),
+        "readVersion" => placed(memory.read_version(id(&text(2, "id")?)?)?),
         "diff" => {
             let (one, other) = (text(2, "id")?, optional(3, "other")?);
-            memory.diff(id(one)?, other.map(id).transpose()?)?.into()
+            memory.diff(id(&one)?, other.as_deref().map(id).transpose()?)?.into()
         }
         "restore" => {
             let (one, overwrite) = (text(2, "id")?, given.given(3, "overwrite", flag)?);
-            restored(memory.restore(id(one)?, overwrite)?)
+            restored(memory.restore(id(&one)?, overwrite)?)
         }
         "undo" => restored(undo(memory, given)?),
         "restoreAll" => {
@@ -69,7 +69,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
         }
         "redact" => {
             let (one, reason) = (text(2, "id")?, text(3, "reason")?);
-            memory.redact(id(one)?, &reason)?.map(|change| change.to_string()).into()
+            memory.redact(id(&one)?, &reason)?.map(|change| change.to_string()).into()
         }
         "trimHistory" => memory.trim_history()?.into(),
         _ => return Err(unknown(method)),
@@ -82,11 +82,7 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let actor = given.optional(4, "actor", string)?;
     let dry_run = given.given(5, "dryRun", flag)?;
     let undo = Undo::of(change, since, actor)?;
-    Ok(memory.take_back(&undo, dry_run)?)
-}
-
-fn id(text: String) -> Result<HistoryId, HistoryError> {
-    text.parse().map_err(|_| HistoryError::NoId(text))
+    Ok(undo.take_back(memory, dry_run)?)
 }
 
 /// A time from its milliseconds; none if it is null. What is no number is the time of a `Date` that is none.

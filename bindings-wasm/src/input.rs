@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use memdir::command::{Decoded, is_tool_use};
+use memdir::command::Decoded;
 use memdir::value::{Fields, Value};
+use memdir_bindings_shared::input::is_tool_use_block;
 use serde_json::{Value as Json, json};
 
 use crate::border::asked;
@@ -23,11 +24,7 @@ pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
 
 /// Whether it is a whole `tool_use` block, of which JavaScript keeps the input. A getter may return something else each time.
 fn is_block() -> bool {
-    let fields = OwnFields("input");
-    matches!(fields.get("type"), Some(Value::Text(kind)) if is_tool_use(&kind))
-        && fields.get("command").is_none()
-        && fields.get("input") == Some(Value::Object)
-        && asked(&json!({ "block": "input" })) == true
+    is_tool_use_block(&OwnFields("input")) && asked(&json!({ "block": "input" })) == true
 }
 
 /// The own properties of an object of JavaScript's: of the input, of the input in a block, or of what a hook returned.

@@ -70,8 +70,7 @@ impl<'a> Call<'a> {
     }
 
     /// Ends the call before its execution, because something outside the store failed, such as
-    /// starting a thread. Its reply is that of a broken store. Nothing is changed.
-    #[doc(hidden)]
+    /// starting a thread. Its reply is that of a broken store. Nothing is changed. A call that is refused already stays so.
     pub fn fail(&mut self, error: StoreError) {
         if self.command.is_ok() {
             let error = Error::Store(error.unchanged());

@@ -16,9 +16,7 @@ mod fields;
 mod schema;
 
 pub use crate::repair::Repair;
-pub use decode::Decoded;
-#[doc(hidden)]
-pub use decode::is_tool_use;
+pub use decode::{Decoded, TOOL_USE};
 pub use schema::{Dialect, KEEP_NOTES, VIEW_FIRST, tool_definition, tool_definitions};
 
 /// One command of the tool.

@@ -10,6 +10,3 @@ pub use memdir_history::{
     RestoredFile, SHORTEST_ID_PART, Version, has_history, without_journal,
 };
 pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};
-
-#[doc(hidden)]
-pub use crate::undo::Undo;

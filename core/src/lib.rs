@@ -76,10 +76,7 @@ mod memory;
 mod options;
 mod policies;
 mod repair;
-#[doc(hidden)]
-pub mod thread_pool;
 mod trace;
-mod undo;
 mod unit_of_work;
 
 pub use call::Call;
@@ -94,7 +91,7 @@ pub use files::{
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
-pub(crate) use memdir_store::{cancel, error, per_process, process};
+pub(crate) use memdir_store::{cancel, error, process};
 pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;

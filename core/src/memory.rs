@@ -169,9 +169,23 @@ impl Memory {
     /// wait. With hooks, with a policy that takes long or writes, and with a subscriber that wants the duration of each
     /// command, nothing is at hand.
     ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// let view = Decoded::parse(r#"{"command": "view", "path": "/memories/tea.md"}"#);
+    /// assert!(memory.execute_nowait(view).is_ok());
+    ///
+    /// let delete = Decoded::parse(r#"{"command": "delete", "path": "/memories/tea.md"}"#);
+    /// let for_a_thread = memory.execute_nowait(delete).unwrap_err();
+    /// assert!(!memory.execute_decoded(for_a_thread).is_error);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The input, if the call has to be executed where it may wait. Nothing was done.
-    #[doc(hidden)]
     pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
         if self.hooks.is_some() || trace::is_wanted() {
             return Err(decoded);
@@ -194,8 +208,7 @@ impl Memory {
 
     /// The reply to a call that cannot be executed because something outside the store failed, such
     /// as starting a thread. It is the reply of a broken store. Nothing is changed, and the hook
-    /// `before` is not called.
-    #[doc(hidden)]
+    /// `before` is not called; the hook `after` is told. A refusal of the input stays one.
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
         let hooks = self.asked_hooks();
@@ -211,6 +224,25 @@ impl Memory {
     /// [`Error::Hook`] if a hook failed.
     pub fn run(&self, command: &Command<'_>) -> Result<Content, Error> {
         self.execute_with_hooks(command.borrowed().into())
+    }
+
+    /// As [`run`](Memory::run), for input that is decoded already. For a front end whose own values may be no argument of a
+    /// command: it gets the sentence that a model would read.
+    ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::{Error, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let refused = memory.run_decoded(Decoded::parse(r#"{"command": "view", "path": 1}"#));
+    /// assert!(matches!(refused, Err(Error::Refused(_))));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`run`](Memory::run).
+    pub fn run_decoded(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
+        self.execute_with_hooks(decoded)
     }
 
     /// The first half of a call, for a binding that calls hooks itself. Call the hook `before` with
@@ -284,25 +316,7 @@ impl Memory {
     /// As [`run`](Memory::run). An image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
-        Self::text_of_view(
-            path,
-            self.run(&Command::View { path: Cow::Borrowed(path), view_range })?,
-        )
-    }
-
-    /// The text of a view, for callers that get text only.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if it is an image.
-    #[doc(hidden)]
-    pub fn text_of_view(path: &str, content: Content) -> Result<String, Error> {
-        match content {
-            Content::Text(text) => Ok(text),
-            Content::Image { .. } => Err(match MemoryPath::parse(path) {
-                Ok(path) => reply::image(&path),
-                Err(error) => reply::bad_path(path, error),
-            }),
-        }
+        self.run(&Command::View { path: Cow::Borrowed(path), view_range })?.text_of_view(path)
     }
 
     /// Makes a new file and its missing parents.

@@ -71,8 +71,16 @@ impl<'a> Decoded<'a> {
         Self { name, command, repairs: input.repairs }
     }
 
-    /// The result for input that is not an object.
-    #[doc(hidden)]
+    /// The result for input that is not an object. For a front end that implements [`Fields`] for its own objects, and got
+    /// something else.
+    ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::value::Value;
+    ///
+    /// let decoded = Decoded::not_an_object(&Value::List(vec![Value::Integer(1)]));
+    /// assert!(decoded.command.is_err());
+    /// ```
     #[must_use]
     pub fn not_an_object(input: &Value<'_>) -> Self {
         Self::refused(reply::not_an_object(input))
@@ -102,16 +110,12 @@ impl<'a> From<Command<'a>> for Decoded<'a> {
 fn input_of_block(
     block: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<&serde_json::Map<String, serde_json::Value>> {
-    let is_block = is_tool_use(block.get("type")?.as_str()?) && !block.contains_key("command");
+    let is_block = block.get("type")?.as_str()? == TOOL_USE && !block.contains_key("command");
     if is_block { block.get("input")?.as_object() } else { None }
 }
 
-/// Whether this is the `type` of a block with a tool call.
-#[doc(hidden)]
-#[must_use]
-pub fn is_tool_use(block_type: &str) -> bool {
-    block_type == "tool_use"
-}
+/// The `type` of a block with a tool call, in the content of a message. [`Decoded::of_json`] takes such a block as well.
+pub const TOOL_USE: &str = "tool_use";
 
 /// Reads the fields of the command of this name.
 fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String> {

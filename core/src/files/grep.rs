@@ -72,16 +72,6 @@ impl GrepQuery {
         Ok(Self { kind: Kind::Regex(compile(pattern, false)?), ignores_case: false })
     }
 
-    /// A text, or a regular expression, with or without regard to case, for languages that take it as arguments.
-    ///
-    /// # Errors
-    /// As [`regex`](GrepQuery::regex).
-    #[doc(hidden)]
-    pub fn of(query: &str, regex: bool, ignore_case: bool) -> Result<Self, Error> {
-        let query = if regex { Self::regex(query)? } else { Self::text(query) };
-        Ok(if ignore_case { query.ignoring_case() } else { query })
-    }
-
     /// The same without regard to case. A regular expression then ignores the case of ASCII letters, a text
     /// that of every letter.
     #[must_use]

@@ -1,4 +1,4 @@
-//! [`SharedWatch`]: a watch for bindings, where any thread may hold the object, and one may close it while another waits.
+//! [`SharedWatch`]: a watch that any thread may hold, and that one may close while another waits.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -13,8 +13,22 @@ use crate::error::Error;
 /// How often a call looks whether another one has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A [`Watch`] that threads share, and that can be closed.
-#[doc(hidden)]
+/// A [`Watch`] that threads share, and that can be closed. For a server or another front end, whose watch is held by a client and
+/// waited for by a thread.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Duration;
+/// use memdir::{Memory, MemoryOptions, SharedWatch};
+///
+/// let memory = Memory::open("memory:", MemoryOptions::default())?;
+/// let watch = Arc::new(SharedWatch::from(memory.watch("/memories", None)?));
+/// let waiting = Arc::clone(&watch);
+/// let waiter = std::thread::spawn(move || waiting.changes(Duration::MAX));
+/// watch.close();
+/// assert_eq!(waiter.join().unwrap()?, None);
+/// # Ok::<(), memdir::Error>(())
+/// ```
 pub struct SharedWatch {
     watch: Mutex<Option<Watch>>,
     woken: Arc<Woken>,

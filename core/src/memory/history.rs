@@ -7,7 +7,7 @@ use super::Memory;
 use crate::cancel;
 use crate::history::{
     HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
-    RestoreOptions, Restored, Retention, Undo, Version,
+    RestoreOptions, Restored, Retention, Version,
 };
 use crate::options::MemoryOptions;
 use crate::path::MemoryPath;
@@ -123,21 +123,6 @@ impl Memory {
     ) -> Result<Restored, HistoryError> {
         let how = RestoreOptions { overwrite: false, dry_run };
         self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, how))
-    }
-
-    /// [`undo`](Memory::undo) or [`undo_since`](Memory::undo_since), for a language that has one method for both.
-    ///
-    /// # Errors
-    /// As those.
-    #[doc(hidden)]
-    pub fn take_back(&self, undo: &Undo, dry_run: bool) -> Result<Restored, HistoryError> {
-        match undo {
-            Undo::Change(change) => match change.parse() {
-                Ok(change) => self.undo(change, dry_run),
-                Err(_) => Err(HistoryError::NoId(change.clone())),
-            },
-            Undo::Since(since, actor) => self.undo_since(*since, actor.as_deref(), dry_run),
-        }
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing stay.

@@ -63,6 +63,20 @@ impl Content {
             Content::Image { .. } => String::new(),
         }
     }
+
+    /// The text of a view of `path`, for a front end that shows no images.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for an image, with the sentence of a memory that shows none.
+    pub fn text_of_view(self, path: &str) -> Result<String, Error> {
+        match self {
+            Content::Text(text) => Ok(text),
+            Content::Image { .. } => Err(match MemoryPath::parse(path) {
+                Ok(path) => image(&path),
+                Err(error) => bad_path(path, error),
+            }),
+        }
+    }
 }
 
 impl fmt::Display for Content {

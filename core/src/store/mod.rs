@@ -43,7 +43,5 @@ pub(crate) use memdir_store::{
 };
 #[cfg(feature = "testing")]
 pub use memdir_store::{check_contract, contract};
-#[doc(hidden)]
-pub use mounts::open_place;
-pub use mounts::{Mount, Place, exists_at, open_mounts};
+pub use mounts::{Mount, Place, exists_at, open_mounts, open_place};
 pub use options::StoreOptions;

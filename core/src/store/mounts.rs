@@ -177,7 +177,21 @@ pub fn exists_at(
     Ok(found.is_some())
 }
 
-/// Opens one store, as at the root. For addresses this is [`open_store`].
+/// Opens one store, as at the root. For addresses this is [`open_store`]. Use it where a user names an address, a directory or an
+/// open store: options such as `encryption_key` and `read_only` then apply to an open store as well.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::store::{InProcess, Place, Store, open_place};
+/// use memdir::{Memory, MemoryOptions};
+///
+/// let mut options = MemoryOptions::default();
+/// options.read_only = true;
+/// let store = open_place(Arc::new(InProcess::new()) as Arc<dyn Store>, &options)?;
+/// let memory = Memory::with_store(store, options);
+/// assert!(memory.create("/memories/tea.md", "green\n").is_err());
+/// # Ok::<(), memdir::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`open_store`].

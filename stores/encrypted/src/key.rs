@@ -104,11 +104,11 @@ impl EncryptionKey {
         super::key_file::key_in(path.as_ref()).map(|key| Self(Kind::Bytes(key)))
     }
 
-    /// The bytes of [`from_file`](Self::from_file), for a language in which a key is bytes.
+    /// The bytes of the key of [`from_file`](Self::from_file), for a program that hands them on, such as to another language. They
+    /// are overwritten when they are dropped.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
-    #[doc(hidden)]
     #[cfg(any(unix, windows))]
     pub fn bytes_from_file(path: impl AsRef<Path>) -> Result<Zeroizing<[u8; KEY]>, Error> {
         super::key_file::key_in(path.as_ref())

@@ -25,7 +25,10 @@ impl Searched {
     /// If it is not a regular expression, but says so.
     pub(super) fn new(params: &Params) -> Result<Self, Error> {
         let query = |asked: &str| {
-            GrepQuery::of(asked, given(&params.regex).is_some(), given(&params.case).is_none())
+            let is_regex = given(&params.regex).is_some();
+            let query = if is_regex { GrepQuery::regex(asked)? } else { GrepQuery::text(asked) };
+            let keeps_case = given(&params.case).is_some();
+            Ok::<_, Error>(if keeps_case { query } else { query.ignoring_case() })
         };
         let query = given(&params.q).map(query).transpose()?;
         Ok(Self { query, left: Cell::new(MAX_MARKS) })

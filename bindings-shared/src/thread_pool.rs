@@ -14,8 +14,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use crate::per_process::PerProcess;
-use crate::store::StoreError;
+use memdir::StoreError;
+use memdir_store::per_process::PerProcess;
 
 /// The most threads of one pool; further work waits its turn. There are far more than processors, because these threads
 /// mostly wait: for a disk, for another writer's lock, for a store in the host's language.

@@ -1,0 +1,150 @@
+//! The history of a memory, asked with plain arguments.
+
+use std::time::SystemTime;
+
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored};
+use memdir::{ConfigError, Memory};
+
+/// The id that a text is.
+///
+/// # Errors
+/// [`HistoryError::NoId`].
+pub fn id(text: &str) -> Result<HistoryId, HistoryError> {
+    text.parse().map_err(|_| HistoryError::NoId(text.to_owned()))
+}
+
+/// Which versions are asked for; texts that are to be ids may be none.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// A file or a directory.
+    pub path: Option<String>,
+    /// The most versions.
+    pub limit: Option<usize>,
+    /// Only those before this version.
+    pub before: Option<String>,
+    /// Only what this actor changed.
+    pub actor: Option<String>,
+    /// Only the versions of this change.
+    pub change: Option<String>,
+    /// Only what was changed then or later.
+    pub since: Option<SystemTime>,
+}
+
+impl Query {
+    /// The query of the core.
+    ///
+    /// # Errors
+    /// [`HistoryError::NoId`].
+    pub fn into_core(self) -> Result<HistoryQuery, HistoryError> {
+        let mut query = HistoryQuery::default();
+        query.path = self.path;
+        query.limit = self.limit;
+        query.before = self.before.as_deref().map(id).transpose()?;
+        query.actor = self.actor;
+        query.change = self.change.as_deref().map(id).transpose()?;
+        query.since = self.since;
+        Ok(query)
+    }
+}
+
+/// What is to be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Undo {
+    /// The change with this id, or that made the version with it.
+    Change(String),
+    /// Everything that was changed from a time on, by this actor or by anybody.
+    Since(SystemTime, Option<String>),
+}
+
+impl Undo {
+    /// Either a change or a time, the latter also with an actor.
+    ///
+    /// # Errors
+    /// They contradict each other, or say nothing.
+    pub fn of(
+        change: Option<String>,
+        since: Option<SystemTime>,
+        actor: Option<String>,
+    ) -> Result<Self, ConfigError> {
+        match (change, since, actor) {
+            (Some(change), None, None) => Ok(Self::Change(change)),
+            (None, Some(since), actor) => Ok(Self::Since(since, actor)),
+            (Some(_), Some(_), _) => Err(ConfigError::of_option("since")
+                .and(" must not be given together with ")
+                .and_name("change")),
+            (Some(_), None, Some(_)) => Err(ConfigError::of_option("actor")
+                .and(" must be given together with ")
+                .and_name("since")),
+            (None, None, _) => Err(ConfigError::of_option("change")
+                .and(" or ")
+                .and_name("since")
+                .and(" must be given")),
+        }
+    }
+
+    /// Takes it back: [`Memory::undo`] or [`Memory::undo_since`].
+    ///
+    /// # Errors
+    /// As those.
+    pub fn take_back(&self, memory: &Memory, dry_run: bool) -> Result<Restored, HistoryError> {
+        match self {
+            Self::Change(change) => memory.undo(id(change)?, dry_run),
+            Self::Since(since, actor) => memory.undo_since(*since, actor.as_deref(), dry_run),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir::MemoryOptions;
+
+    use super::*;
+
+    fn text(text: &str) -> Option<String> {
+        Some(text.to_owned())
+    }
+
+    #[test]
+    fn a_text_that_is_no_id_is_named() {
+        let named = |error: HistoryError| matches!(error, HistoryError::NoId(id) if id == "tea");
+        let ask = |before, change| Query { before, change, ..Query::default() }.into_core();
+        assert!(named(ask(text("tea"), None).unwrap_err()));
+        assert!(named(ask(None, text("tea")).unwrap_err()));
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        let memory = Memory::open("memory:", options).unwrap();
+        assert!(named(Undo::Change("tea".to_owned()).take_back(&memory, false).unwrap_err()));
+    }
+
+    #[test]
+    fn a_change_or_a_time_is_taken_back() {
+        let mut options = MemoryOptions::default();
+        options.history = true;
+        let memory = Memory::open("memory:", options).unwrap().acting_as("me");
+        let begun = SystemTime::now();
+        memory.write("/memories/tea.md", "green\n", None).unwrap();
+        memory.write("/memories/tea.md", "black\n", None).unwrap();
+        let last = memory.history(&HistoryQuery::default()).unwrap()[0].change.to_string();
+        let took = |undo: Undo| undo.take_back(&memory, false).unwrap().files.len();
+        assert_eq!(took(Undo::Change(last)), 1);
+        assert_eq!(memory.read("/memories/tea.md").unwrap(), "green\n");
+        assert_eq!(took(Undo::Since(begun, text("nobody"))), 0);
+        assert_eq!(took(Undo::Since(begun, text("me"))), 1);
+        assert!(!memory.exists("/memories/tea.md").unwrap());
+    }
+
+    #[test]
+    fn either_a_change_or_a_time_is_given() {
+        let now = SystemTime::now();
+        assert_eq!(Undo::of(text("id"), None, None), Ok(Undo::Change("id".to_owned())));
+        assert_eq!(Undo::of(None, Some(now), text("me")), Ok(Undo::Since(now, text("me"))));
+        for (change, since, actor, sentence) in [
+            (text("id"), Some(now), None, "since must not be given together with change"),
+            (text("id"), None, text("me"), "actor must be given together with since"),
+            (None, None, text("me"), "change or since must be given"),
+            (None, None, None, "change or since must be given"),
+        ] {
+            assert_eq!(Undo::of(change, since, actor).unwrap_err().to_string(), sentence);
+        }
+    }
+}
