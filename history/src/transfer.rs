@@ -20,7 +20,7 @@ type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 /// All records of a history in their order, to copy them into another store or an archive. To copy a memory with its history, first
 /// `copy` the files, then append the records.
 ///
-/// The stores are those that [`open_store`](crate::open_store) returns. `Memory::store` of a memory with a history
+/// The stores are those that `open_store` returns. `Memory::store` of a memory with a history
 /// does not show where that is kept.
 ///
 /// ```
