@@ -74,7 +74,9 @@ def test_library_for_windows_is_built_by_bash_and_cargo(release, monkeypatch):
     bash = add(release / "bin/bash")
     orders = []
     monkeypatch.setattr(packages.subprocess, "run", lambda order, **_: orders.append(order))
-    library = packages.compile_library(platforms.PLATFORMS["windows-x64"], "memdir-node", "memdir_node", "release")
+    library = packages.compile_library(
+        platforms.PLATFORMS["windows-x64"], platforms.script(packages.SMALL), "memdir-node", "memdir_node", "release"
+    )
     assert orders[0][:3] == [bash, packages.SMALL.as_posix(), "cargo"]
     assert library.name == "memdir_node.dll"
 

@@ -47,6 +47,8 @@
 //! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
+//! The program `memdir` is the crate `memdir-cli`. It uses this crate as any other front end can.
+//!
 //! # Where is what?
 //!
 //! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] run your code before and after it,

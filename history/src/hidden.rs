@@ -12,14 +12,15 @@ use memdir_store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 /// ```
 /// use std::sync::Arc;
 /// use memdir::history::without_journal;
-/// use memdir::{Memory, MemoryOptions, MemoryPath};
+/// use memdir::{Memory, MemoryOptions, MemoryPath, open_store};
 ///
 /// let mut options = MemoryOptions::default();
 /// options.history = true;
-/// let memory = Memory::open("memory:", options)?;
-/// memory.create("/memories/tea.md", "green\n")?;
-/// let files = without_journal(Arc::clone(memory.store()));
-/// assert_eq!(files.list(&MemoryPath::root()).unwrap().len(), 1);
+/// let store = open_store("memory:", &options)?;
+/// Memory::with_store(Arc::clone(&store), options).create("/memories/tea.md", "green\n")?;
+/// let root = MemoryPath::root();
+/// assert_eq!(store.list(&root).unwrap().len(), 2);
+/// assert_eq!(without_journal(store).list(&root).unwrap().len(), 1);
 /// # Ok::<(), memdir::Error>(())
 /// ```
 #[must_use]

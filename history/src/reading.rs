@@ -94,7 +94,8 @@ impl Recorder {
     }
 }
 
-/// Whether a store has a history, whichever program recorded it. A history whose versions are all removed counts.
+/// Whether a store has a history, whichever program recorded it. A history whose versions are all removed counts. The store is one that
+/// `open_store` returned: `Memory::store` of a memory with a history does not show where that is kept.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;

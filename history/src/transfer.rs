@@ -20,25 +20,28 @@ type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 /// All records of a history in their order, to copy them into another store or an archive. To copy a memory with its history, first
 /// `copy` the files, then append the records.
 ///
+/// The stores are those that `open_store` returns. `Memory::store` of a memory with a history
+/// does not show where that is kept.
+///
 /// ```
 /// use std::ops::ControlFlow;
 /// use std::sync::Arc;
 /// use memdir::history::{HistoryQuery, HistoryRecords, without_journal};
-/// use memdir::{Durability, Memory, MemoryOptions, OnExisting};
+/// use memdir::{Durability, Memory, MemoryOptions, OnExisting, open_store};
 ///
 /// let mut options = MemoryOptions::default();
 /// options.history = true;
-/// let [old, new] = [(); 2].map(|()| Memory::open("memory:", options.clone()));
-/// let (old, new) = (old?, new?);
-/// old.create("/memories/tea.md", "green\n")?;
+/// let (old, new) = (open_store("memory:", &options)?, open_store("memory:", &options)?);
+/// Memory::with_store(Arc::clone(&old), options.clone()).create("/memories/tea.md", "green\n")?;
 ///
-/// let files = [&old, &new].map(|memory| without_journal(Arc::clone(memory.store())));
-/// memdir::copy(&*files[0], &*files[1], OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
-/// let records = HistoryRecords::of(Arc::clone(old.store()))?;
-/// if let Some(missing) = records.missing_in(new.store())? {
-///     records.append_to(new.store(), &missing, Durability::Full)?;
+/// let [from, to] = [&old, &new].map(|store| without_journal(Arc::clone(store)));
+/// memdir::copy(&*from, &*to, OnExisting::Error, &mut |_| ControlFlow::Continue(()))?;
+/// let records = HistoryRecords::of(old)?;
+/// if let Some(missing) = records.missing_in(&new)? {
+///     records.append_to(&new, &missing, Durability::Full)?;
 /// }
-/// assert_eq!(new.history(&HistoryQuery::default())?.len(), 1);
+/// let versions = Memory::with_store(new, options).history(&HistoryQuery::default())?;
+/// assert_eq!(versions[0].operation.as_str(), "created");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct HistoryRecords {

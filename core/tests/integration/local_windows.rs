@@ -9,7 +9,7 @@ use std::os::windows::fs::OpenOptionsExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::windows::{at, on_disk, open, prepend, put, read, run};
+use crate::common::windows::{at, on_disk, open, prepend, put, read};
 use memdir::store::{Splice, Store};
 use memdir::{MemoryOptions, MemoryPath, OnExisting, StoreError, open_store};
 

@@ -20,6 +20,7 @@ mod faults;
 mod features;
 mod files;
 mod folding;
+mod front_ends;
 mod history;
 mod history_flushes;
 mod history_killed;

@@ -13,7 +13,6 @@ use crate::store::ReadOnly;
 use crate::store::Store;
 #[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::StoreError;
-#[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::options::StoreOptions;
 #[cfg(feature = "sqlite")]
 use memdir_store::local_path::expand_home;
