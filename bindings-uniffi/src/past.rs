@@ -58,8 +58,7 @@ impl Memory {
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
         let query = GrepQuery::of(&query, regex, ignore_case)?;
-        let grep = || self.core.grep_history(&query, &path, limit);
-        let found = self.cancellation.within(grep)?;
+        let found = self.core.grep_history(&query, &path, limit)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())
     }
 
@@ -69,7 +68,7 @@ impl Memory {
     /// Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
     pub fn files_at(&self, at: MemdirTime) -> Result<Vec<PastFile>, MemdirError> {
         let at = at.argument("at")?;
-        let files = self.cancellation.within(|| self.core.files_at(at))?;
+        let files = self.core.files_at(at)?;
         Ok(files.into_iter().map(PastFile::from).collect())
     }
 
@@ -82,7 +81,7 @@ impl Memory {
         at: MemdirTime,
     ) -> Result<Option<Vec<u8>>, MemdirError> {
         let (path, at) = (path.option("path")?, at.argument("at")?);
-        Ok(self.cancellation.within(|| self.core.read_at(&path, at))?)
+        Ok(self.core.read_at(&path, at)?)
     }
 }
 

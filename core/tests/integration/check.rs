@@ -247,18 +247,18 @@ impl Layer for Faulty {
         &self.inner
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let failed = || StoreError::failed("reading a file", "a bad block");
         match self.fault {
             Fault::OneFileFails if path.name() == Some("b") => Err(failed()),
             Fault::EverythingFails => Err(failed()),
             Fault::FilesVanish if path.name() == Some("b") => Err(StoreError::NotFound),
-            _ => self.inner.read(path),
+            _ => self.inner.read_in(context, path),
         }
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.inner.list(path)?;
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.inner.list_in(context, path)?;
         let before = self.listed.fetch_add(1, Ordering::SeqCst);
         match self.fault {
             Fault::NothingIsListed => Err(StoreError::failed("listing", "gone")),
@@ -269,11 +269,11 @@ impl Layer for Faulty {
         }
     }
 
-    fn open(&self, path: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(&self, _: &Context, path: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
         Layer::read(self, path).map(Node::file)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, _: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         walk_files(self, visit)
     }
 }

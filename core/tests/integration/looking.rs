@@ -69,9 +69,14 @@ impl Layer for Listed {
         &*self.0
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.open(path, depth)
+        self.0.open_in(context, path, depth)
     }
 }
 
@@ -166,10 +171,15 @@ impl Layer for Slow {
         &self.0
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
         thread::sleep(SLOW);
-        self.0.open(path, depth)
+        self.0.open_in(context, path, depth)
     }
 }
 

@@ -231,11 +231,16 @@ impl memdir::store::Layer for Fails {
         &UNREACHABLE
     }
 
-    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, _: &Context, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         Err((self.0)())
     }
 
-    fn open(&self, _: &MemoryPath, _: usize) -> Result<memdir::store::Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        _: &Context,
+        _: &MemoryPath,
+        _: usize,
+    ) -> Result<memdir::store::Node<'_>, StoreError> {
         Err((self.0)())
     }
 }
