@@ -41,8 +41,7 @@ pub unsafe extern "C" fn memdir_open(
                     set = set.with_json(utf8("options", Some(options))?)?;
                 }
                 let memory = Memory::open(address, set)?;
-                let cancellation = Cancellation::new();
-                Ok(MEMORIES.add(Opened { memory, cancellation, cancellable: false }))
+                Ok(MEMORIES.add(Opened { memory, cancellable: false }))
             },
         )
     }
@@ -81,8 +80,8 @@ pub unsafe extern "C" fn memdir_key_from_file(
 pub extern "C" fn memdir_cancellable(memory: u64) -> u64 {
     let made = guarded(|| {
         let opened = MEMORIES.get(memory)?;
-        let cancellation = Cancellation::new();
-        Ok(MEMORIES.add(Opened { cancellation, cancellable: true, ..opened }))
+        let memory = opened.memory.cancelled_by(&Cancellation::new());
+        Ok(MEMORIES.add(Opened { memory, cancellable: true }))
     });
     made.unwrap_or(0)
 }
@@ -96,7 +95,7 @@ pub extern "C" fn memdir_cancel(memory: u64) -> bool {
     let cancelled = guarded(|| {
         let opened = MEMORIES.get(memory)?;
         if opened.cancellable {
-            opened.cancellation.cancel();
+            opened.memory.cancellation().cancel();
         }
         Ok(opened.cancellable)
     });
@@ -125,8 +124,7 @@ pub unsafe extern "C" fn memdir_acting_as(
             || {
                 let opened = MEMORIES.get(memory)?;
                 let memory = opened.memory.acting_as(utf8("actor", bytes(actor))?);
-                let cancellation = Cancellation::new();
-                Ok(MEMORIES.add(Opened { memory, cancellation, cancellable: false }))
+                Ok(MEMORIES.add(Opened { memory, cancellable: false }))
             },
         )
     }
@@ -158,9 +156,9 @@ pub unsafe extern "C" fn memdir_execute(
     // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
     unsafe {
         answer(error, || {
-            let Opened { memory, cancellation, .. } = MEMORIES.get(memory)?;
+            let Opened { memory, .. } = MEMORIES.get(memory)?;
             let decoded = Decoded::parse(given("input", bytes(input))?);
-            Ok(reply::parts(cancellation.within(|| memory.execute_decoded(decoded))))
+            Ok(reply::parts(memory.execute_decoded(decoded)))
         })
     }
 }
@@ -226,8 +224,7 @@ pub unsafe extern "C" fn memdir_finish(
                 return Err(Failure::usage(format!("there is no call {pending} to be finished")));
             };
             let before = hooks::decision(bytes(decision));
-            let finish = || opened.memory.finish(call, before);
-            let (answer, happened) = opened.cancellation.within(finish);
+            let (answer, happened) = opened.memory.finish(call, before);
             if !event.is_null()
                 && let Some(happened) = happened
             {
@@ -312,11 +309,10 @@ pub unsafe extern "C" fn memdir_call(
             error,
             |_| null_mut(),
             || {
-                let Opened { memory, cancellation, .. } = MEMORIES.get(memory)?;
+                let Opened { memory, .. } = MEMORIES.get(memory)?;
                 let operation = utf8("operation", bytes(operation))?;
                 let arguments = utf8("arguments", Some(bytes(arguments).unwrap_or(b"{}")))?;
-                let done =
-                    cancellation.within(|| operations::call(&memory, operation, arguments))?;
+                let done = operations::call(&memory, operation, arguments)?;
                 Ok(text(done.to_string()))
             },
         )

@@ -7,17 +7,15 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use memdir::{Cancellation, Memory};
+use memdir::Memory;
 
 use crate::failure::Failure;
 
-/// A memory, and what cancels its calls.
+/// A memory, which has what cancels its calls.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) memory: Memory,
-    /// Never cancelled, unless it was made to be.
-    pub(crate) cancellation: Cancellation,
-    /// Whether it was made to be cancelled.
+    /// Whether it was made so that its calls can be cancelled.
     pub(crate) cancellable: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn call(
             let number = number(given)?;
             let watch = WATCHES.find(number).ok_or_else(|| none(number))?;
             // Null if it was ended meanwhile.
-            watch.changes(wait)?.map_or(Value::Null, |changes| {
+            watch.changes(memory.cancellation(), wait)?.map_or(Value::Null, |changes| {
                 let shown = changes.iter().map(
                     |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
                 );

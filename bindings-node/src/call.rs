@@ -46,7 +46,7 @@ impl PendingCall {
         mut call: Call<'static>,
         before: Result<HookDecision, HookError>,
     ) -> napi::Result<Object<'env>> {
-        let (memory, cancellation) = (self.memory.clone(), self.cancellation.clone());
+        let memory = self.memory.cancelled_by(&self.cancellation);
         let purpose = match call.command() {
             None | Some(Command::View { .. }) => Purpose::View,
             Some(_) => Purpose::Change,
@@ -55,7 +55,7 @@ impl PendingCall {
             if let Err(error) = ready {
                 call.fail(error);
             }
-            let (reply, event) = cancellation.within(|| memory.finish(call, before));
+            let (reply, event) = memory.finish(call, before);
             (Answer::from(reply), event)
         };
         self.workers.answer(env, purpose, work, |env, (answer, event)| {

@@ -202,14 +202,14 @@ impl Engine {
         decoded: Decoded<'static>,
         cancellation: memdir::Cancellation,
     ) -> napi::Result<Object<'env>> {
-        let memory = self.memory.clone();
+        let memory = self.memory.cancelled_by(&cancellation);
         let purpose = match &decoded.command {
             Ok(Command::View { .. }) | Err(_) => Purpose::View,
             Ok(_) => Purpose::Change,
         };
         let work = move |ready: Ready| {
             Answer::from(match ready {
-                Ok(()) => cancellation.within(|| memory.execute_decoded(decoded)),
+                Ok(()) => memory.execute_decoded(decoded),
                 Err(error) => memory.fail(decoded, error),
             })
         };

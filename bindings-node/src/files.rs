@@ -238,11 +238,11 @@ impl Engine {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
-        let (memory, cancellation) = (self.memory().clone(), core(cancellation));
+        let memory = self.memory().cancelled_by(&core(cancellation));
         self.workers().promise(
             env,
             purpose,
-            move || cancellation.within(|| work(&memory)),
+            move || work(&memory),
             |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
         )
     }

@@ -274,11 +274,11 @@ impl Engine {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
-        let (memory, cancellation) = (self.memory().clone(), core(cancellation));
+        let memory = self.memory().cancelled_by(&core(cancellation));
         self.workers().promise(
             env,
             purpose,
-            move || cancellation.within(|| work(&memory)),
+            move || work(&memory),
             |env, result| result.map(finish).map_err(|error| history_to_js(&env, error)),
         )
     }

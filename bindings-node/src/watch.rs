@@ -77,7 +77,7 @@ impl Watching {
         self.workers.promise(
             env,
             Purpose::View,
-            move || watch.changes(Duration::ZERO),
+            move || watch.changes(&memdir::Cancellation::never(), Duration::ZERO),
             |env, changes| {
                 let changes = changes.map_err(|error| Failure::from(error).into_js(&env))?;
                 let shown =

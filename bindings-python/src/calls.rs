@@ -48,7 +48,9 @@ impl Opened {
         let (py, core) = (input.py(), self.get()?);
         decoded(input, command, |decoded| {
             logging::refresh();
-            interruptible(py, || core.execute_decoded(decoded))
+            interruptible(py, |cancellation| {
+                core.cancelled_by(cancellation).execute_decoded(decoded)
+            })
         })
     }
 
@@ -157,7 +159,8 @@ pub(crate) fn done<T: Send>(
 ) -> PyResult<T> {
     let core = opened.get()?;
     logging::refresh();
-    let done = interruptible(py, || command(&core))?.map_err(|error| to_python(py, &error));
+    let done = interruptible(py, |cancellation| command(&core.cancelled_by(cancellation)))?
+        .map_err(|error| to_python(py, &error));
     pass_on()?;
     done
 }

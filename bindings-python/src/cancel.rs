@@ -50,24 +50,21 @@ pub(crate) fn for_call<T>(cancellation: Core, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Runs `work` with the interpreter released, as a part of the call that this thread executes.
-pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
-    let cancellation = OF_CALL.take();
-    py.detach(|| match cancellation {
-        Some(cancellation) => cancellation.within(work),
-        None => work(),
-    })
+/// Runs `work` with the interpreter released, as a part of the call that this thread executes. `work` is given what cancels it.
+pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> T {
+    let cancellation = OF_CALL.take().unwrap_or(Core::never());
+    py.detach(|| work(&cancellation))
 }
 
-/// Runs `work` with the interpreter released. If a signal's handler raises meanwhile, such as
+/// Runs `work` with the interpreter released, and gives it what cancels it. If a signal's handler raises meanwhile, such as
 /// `KeyboardInterrupt`, a command that has not begun to write is cancelled, and the exception is raised.
 pub(crate) fn interruptible<T: Send>(
     py: Python<'_>,
-    work: impl FnOnce() -> T + Send,
+    work: impl FnOnce(&Core) -> T + Send,
 ) -> PyResult<T> {
     if let Some(cancellation) = OF_CALL.take() {
         // On a thread of ours, which has nothing to do with signals.
-        return Ok(py.detach(|| cancellation.within(work)));
+        return Ok(py.detach(|| work(&cancellation)));
     }
     let raised = Arc::new(Mutex::new(None));
     let (told, begun) = (Arc::clone(&raised), Instant::now());
@@ -79,7 +76,7 @@ pub(crate) fn interruptible<T: Send>(
                 true
             })
     });
-    let done = py.detach(|| signals.within(work));
+    let done = py.detach(|| work(&signals));
     match raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(raised) => Err(raised),
         None => Ok(done),

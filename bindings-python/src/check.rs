@@ -94,7 +94,9 @@ pub(crate) fn check(py: Python<'_>, store: Hinted<'_, read_only::Places>) -> PyR
     options.read_only = true;
     let store = stores::open(&store.into_inner(), &options)?;
     let mut found = Vec::new();
-    let checked = interruptible(py, || memdir::check(&store, &mut |problem| found.push(problem)))?;
+    let checked = interruptible(py, |cancellation| {
+        memdir::check_unless(cancellation, &store, &mut |problem| found.push(problem))
+    })?;
     let checked = checked.map_err(|error| to_python(py, &Error::Store(error)))?;
     let problems = found.into_iter().map(|problem| Py::new(py, Problem::from(problem)));
     Ok(Checked {

@@ -76,8 +76,8 @@ pub(crate) fn expire(
 ) -> PyResult<Vec<Expired>> {
     logging::refresh();
     let mut raised = None;
-    let expired = detached(py, || {
-        memory.expire(older_than, dry_run, &mut |progress| {
+    let expired = detached(py, |cancellation| {
+        memory.cancelled_by(cancellation).expire(older_than, dry_run, &mut |progress| {
             let told = attached(|py| {
                 py.check_signals()?;
                 match on_progress {

@@ -214,5 +214,6 @@ pub(crate) fn done<T: Send>(
 ) -> PyResult<T> {
     let core = opened.get()?;
     logging::refresh();
-    interruptible(py, || work(&core))?.map_err(|error| history_error(py, &error))
+    interruptible(py, |cancellation| work(&core.cancelled_by(cancellation)))?
+        .map_err(|error| history_error(py, &error))
 }

@@ -196,7 +196,7 @@ impl Memory {
             Some(json) => {
                 logging::refresh();
                 let core = self.core.get()?;
-                interruptible(py, || core.execute(json))?
+                interruptible(py, |cancellation| core.cancelled_by(cancellation).execute(json))?
             }
             None => self.core.run(input, None)?,
         };

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{self, Entry as CoreEntry, Node, Splice};
+use memdir::store::{self, Context, Entry as CoreEntry, InContext, Node, Splice};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -35,6 +35,18 @@ impl NativeStore {
         &self.core
     }
 
+    /// Runs `work` detached, on the store as the call sees it.
+    fn in_context<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&dyn Store) -> T + Send,
+    ) -> PyResult<T> {
+        interruptible(py, |cancellation| {
+            let context = Context::new().cancelled_by(cancellation);
+            work(&InContext::new(&*self.core, &context))
+        })
+    }
+
     /// Runs an operation detached; a condition is raised as Python's file functions would.
     fn run<T: Send>(
         &self,
@@ -43,7 +55,7 @@ impl NativeStore {
         operation: impl FnOnce(&dyn Store, &MemoryPath) -> Result<T, StoreError> + Send,
     ) -> PyResult<T> {
         let at = path_argument(path)?;
-        let done = interruptible(py, || operation(&*self.core, &at))?;
+        let done = self.in_context(py, |store| operation(store, &at))?;
         done.map_err(|error| raise_condition(py, &error, path))
     }
 }
@@ -116,7 +128,7 @@ impl NativeStore {
         if from.is_root() {
             return Err(raise_condition(py, &StoreError::PermissionDenied, old));
         }
-        interruptible(py, || self.core.rename(&from, &to))?.map_err(|error| {
+        self.in_context(py, |store| store.rename(&from, &to))?.map_err(|error| {
             let about_source = matches!(error, StoreError::NotFound | StoreError::Source(_));
             raise_condition(py, &error, if about_source { old } else { new })
         })

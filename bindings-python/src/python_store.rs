@@ -6,7 +6,7 @@
 use std::time::SystemTime;
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry, Node, StoreInfo, update_by_swap};
+use memdir::store::{Context, Edit, Entry as CoreEntry, Mutation, Node, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -48,6 +48,23 @@ fn attached<T>(work: impl FnOnce(Python<'_>) -> Result<T, StoreError>) -> Result
     shutdown::attached(work).unwrap_or_else(|| {
         Err(StoreError::failed("calling a Python store", "the interpreter is shutting down"))
     })
+}
+
+impl PythonStore {
+    /// Python gets a function that may outlive this call, which the borrowed `edit` must not.
+    fn swap(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), StoreError> {
+        update_by_swap(self, context, path, edit, |swap| {
+            self.call("updating", path, |store| {
+                let edit = Bound::new(store.py(), Swap::new(swap))?;
+                store.call_method1("update", (path.as_str(), edit)).map(drop)
+            })
+        })
+    }
 }
 
 impl Store for PythonStore {
@@ -105,14 +122,15 @@ impl Store for PythonStore {
         })
     }
 
-    /// Python gets a function that may outlive this call, which the borrowed `edit` must not.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Update { path, edit } => self.swap(context, path, edit).map(|()| true),
+            other => other.apply_to(self),
+        }
+    }
+
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        update_by_swap(self, path, edit, |swap| {
-            self.call("updating", path, |store| {
-                let edit = Bound::new(store.py(), Swap::new(swap))?;
-                store.call_method1("update", (path.as_str(), edit)).map(drop)
-            })
-        })
+        self.swap(&Context::new(), path, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {

@@ -121,7 +121,8 @@ impl Watch {
 
     /// The changes; `None` if the watch is closed.
     fn found(&self, py: Python<'_>, wait: Duration) -> PyResult<Option<Vec<Change>>> {
-        let found: Result<_, Error> = interruptible(py, || self.core.changes(wait))?;
+        let found: Result<_, Error> =
+            interruptible(py, |cancellation| self.core.changes(cancellation, wait))?;
         let found = found.map_err(|error| to_python(py, &error))?;
         Ok(found.map(|found| found.into_iter().map(Change::from).collect()))
     }

@@ -64,7 +64,7 @@ impl Memory {
     /// Throws `Refused` if there is no file or it is not text, `Store` if the store is broken.
     pub fn read(&self, path: MemdirText) -> Result<String, MemdirError> {
         let path = path.option("path")?;
-        Ok(self.cancellation.within(|| self.core.read(&path))?)
+        Ok(self.core.read(&path)?)
     }
 
     /// The text of a file as a model may see it: redacted if views are (`sensitive_on_view`), and without line numbers. It counts
@@ -73,7 +73,7 @@ impl Memory {
     /// Throws as `read`, and `Refused` if the text is too large to be shown.
     pub fn read_shown(&self, path: MemdirText) -> Result<String, MemdirError> {
         let path = path.option("path")?;
-        Ok(self.cancellation.within(|| self.core.read_shown(&path))?)
+        Ok(self.core.read_shown(&path)?)
     }
 
     /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is
@@ -95,7 +95,7 @@ impl Memory {
         let path = path.option("path")?;
         let text = text.option("text")?;
         let old = if_unchanged.map(|old| old.option("if_unchanged")).transpose()?;
-        Ok(self.cancellation.within(|| self.core.write(&path, &text, old.as_deref()))?)
+        Ok(self.core.write(&path, &text, old.as_deref())?)
     }
 
     /// The entries below a directory, `depth` levels deep (null for all), in the order of their paths,
@@ -111,7 +111,7 @@ impl Memory {
     ) -> Result<Vec<Entry>, MemdirError> {
         let path = path_or_root(path)?;
         let depth = depth.map(|depth| count("depth", depth)).transpose()?;
-        let entries = self.cancellation.within(|| self.core.list(&path, depth))?;
+        let entries = self.core.list(&path, depth)?;
         Ok(entries.into_iter().map(Entry::from).collect())
     }
 
@@ -120,7 +120,7 @@ impl Memory {
     /// Throws `Refused` for a text that is no path, `Store` if the store is broken.
     pub fn exists(&self, path: MemdirText) -> Result<bool, MemdirError> {
         let path = path.option("path")?;
-        Ok(self.cancellation.within(|| self.core.exists(&path))?)
+        Ok(self.core.exists(&path)?)
     }
 
     /// The first `limit` matches at `path` and below it: names of files and directories, and lines of
@@ -146,7 +146,7 @@ impl Memory {
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
         let query = grep_query(&query, regex, ignore_case)?;
-        let found = self.cancellation.within(|| self.core.grep(&query, &path, limit))?;
+        let found = self.core.grep(&query, &path, limit)?;
         Ok(found.into_iter().map(GrepMatch::from).collect())
     }
 
@@ -158,7 +158,7 @@ impl Memory {
     #[uniffi::method(default(max_chars = 2000))]
     pub fn index(&self, max_chars: i64) -> Result<String, MemdirError> {
         let max_chars = count("max_chars", max_chars)?;
-        Ok(self.cancellation.within(|| self.core.index(max_chars))?)
+        Ok(self.core.index(max_chars)?)
     }
 
     /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
@@ -182,7 +182,7 @@ impl Memory {
         let features: Vec<&str> = features.iter().map(String::as_str).collect();
         let init = init.map_or(Ok(String::new()), |init| init.option("init"))?;
         let project = Project { about: &about, features: &features, init: &init };
-        let made = self.cancellation.within(|| self.core.bootstrap(&project))?;
+        let made = self.core.bootstrap(&project)?;
         Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
     }
 

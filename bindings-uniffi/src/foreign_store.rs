@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir::path::PathError;
-use memdir::store::{Edit, Entry as CoreEntry, StoreInfo, update_by_swap};
+use memdir::store::{Context, Edit, Entry as CoreEntry, Mutation, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::built_in_store::BuiltInStore;
@@ -27,6 +27,22 @@ pub(crate) struct ForeignStore(Arc<dyn Store>);
 impl ForeignStore {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
+    }
+}
+
+impl ForeignStore {
+    /// The host gets an object that may outlive this call, which the borrowed `edit` must not.
+    fn swap(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        edit: &mut Edit<'_>,
+    ) -> Result<(), CoreStoreError> {
+        update_by_swap(self, context, path, edit, |swap| {
+            self.0
+                .update(path.to_string(), Arc::new(Swap(swap)))
+                .map_err(|failure| named("updating", path, failure))
+        })
     }
 }
 
@@ -67,13 +83,15 @@ impl memdir::Store for ForeignStore {
             .map_err(|failure| named("writing", path, failure))
     }
 
-    /// The host gets an object that may outlive this call, which the borrowed `edit` must not.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, CoreStoreError> {
+        match mutation {
+            Mutation::Update { path, edit } => self.swap(context, path, edit).map(|()| true),
+            other => other.apply_to(self),
+        }
+    }
+
     fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), CoreStoreError> {
-        update_by_swap(self, path, edit, |swap| {
-            self.0
-                .update(path.to_string(), Arc::new(Swap(swap)))
-                .map_err(|failure| named("updating", path, failure))
-        })
+        self.swap(&Context::new(), path, edit)
     }
 
     fn delete(&self, path: &MemoryPath) -> Result<(), CoreStoreError> {

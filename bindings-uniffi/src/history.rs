@@ -98,7 +98,7 @@ impl Memory {
     /// Throws `Config` if the text is not valid Unicode.
     pub fn acting_as(&self, actor: MemdirText) -> Result<Self, MemdirError> {
         let actor = actor.option("actor")?;
-        Ok(Self { core: self.core.acting_as(&actor), cancellation: self.cancellation.clone() })
+        Ok(self.core.acting_as(&actor).into())
     }
 
     /// The versions of files, newest first. The memory needs the option `history`, and the model cannot
@@ -139,7 +139,7 @@ impl Memory {
             since: since.map(|since| since.argument("since")).transpose()?,
         };
         let query = query.into_core()?;
-        let versions = self.cancellation.within(|| self.core.history(&query))?;
+        let versions = self.core.history(&query)?;
         Ok(versions.into_iter().map(Version::from).collect())
     }
 
@@ -149,7 +149,7 @@ impl Memory {
     /// or its records are damaged. Throws `Store` if the store is broken.
     pub fn read_version(&self, id: MemdirText) -> Result<Vec<u8>, MemdirError> {
         let id = self::id("id", id)?;
-        Ok(self.cancellation.within(|| self.core.read_version(id))?)
+        Ok(self.core.read_version(id)?)
     }
 
     /// A unified diff from one version to another; empty if nothing differs. With null as the other one:
@@ -160,7 +160,7 @@ impl Memory {
     pub fn diff(&self, id: MemdirText, other: Option<MemdirText>) -> Result<String, MemdirError> {
         let id = self::id("id", id)?;
         let other = other.map(|other| self::id("other", other)).transpose()?;
-        Ok(self.cancellation.within(|| self.core.diff(id, other))?)
+        Ok(self.core.diff(id, other)?)
     }
 
     /// Writes the content of a version back, as a new version. A deleted file is made again where it was:
@@ -175,7 +175,7 @@ impl Memory {
     #[uniffi::method(default(overwrite = false))]
     pub fn restore(&self, id: MemdirText, overwrite: bool) -> Result<Restored, MemdirError> {
         let id = self::id("id", id)?;
-        Ok(self.cancellation.within(|| self.core.restore(id, overwrite))?.into())
+        Ok(self.core.restore(id, overwrite)?.into())
     }
 
     /// Takes back a change: every file that it changed becomes what it was before. `change` is the id of
@@ -196,7 +196,7 @@ impl Memory {
         let text = |name, text: Option<MemdirText>| text.map(|text| text.option(name)).transpose();
         let since = since.map(|since| since.argument("since")).transpose()?;
         let undo = Undo::of(text("change", change)?, since, text("actor", actor)?)?;
-        let restored = self.cancellation.within(|| undo.take_back(&self.core, dry_run))?;
+        let restored = undo.take_back(&self.core, dry_run)?;
         Ok(restored.into())
     }
 
@@ -207,7 +207,7 @@ impl Memory {
     #[uniffi::method(default(dry_run = false))]
     pub fn restore_all(&self, at: MemdirTime, dry_run: bool) -> Result<Restored, MemdirError> {
         let at = at.argument("at")?;
-        Ok(self.cancellation.within(|| self.core.restore_all(at, dry_run))?.into())
+        Ok(self.core.restore_all(at, dry_run)?.into())
     }
 
     /// Removes the content of a version from the history for good, wherever the history has it; with the
@@ -221,7 +221,7 @@ impl Memory {
         reason: MemdirText,
     ) -> Result<Option<String>, MemdirError> {
         let (id, reason) = (self::id("id", id)?, reason.option("reason")?);
-        let change = self.cancellation.within(|| self.core.redact(id, &reason))?;
+        let change = self.core.redact(id, &reason)?;
         Ok(change.as_ref().map(ToString::to_string))
     }
 
@@ -230,7 +230,7 @@ impl Memory {
     ///
     /// Throws `History` if the memory has no history or is read-only, `Store` if the store is broken.
     pub fn trim_history(&self) -> Result<i64, MemdirError> {
-        let trimmed = self.cancellation.within(|| self.core.trim_history())?;
+        let trimmed = self.core.trim_history()?;
         Ok(i64::try_from(trimmed).unwrap_or(i64::MAX))
     }
 }

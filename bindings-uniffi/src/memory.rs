@@ -27,8 +27,6 @@ use crate::store::Store;
 #[derive(uniffi::Object, Debug)]
 pub struct Memory {
     pub(crate) core: memdir::Memory,
-    /// Never cancelled, unless `cancelled_by` sets another one.
-    pub(crate) cancellation: memdir::Cancellation,
 }
 
 #[uniffi::export]
@@ -77,7 +75,7 @@ impl Memory {
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
-        Self { core: self.core.clone(), cancellation: cancellation.core().clone() }
+        self.core.cancelled_by(cancellation.core()).into()
     }
 
     /// Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
@@ -197,7 +195,7 @@ impl Memory {
         watch: Option<Arc<dyn ExpiryWatch>>,
     ) -> Result<Vec<Expired>, MemdirError> {
         let older_than = older_than.option("older_than")?;
-        self.cancellation.within(|| expiry::expire(&self.core, older_than, dry_run, watch))
+        expiry::expire(&self.core, older_than, dry_run, watch)
     }
 
     /// Calls `listener` with every change that a memory of this process makes on this store: commands, `clear` and
@@ -214,20 +212,20 @@ impl Memory {
     ///
     /// Throws `Store` if the store is broken.
     pub fn clear(&self) -> Result<(), MemdirError> {
-        self.cancellation.within(|| self.core.clear())?;
+        self.core.clear()?;
         Ok(())
     }
 }
 
 impl From<memdir::Memory> for Memory {
     fn from(core: memdir::Memory) -> Self {
-        Self { core, cancellation: memdir::Cancellation::new() }
+        Self { core }
     }
 }
 
 impl Memory {
     fn answer(&self, decoded: Decoded<'_>) -> memdir::Reply {
-        self.cancellation.within(|| self.core.execute_decoded(decoded))
+        self.core.execute_decoded(decoded)
     }
 
     /// A command with plain arguments.
@@ -236,7 +234,7 @@ impl Memory {
         name: &str,
         arguments: &[(&'static str, Value<'_>)],
     ) -> Result<Content, memdir::Error> {
-        self.cancellation.within(|| Arguments(arguments).execute(&self.core, name))
+        Arguments(arguments).execute(&self.core, name)
     }
 
     /// One that answers with text.

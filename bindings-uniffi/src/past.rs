@@ -59,8 +59,7 @@ impl Memory {
         let path = path_or_root(path)?;
         let limit = count("limit", limit)?;
         let query = grep_query(&query, regex, ignore_case)?;
-        let grep = || self.core.grep_history(&query, &path, limit);
-        let found = self.cancellation.within(grep)?;
+        let found = self.core.grep_history(&query, &path, limit)?;
         Ok(found.into_iter().map(HistoryMatch::from).collect())
     }
 
@@ -71,7 +70,7 @@ impl Memory {
     /// if the store is broken.
     pub fn resolve_id(&self, part: MemdirText) -> Result<String, MemdirError> {
         let part = part.option("part")?;
-        Ok(self.cancellation.within(|| self.core.resolve_id(&part))?.to_string())
+        Ok(self.core.resolve_id(&part)?.to_string())
     }
 
     /// The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
@@ -80,7 +79,7 @@ impl Memory {
     ///
     /// Throws `History` if the memory has no history, `Store` if the store is broken.
     pub fn export_history(&self) -> Result<Vec<u8>, MemdirError> {
-        Ok(self.cancellation.within(|| export(&self.core))?)
+        Ok(export(&self.core)?)
     }
 
     /// The files that there were at a time, in the order of their paths. A file that nobody changed since the history is
@@ -89,7 +88,7 @@ impl Memory {
     /// Throws `History` if the history does not reach back so far, or the memory has none; `Store` if the store is broken.
     pub fn files_at(&self, at: MemdirTime) -> Result<Vec<PastFile>, MemdirError> {
         let at = at.argument("at")?;
-        let files = self.cancellation.within(|| self.core.files_at(at))?;
+        let files = self.core.files_at(at)?;
         Ok(files.into_iter().map(PastFile::from).collect())
     }
 
@@ -102,7 +101,7 @@ impl Memory {
         at: MemdirTime,
     ) -> Result<Option<Vec<u8>>, MemdirError> {
         let (path, at) = (path.option("path")?, at.argument("at")?);
-        Ok(self.cancellation.within(|| self.core.read_at(&path, at))?)
+        Ok(self.core.read_at(&path, at)?)
     }
 }
 

@@ -28,7 +28,7 @@ impl Watch {
     /// Throws `Config` for a wrong duration, `Store` if the store is broken. The next call tells what this one could not.
     pub fn changes(&self, wait: MemdirDuration) -> Result<Option<Vec<Change>>, MemdirError> {
         let wait = wait.option("wait")?;
-        let changes = self.cancellation.within(|| self.core.changes(wait))?;
+        let changes = self.core.changes(&self.cancellation, wait)?;
         Ok(changes.map(|changes| changes.iter().map(Change::from).collect()))
     }
 
@@ -62,7 +62,7 @@ impl Memory {
     ) -> Result<Watch, MemdirError> {
         let path = path_or_root(path)?;
         let every = every.map(|every| every.option("every")).transpose()?;
-        let watch = self.cancellation.within(|| self.core.watch(&path, every))?;
-        Ok(Watch { core: watch.into(), cancellation: self.cancellation.clone() })
+        let watch = self.core.watch(&path, every)?;
+        Ok(Watch { core: watch.into(), cancellation: self.core.cancellation().clone() })
     }
 }

@@ -34,8 +34,8 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         "execute" => {
             let memory = MEMORIES.get(given.number(0))?;
             let decoded = decode(given.get(2), given.get(3).as_str());
-            let cancellation = given.cancellation(1);
-            Ok(answer::reply(cancellation.within(|| memory.execute_decoded(decoded))))
+            let memory = memory.cancelled_by(&given.cancellation(1));
+            Ok(answer::reply(memory.execute_decoded(decoded)))
         }
         "begin" => {
             let memory = MEMORIES.get(given.number(0))?;
@@ -71,7 +71,7 @@ fn finish(given: &Arguments) -> Result<Json, Failure> {
             other => Err(format!("it returned {other}, and neither nothing nor an object").into()),
         },
     };
-    let (reply, event) = given.cancellation(1).within(|| memory.finish(call, before));
+    let (reply, event) = memory.cancelled_by(&given.cancellation(1)).finish(call, before);
     let mut answer = answer::reply(reply);
     if let Some(event) = event {
         answer["event"] = answer::event(event);

@@ -18,7 +18,7 @@ use crate::options::{count, flag, string};
 /// The number of the memory, whether the call is cancelled, and the arguments as `native.d.cts` has them.
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?;
-    given.cancellation(1).within(|| carry_out(&memory, method, given))
+    carry_out(&memory.cancelled_by(&given.cancellation(1)), method, given)
 }
 
 fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, Failure> {

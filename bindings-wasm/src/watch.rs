@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir::SharedWatch;
+use memdir::{Cancellation, SharedWatch};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
@@ -20,12 +20,13 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
                 Json::Null => None,
                 _ => Some(given.given(3, "every", span)?),
             };
-            let watch = given.cancellation(1).within(|| memory.watch(&path, every))?;
+            let watch = memory.cancelled_by(&given.cancellation(1)).watch(&path, every)?;
             WATCHES.add(Arc::new(SharedWatch::from(watch))).into()
         }
         "isDue" => WATCHES.get(given.number(0))?.is_due().into(),
         "changes" => {
-            let changes = WATCHES.get(given.number(0))?.changes(Duration::ZERO)?;
+            let changes =
+                WATCHES.get(given.number(0))?.changes(&Cancellation::never(), Duration::ZERO)?;
             let shown = changes.into_iter().flatten().map(
                 |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
             );

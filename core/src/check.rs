@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::history::{HistoryError, Recorder, without_journal};
 use crate::path::{MemoryPath, ROOT};
 use crate::store::{
-    Durability, EntryKind, MOVING, NEW_DIRECTORY, Node, Problem, ProblemKind, Store, StoreError,
-    sort_by_path,
+    Cancellation, Context, Durability, EntryKind, InContext, MOVING, NEW_DIRECTORY, Node, Problem,
+    ProblemKind, Store, StoreError, sort_by_path,
 };
 
 /// What a [`check`] has read and found.
@@ -45,11 +45,25 @@ pub struct Checked {
 /// as the store lets it.
 ///
 /// # Errors
-/// The store fails before anything was read or found, or the check is [cancelled](crate::Cancellation).
+/// The store fails before anything was read or found.
 pub fn check(
     store: &Arc<dyn Store>,
     report: &mut dyn FnMut(Problem),
 ) -> Result<Checked, StoreError> {
+    check_unless(&Cancellation::never(), store, report)
+}
+
+/// As [`check`], until `cancellation` cancels it.
+///
+/// # Errors
+/// As [`check`], and [`StoreError::Cancelled`]: a check that is cancelled says nothing of the store.
+pub fn check_unless(
+    cancellation: &Cancellation,
+    store: &Arc<dyn Store>,
+    report: &mut dyn FnMut(Problem),
+) -> Result<Checked, StoreError> {
+    let context = &Context::new().cancelled_by(cancellation);
+    context.check()?;
     let mut problems = 0;
     // The store of a memory with a history inspects the same history.
     let mut damages = HashSet::new();
@@ -67,11 +81,12 @@ pub fn check(
     let mut failed = store.inspect(&mut counted).err();
     let mut versions = None;
     if failed.is_none() {
-        failed = history(store, &mut versions, &mut counted).err();
+        failed = history(context, store, &mut versions, &mut counted).err();
     }
     refuse_cancelled(failed.as_ref())?;
     let files = without_journal(Arc::clone(store));
-    let mut walk = Walk { store: &*files, report: &mut counted, checked: Checked::default() };
+    let files = InContext::new(&*files, context);
+    let mut walk = Walk { store: &files, report: &mut counted, checked: Checked::default() };
     let walked = walk.directory(&root);
     let checked = walk.checked;
     let has_begun = problems > 0 || checked.directories > 0;
@@ -97,6 +112,7 @@ fn refuse_cancelled(error: Option<&StoreError>) -> Result<(), StoreError> {
 
 /// Checks the history, and counts its versions, if there is one.
 fn history(
+    context: &Context,
     store: &Arc<dyn Store>,
     versions: &mut Option<u64>,
     report: &mut dyn FnMut(Problem),
@@ -104,7 +120,7 @@ fn history(
     if let Some(mounts) = store.mounts() {
         for (at, store) in mounts.stores() {
             let mut own = None;
-            let checked = history(&store, &mut own, &mut |mut problem| {
+            let checked = history(context, &store, &mut own, &mut |mut problem| {
                 if let Some(below) = problem.path.strip_prefix(ROOT) {
                     problem.path = format!("{at}{below}");
                 }
@@ -112,7 +128,7 @@ fn history(
             });
             *versions = own.map(|own| own + versions.unwrap_or(0)).or(*versions);
             match checked {
-                Err(error) if at.is_root() => return Err(error),
+                Err(error) if at.is_root() || error.is_cancelled() => return Err(error),
                 // A store that is out of reach is reported when it is read.
                 Ok(()) | Err(_) => {}
             }
@@ -120,17 +136,17 @@ fn history(
         return Ok(());
     }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    let read = recorder.reading().and_then(|reading| {
+    let read = recorder.reading(context).and_then(|reading| {
         if reading.is_empty() {
             return Ok(Vec::new());
         }
         *versions = Some(reading.versions() as u64);
-        Ok(recorder.check_history()?)
+        Ok(recorder.check_history(context)?)
     });
     let problems = match read {
         Ok(problems) => problems,
         // As with a file that cannot be read: it is one problem, unless nothing can be read.
-        Err(HistoryError::Store(error)) if store.list(&MemoryPath::root()).is_err() => {
+        Err(HistoryError::Store(error)) if store.list_in(context, &MemoryPath::root()).is_err() => {
             return Err(error);
         }
         Err(error) => vec![format!("the history: {error}")],
@@ -238,6 +254,7 @@ impl Walk<'_> {
             | StoreError::NotADirectory
             | StoreError::Symlink
             | StoreError::SpecialFile => Ok(()),
+            StoreError::Cancelled => Err(error),
             StoreError::Failed { .. } if self.store.list(&MemoryPath::root()).is_err() => {
                 Err(error)
             }

@@ -28,7 +28,6 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::cancel;
 use crate::error::Error;
 use crate::files;
 use crate::history::{HistoryId, Operation};
@@ -37,7 +36,7 @@ use crate::path::{Folding, MemoryPath};
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits::Reservation;
 use crate::reply;
-use crate::store::{Node, OnExisting, Store, StoreError};
+use crate::store::{InContext, Node, OnExisting, Store, StoreError};
 use crate::unit_of_work::UnitOfWork;
 
 /// What becomes of a file that is imported.
@@ -107,7 +106,7 @@ pub struct Planned {
 /// The plan of an import, from [`Memory::plan_import`]. It changes nothing. It reserves the room that its files need under the limits,
 /// so drop it before you write the files.
 pub struct ImportPlan<'m> {
-    store: &'m dyn Store,
+    store: InContext<'m>,
     policies: &'m Policies,
     overwrite: bool,
     folding: Folding,
@@ -129,7 +128,7 @@ enum ExistingEntry {
 }
 
 impl<'m> ImportPlan<'m> {
-    fn new(store: &'m dyn Store, policies: &'m Policies, overwrite: bool) -> Self {
+    fn new(store: InContext<'m>, policies: &'m Policies, overwrite: bool) -> Self {
         let (taken, parents, reservations) = (HashSet::new(), HashMap::new(), Vec::new());
         let folding = Folding::new(store.info().folds_case);
         Self { store, policies, overwrite, folding, taken, parents, reservations }
@@ -168,7 +167,7 @@ impl<'m> ImportPlan<'m> {
             ExistingEntry::File(_) | ExistingEntry::Nothing => {}
         }
         let overwrite = OnExisting::Overwrite;
-        let checked = self.policies.check_create(self.store, path, text, overwrite, || false);
+        let checked = self.policies.check_create(&self.store, path, text, overwrite, || false);
         let NewFile { text: written, reservation, .. } = match checked {
             Ok(new) => new,
             Err(error) => return refused(error),
@@ -190,9 +189,10 @@ impl<'m> ImportPlan<'m> {
     }
 
     fn found(&mut self, path: &MemoryPath) -> Result<ExistingEntry, StoreError> {
-        match self.store.open(path, 0) {
-            Ok(Node::Directory(_)) => Ok(ExistingEntry::Directory),
-            Ok(Node::File(..)) => self.store.read(path).map(ExistingEntry::File),
+        let opened = self.store.open(path, 0).map(|node| matches!(node, Node::File(..)));
+        match opened {
+            Ok(false) => Ok(ExistingEntry::Directory),
+            Ok(true) => self.store.read(path).map(ExistingEntry::File),
             Err(StoreError::NotFound | StoreError::NotADirectory) => {
                 let mut above = path.parent();
                 while let Some(directory) = above.filter(|above| !above.is_root()) {
@@ -238,7 +238,7 @@ impl Import<'_> {
     /// # Errors
     /// As [`Memory::write`]; with [`OnExisting::Error`] also if a file is there.
     pub fn write(&self, path: &MemoryPath, text: &str, existing: OnExisting) -> Result<(), Error> {
-        cancel::check().map_err(Error::Store)?;
+        self.0.context().check().map_err(Error::Store)?;
         if path.is_reserved() {
             return Err(reply::reserved_path(path));
         }

@@ -83,7 +83,7 @@ mod unit_of_work;
 
 pub use call::Call;
 pub use changes::{Change, ChangeKind, Subscription};
-pub use check::{Checked, check};
+pub use check::{Checked, check, check_unless};
 pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
@@ -93,7 +93,7 @@ pub use files::{
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
-pub(crate) use memdir_store::{cancel, error, process};
+pub(crate) use memdir_store::{error, process};
 pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::call::Call;
-use crate::cancel;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::error::{Error, HookError};
@@ -18,7 +17,7 @@ use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
-use crate::store::{Mutation, ReadOnly, Store, StoreError, open_store};
+use crate::store::{Cancellation, InContext, Mutation, ReadOnly, Store, StoreError, open_store};
 use crate::trace;
 
 mod files;
@@ -51,6 +50,7 @@ pub struct Memory {
     hooks: Option<Installed>,
     history: Option<Arc<Recorder>>,
     actor: Option<Arc<str>>,
+    cancellation: Cancellation,
 }
 
 impl std::fmt::Debug for Memory {
@@ -105,6 +105,7 @@ impl Memory {
             hooks: None,
             history,
             actor,
+            cancellation: Cancellation::never(),
         }
     }
 
@@ -132,9 +133,28 @@ impl Memory {
         &self.store
     }
 
-    /// The store and the policies.
-    pub(crate) fn parts(&self) -> (&dyn Store, &Policies) {
-        (&*self.store, &self.policies)
+    /// The same memory, whose calls `cancellation` cancels: commands and all other methods. It replaces an earlier one.
+    ///
+    /// [`Cancellation`] has an example.
+    #[must_use]
+    pub fn cancelled_by(&self, cancellation: &Cancellation) -> Self {
+        Self { cancellation: cancellation.clone(), ..self.clone() }
+    }
+
+    /// What cancels the calls of this memory.
+    #[must_use]
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// The store for a call, and the policies.
+    pub(crate) fn parts(&self) -> (InContext<'_>, &Policies) {
+        (self.in_context(), &self.policies)
+    }
+
+    /// The store for a call, whose methods end when the call is cancelled.
+    fn in_context(&self) -> InContext<'_> {
+        InContext::new(&*self.store, &self.context())
     }
 
     /// The options in force.
@@ -293,7 +313,7 @@ impl Memory {
     ) -> (Result<Content, Error>, Option<Event>) {
         let (result, event) = call.execute(&self.policies, |command| {
             // The caller may have gone away while the call waited for a thread or a hook.
-            if let Err(cancelled) = cancel::check() {
+            if let Err(cancelled) = self.cancellation.check() {
                 return (Err(Error::Store(cancelled)), None);
             }
             self.expire_first();

@@ -10,11 +10,12 @@ use crate::changes::{self, Change, ChangeKind};
 use crate::history::{HistoryError, HistoryId, Operation, Restored, RestoredFile};
 use crate::path::MemoryPath;
 use crate::policies::Policies;
-use crate::store::{Context, Mutation, Store, StoreError};
+use crate::store::{Context, InContext, Mutation, Store, StoreError};
 
 /// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
     store: &'m Arc<dyn Store>,
+    in_context: InContext<'m>,
     policies: &'m Policies,
     context: Context,
     /// What was changed, in this order. Empty while no store is observed.
@@ -23,11 +24,13 @@ pub(crate) struct UnitOfWork<'m> {
 
 impl<'m> UnitOfWork<'m> {
     pub(crate) fn new(store: &'m Arc<dyn Store>, policies: &'m Policies, context: Context) -> Self {
-        Self { store, policies, context, changes: RefCell::default() }
+        let in_context = InContext::new(&**store, &context);
+        Self { store, in_context, policies, context, changes: RefCell::default() }
     }
 
-    pub(crate) fn store(&self) -> &'m dyn Store {
-        &**self.store
+    /// The store, whose methods end when the call is cancelled.
+    pub(crate) fn store(&self) -> &InContext<'m> {
+        &self.in_context
     }
 
     pub(crate) fn policies(&self) -> &'m Policies {

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::timeline::FileState;
-use memdir_store::StoreError;
+use memdir_store::{Context, StoreError};
 
 impl Recorder {
     /// What is wrong with the history, in a few words each.
-    pub fn check_history(&self) -> Result<Vec<String>, StoreError> {
-        let reading = match self.reading() {
+    pub fn check_history(&self, context: &Context) -> Result<Vec<String>, StoreError> {
+        let reading = match self.reading(context) {
             Ok(reading) => reading,
             Err(HistoryError::Store(error)) => return Err(error),
             Err(error) => return Ok(vec![error.to_string()]),
@@ -20,9 +20,9 @@ impl Recorder {
             snapshot.damaged.iter().map(|damage| format!("the history: {damage}")).collect();
         // What one record has lost, others may still lead to.
         for stored in &snapshot.records {
-            if let Err(error) = self.journal.read(stored) {
+            if let Err(error) = self.journal.read(context, stored) {
                 // It may have been removed for its age just now.
-                if self.index().reload(&*self.journal).is_ok()
+                if self.index().reload(context, &*self.journal).is_ok()
                     && !self.index().records().any(|now| now.header.id == stored.header.id)
                 {
                     continue;

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::error::HistoryError;
 use super::journal::{Journal, Stored};
 use super::record::{ContentId, Digest, KeptSplice, Record};
-use memdir_store::StoreError;
+use memdir_store::{Context, StoreError};
 
 /// How a content can be come by.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,7 @@ impl Contents {
     /// The content. `live` reads it from a file that has it, if there is one.
     pub(super) fn read(
         &self,
+        context: &Context,
         records: &[&Stored],
         journal: &dyn Journal,
         wanted: ContentId,
@@ -64,7 +65,7 @@ impl Contents {
             let mut content = match start {
                 Start::Live(content) => content,
                 Start::Whole { record, content } => {
-                    match whole(journal, records[record], content) {
+                    match whole(context, journal, records[record], content) {
                         Ok(content) => content,
                         Err(error) => {
                             broken.insert(record);
@@ -76,7 +77,7 @@ impl Contents {
             };
             let mut is_broken = false;
             for (record, splice, is_undone) in ways {
-                match applied(journal, records[record], &splice, is_undone, content) {
+                match applied(context, journal, records[record], &splice, is_undone, content) {
                     Ok(next) => content = next,
                     Err(error) => {
                         broken.insert(record);
@@ -146,22 +147,24 @@ enum Start {
 
 /// A record's whole content; the error is `None` if the record is damaged.
 fn whole(
+    context: &Context,
     journal: &dyn Journal,
     stored: &Stored,
     content: ContentId,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record: Record = journal.read(stored).map_err(Some)?;
+    let record: Record = journal.read(context, stored).map_err(Some)?;
     record.whole(content).map(<[u8]>::to_vec).ok_or(None)
 }
 
 fn applied(
+    context: &Context,
     journal: &dyn Journal,
     stored: &Stored,
     splice: &KeptSplice,
     is_undone: bool,
     mut content: Vec<u8>,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record = journal.read(stored).map_err(Some)?;
+    let record = journal.read(context, stored).map_err(Some)?;
     let (removed, inserted) = record.splice(splice).ok_or(None)?;
     let (there, instead) = if is_undone { (inserted, removed) } else { (removed, inserted) };
     let start = usize::try_from(splice.at).map_err(|_| None)?;

@@ -18,7 +18,7 @@ impl Recorder {
         let operation = context.operation(operation);
         let mut record = self.record(context)?;
         for path in files {
-            let bytes = match self.store.read(path) {
+            let bytes = match self.store.read_in(context, path) {
                 Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
                 // What cannot be kept is not deleted.
                 read => read.map_err(StoreError::unchanged)?,
@@ -54,7 +54,7 @@ impl Recorder {
         for hidden in files {
             // The store refuses what cannot be moved, and says why.
             let Ok(path) = hidden.moved(from, to) else { continue };
-            let bytes = self.store.read(hidden)?;
+            let bytes = self.store.read_in(context, hidden)?;
             let content = ContentId::of(&bytes);
             record.keep(content, &bytes);
             record.header.rows.push(Row {
@@ -75,12 +75,16 @@ impl Recorder {
 
     /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
     /// would be deleted or moved without a record.
-    pub(super) fn files_at(&self, path: &MemoryPath) -> Result<Vec<MemoryPath>, StoreError> {
-        match self.store.open(path, 0) {
+    pub(super) fn files_at(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<Vec<MemoryPath>, StoreError> {
+        match self.store.open_in(context, path, 0) {
             Ok(Node::File(..)) => Ok(vec![path.clone()]),
             Ok(Node::Directory(_)) => {
                 let mut files = Vec::new();
-                self.files_below(path, &mut files)?;
+                self.files_below(context, path, &mut files)?;
                 files.sort_unstable();
                 Ok(files)
             }
@@ -92,10 +96,11 @@ impl Recorder {
 
     fn files_below(
         &self,
+        context: &Context,
         directory: &MemoryPath,
         files: &mut Vec<MemoryPath>,
     ) -> Result<(), StoreError> {
-        let entries = match self.store.list(directory) {
+        let entries = match self.store.list_in(context, directory) {
             // Gone meanwhile.
             Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
             listed => listed?,
@@ -104,7 +109,7 @@ impl Recorder {
             if entry.is_file() {
                 files.push(entry.path);
             } else {
-                self.files_below(&entry.path, files)?;
+                self.files_below(context, &entry.path, files)?;
             }
         }
         Ok(())
@@ -117,7 +122,7 @@ impl Recorder {
         directory: &MemoryPath,
         changed: &mut bool,
     ) -> Result<(), StoreError> {
-        let listed = self.store.list(directory).map_err(StoreError::unchanged)?;
+        let listed = self.store.list_in(context, directory).map_err(StoreError::unchanged)?;
         for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
             match self.store.mutate(context, Mutation::Delete { path: &entry.path }) {
                 Ok(_) => *changed = true,

@@ -5,8 +5,8 @@ use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use crate::text_diff::unified_diff;
-use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
 
 /// What stands for a file that is not there.
 const NOTHING: &str = "/dev/null";
@@ -17,17 +17,22 @@ impl Recorder {
     /// # Errors
     /// [`HistoryError::Unknown`], [`HistoryError::NoContent`], [`HistoryError::Redacted`], [`HistoryError::Damaged`],
     /// [`HistoryError::Store`].
-    pub fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
-        let snapshot = self.snapshot()?;
+    pub fn read_version(&self, context: &Context, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
+        let snapshot = self.snapshot(context)?;
         match snapshot.timeline.find(id) {
-            Some(number) => self.content_of(&snapshot, number),
+            Some(number) => self.content_of(context, &snapshot, number),
             None => Err(HistoryError::Unknown(id.to_string())),
         }
     }
 
     /// From one version to another; without another, what the change of the version did to the file.
-    pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
-        let snapshot = self.snapshot()?;
+    pub fn diff(
+        &self,
+        context: &Context,
+        one: HistoryId,
+        other: Option<HistoryId>,
+    ) -> Result<String, HistoryError> {
+        let snapshot = self.snapshot(context)?;
         let find = |id: HistoryId| {
             snapshot.timeline.find(id).ok_or_else(|| HistoryError::Unknown(id.to_string()))
         };
@@ -38,14 +43,15 @@ impl Recorder {
                 (snapshot.timeline.moments[number].earlier, number)
             }
         };
-        let (old_path, old) = self.side(&snapshot, from)?;
-        let (path, new) = self.side(&snapshot, Some(to))?;
+        let (old_path, old) = self.side(context, &snapshot, from)?;
+        let (path, new) = self.side(context, &snapshot, Some(to))?;
         Ok(unified(old_path.as_ref(), &old, path.as_ref(), &new))
     }
 
     /// The path and the content of one side of a diff.
     fn side(
         &self,
+        context: &Context,
         snapshot: &Snapshot,
         number: Option<usize>,
     ) -> Result<(Option<MemoryPath>, Vec<u8>), HistoryError> {
@@ -53,7 +59,7 @@ impl Recorder {
         let moment = &snapshot.timeline.moments[number];
         match moment.state {
             FileState::Gone => Ok((None, Vec::new())),
-            _ => Ok((Some(moment.path.clone()), self.content_of(snapshot, number)?)),
+            _ => Ok((Some(moment.path.clone()), self.content_of(context, snapshot, number)?)),
         }
     }
 }

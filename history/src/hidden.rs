@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::recorder::Recorder;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
+use memdir_store::{Context, Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
 
 /// The store without the files that hold its history, which some stores keep among the files of the memory. Use it in a program that
 /// lists, copies or exports what a memory shows. The history does not record what is written through it.
@@ -40,20 +40,25 @@ impl Layer for Hiding {
         &*self.0.store
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        Layer::read(&self.0, path)
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        Layer::read_in(&self.0, context, path)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        Layer::list(&self.0, path)
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        Layer::list_in(&self.0, context, path)
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        Layer::open(&self.0, path, depth)
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        Layer::open_in(&self.0, context, path, depth)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        Layer::files(&self.0, visit)
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        Layer::files_in(&self.0, context, visit)
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {

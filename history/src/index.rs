@@ -7,8 +7,7 @@ use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::Extent;
-use memdir_store::HistoryId;
-use memdir_store::StoreError;
+use memdir_store::{Context, HistoryId, StoreError};
 
 #[derive(Default)]
 pub(super) struct Index {
@@ -25,16 +24,24 @@ pub(super) struct Index {
 
 impl Index {
     /// Looks at what is new in the journal.
-    pub(super) fn refresh(&mut self, journal: &dyn Journal) -> Result<(), StoreError> {
-        journal.load(&mut self.loaded)?;
+    pub(super) fn refresh(
+        &mut self,
+        context: &Context,
+        journal: &dyn Journal,
+    ) -> Result<(), StoreError> {
+        journal.load(context, &mut self.loaded)?;
         self.count();
         Ok(())
     }
 
     /// As [`refresh`](Self::refresh), from the beginning: others rewrote the journal meanwhile.
-    pub(super) fn reload(&mut self, journal: &dyn Journal) -> Result<(), StoreError> {
+    pub(super) fn reload(
+        &mut self,
+        context: &Context,
+        journal: &dyn Journal,
+    ) -> Result<(), StoreError> {
         self.loaded.start_anew();
-        self.refresh(journal)
+        self.refresh(context, journal)
     }
 
     fn count(&mut self) {

@@ -41,10 +41,10 @@ pub(super) trait Journal: Send + Sync {
     }
 
     /// Adds the headers of the records that `loaded` does not have yet; starts anew if the journal was rewritten.
-    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError>;
+    fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError>;
 
     /// A whole record.
-    fn read(&self, stored: &Stored) -> Result<Record, StoreError>;
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError>;
 
     /// Replaces or removes records, while nobody appends any. What `change` returns stands for the record; `None`
     /// removes it.

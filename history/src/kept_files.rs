@@ -9,7 +9,7 @@ use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, OnExisting, Store, StoreError};
+use memdir_store::{Context, Mutation, OnExisting, Store, StoreError};
 
 /// The reserved name.
 pub(super) const NAME: &str = ".memdir-history";
@@ -42,8 +42,8 @@ impl KeptFiles {
         directory().join(&id.to_string()).map_err(|_| StoreError::NameTooLong)
     }
 
-    fn record(&self, path: &MemoryPath) -> Result<Record, StoreError> {
-        Record::from_bytes(&self.store.read(path)?).map_err(damaged)
+    fn record(&self, context: &Context, path: &MemoryPath) -> Result<Record, StoreError> {
+        Record::from_bytes(&self.store.read_in(context, path)?).map_err(damaged)
     }
 }
 
@@ -52,10 +52,11 @@ fn damaged(error: Damaged) -> StoreError {
 }
 
 impl Journal for KeptFiles {
-    fn append(&self, _: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+    fn append(&self, context: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
         let path = Self::path(record.header.id)?;
-        self.store.write_unique(&path, &bytes)?;
+        let write = Mutation::WriteUnique { path: &path, content: &bytes };
+        self.store.mutate(&context.separate(), write)?;
         Ok(Appended { at: None, len: bytes.len() as u64, file: None })
     }
 
@@ -64,6 +65,7 @@ impl Journal for KeptFiles {
         false
     }
 
+    /// Also if the call is cancelled.
     fn withdraw(&self, _: &Context, id: HistoryId) -> Result<(), StoreError> {
         match self.store.delete(&Self::path(id)?) {
             Err(StoreError::NotFound) => Ok(()),
@@ -71,8 +73,8 @@ impl Journal for KeptFiles {
         }
     }
 
-    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
-        let listed = match self.store.list(&directory()) {
+    fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
+        let listed = match self.store.list_in(context, &directory()) {
             Err(StoreError::NotFound) => Vec::new(),
             listed => listed?,
         };
@@ -91,8 +93,9 @@ impl Journal for KeptFiles {
         let known: std::collections::HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
         for (id, path) in there.into_iter().filter(|(id, _)| !known.contains(id)) {
-            let bytes = match self.store.read(path) {
+            let bytes = match self.store.read_in(context, path) {
                 Err(StoreError::NotFound) => continue,
+                Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(error) if error.is_failure() => {
                     loaded.damaged.push(format!("the record {id}"));
                     continue;
@@ -111,16 +114,16 @@ impl Journal for KeptFiles {
         Ok(())
     }
 
-    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
-        self.record(&Self::path(stored.header.id)?)
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+        self.record(context, &Self::path(stored.header.id)?)
     }
 
     fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
-        self.load(&mut loaded)?;
+        self.load(&Context::new(), &mut loaded)?;
         for stored in &loaded.records {
             let path = Self::path(stored.header.id)?;
-            let record = match self.record(&path) {
+            let record = match self.record(&Context::new(), &path) {
                 // Withdrawn meanwhile, or damaged: it cannot be read anyway.
                 Err(_) => continue,
                 Ok(record) => record,

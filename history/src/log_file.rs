@@ -171,7 +171,7 @@ impl Journal for LogFile {
         written.map(drop).map_err(Self::failed("writing the history"))
     }
 
-    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+    fn load(&self, _: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let failed = Self::failed("reading the history");
         let file = match File::open(self.log()) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -219,7 +219,7 @@ impl Journal for LogFile {
         Ok(())
     }
 
-    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
+    fn read(&self, _: &Context, stored: &Stored) -> Result<Record, StoreError> {
         let failed = Self::failed("reading the history");
         let mut file = File::open(self.log()).map_err(&failed)?;
         file.seek(SeekFrom::Start(stored.at)).map_err(&failed)?;
@@ -237,7 +237,7 @@ impl Journal for LogFile {
         let failed = Self::failed("rewriting the history");
         let _alone = LogWriter::alone(&self.directory, self.durability).map_err(&failed)?;
         let mut loaded = Loaded::default();
-        self.load(&mut loaded)?;
+        self.load(&Context::new(), &mut loaded)?;
         let (new, log) = (self.directory.join("log.new"), self.log());
         let mut options = OpenOptions::new();
         let file = private(options.write(true).create(true).truncate(true)).open(&new);
@@ -254,7 +254,7 @@ impl Journal for LogFile {
                     continue;
                 }
                 // What is damaged is left out: it cannot be read anyway, and may hold what is to be removed.
-                let Ok(record) = self.read(stored) else { continue };
+                let Ok(record) = self.read(&Context::new(), stored) else { continue };
                 if let Some(mut record) = change(record)? {
                     // It stands for itself from now on: the notes about it are left out.
                     if loaded.confirmed.contains(&stored.header.id) {

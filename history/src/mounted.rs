@@ -188,11 +188,11 @@ impl Journal for MountedJournals {
         Err(only_by_the_parts())
     }
 
-    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+    fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let mut extents = Vec::new();
         for part in &*self.parts {
             let mut index = part.recorder.index();
-            index.refresh(&*part.recorder.journal)?;
+            index.refresh(context, &*part.recorder.journal)?;
             extents.push(index.extent());
         }
         let mut state = self.state();
@@ -219,10 +219,10 @@ impl Journal for MountedJournals {
         Ok(())
     }
 
-    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
         let found = self.state().records.get(&stored.header.id).cloned();
         let (part, own) = found.ok_or(StoreError::NotFound)?;
-        let record = self.parts[part].recorder.journal.read(&own)?;
+        let record = self.parts[part].recorder.journal.read(context, &own)?;
         Ok(Record { header: (*stored.header).clone(), ..record })
     }
 
@@ -232,7 +232,9 @@ impl Journal for MountedJournals {
         for part in self.parts.iter().filter(|part| part.recorder.store.info().is_read_only) {
             let stored: Vec<Stored> = part.recorder.index().records().cloned().collect();
             for stored in &stored {
-                let Ok(record) = part.recorder.journal.read(stored) else { continue };
+                let Ok(record) = part.recorder.journal.read(&Context::new(), stored) else {
+                    continue;
+                };
                 if change(record.clone())?.as_ref() != Some(&record) {
                     return Err(StoreError::ReadOnly);
                 }
@@ -240,7 +242,7 @@ impl Journal for MountedJournals {
         }
         for (_, part) in self.writable() {
             part.recorder.journal.rewrite(change)?;
-            part.recorder.index().reload(&*part.recorder.journal)?;
+            part.recorder.index().reload(&Context::new(), &*part.recorder.journal)?;
         }
         Ok(())
     }

@@ -24,19 +24,24 @@ impl Noted {
         self.store.notes().ok_or_else(|| damaged(Damaged))
     }
 
-    fn record(&self, number: i64, len: u64) -> Result<Record, StoreError> {
-        let bytes = self.notes()?.read(number, 0, len)?.ok_or_else(|| damaged(Damaged))?;
+    fn record(&self, context: &Context, number: i64, len: u64) -> Result<Record, StoreError> {
+        let bytes = self.notes()?.read(context, number, 0, len)?.ok_or_else(|| damaged(Damaged))?;
         Record::from_bytes(&bytes).map_err(damaged)
     }
 
-    fn header_bytes(&self, listed: &Listed) -> Result<(Prefix, Vec<u8>), StoreError> {
+    fn header_bytes(
+        &self,
+        context: &Context,
+        listed: &Listed,
+    ) -> Result<(Prefix, Vec<u8>), StoreError> {
         let prefix = Prefix::read(&listed.head).map_err(damaged)?;
         let end = PREFIX + prefix.header;
         if end <= HEAD {
             let header = listed.head.get(PREFIX..end).ok_or_else(|| damaged(Damaged))?;
             return Ok((prefix, header.to_vec()));
         }
-        let read = self.notes()?.read(listed.number, PREFIX as u64, prefix.header as u64)?;
+        let read =
+            self.notes()?.read(context, listed.number, PREFIX as u64, prefix.header as u64)?;
         Ok((prefix, read.ok_or_else(|| damaged(Damaged))?))
     }
 }
@@ -76,18 +81,19 @@ impl Journal for Noted {
         context.take_note();
     }
 
-    fn load(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+    fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let after = i64::try_from(loaded.end).unwrap_or(0);
-        for listed in self.notes()?.list(after)? {
+        for listed in self.notes()?.list(context, after)? {
             let number = u64::try_from(listed.number).unwrap_or(0);
             let header = self
-                .header_bytes(&listed)
+                .header_bytes(context, &listed)
                 .and_then(|(prefix, header)| prefix.header(&header).map_err(damaged));
             match header {
                 Ok(header) => {
                     loaded.confirmed.insert(header.id);
                     loaded.add(header, number, listed.len);
                 }
+                Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(_) => loaded.damaged.push(format!("the record number {number}")),
             }
             loaded.end = number;
@@ -95,16 +101,18 @@ impl Journal for Noted {
         Ok(())
     }
 
-    fn read(&self, stored: &Stored) -> Result<Record, StoreError> {
-        let record = self.record(i64::try_from(stored.at).unwrap_or(-1), stored.len)?;
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+        let record = self.record(context, i64::try_from(stored.at).unwrap_or(-1), stored.len)?;
         if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
     }
 
     fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
         let mut gone = Vec::new();
-        for listed in self.notes()?.list(0)? {
+        for listed in self.notes()?.list(&Context::new(), 0)? {
             // What is damaged cannot be read anyway.
-            let Ok(record) = self.record(listed.number, listed.len) else { continue };
+            let Ok(record) = self.record(&Context::new(), listed.number, listed.len) else {
+                continue;
+            };
             match change(record.clone())? {
                 None => gone.push(listed.number),
                 Some(new) if new == record => {}

@@ -9,8 +9,8 @@ use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
-use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
 use memdir_store::{Layer, Node};
 
 /// A file as it was at a time.
@@ -30,8 +30,12 @@ pub struct PastFile {
 
 impl Recorder {
     /// The files that there were at a time, sorted by their paths.
-    pub fn past_files(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
-        let snapshot = self.snapshot()?;
+    pub fn past_files(
+        &self,
+        context: &Context,
+        at: SystemTime,
+    ) -> Result<Vec<PastFile>, HistoryError> {
+        let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let mut files = Vec::new();
         for number in snapshot.there_at(at)? {
@@ -40,10 +44,12 @@ impl Recorder {
                 FileState::Content(content) if timeline.redaction(content).is_some() => None,
                 FileState::Content(content) => Some(content.size),
                 // Moved with its directory, and there since.
-                _ if timeline.is_latest(number) => match self.store.open(&moment.path, 0) {
-                    Ok(Node::File(size, _)) => Some(size),
-                    _ => None,
-                },
+                _ if timeline.is_latest(number) => {
+                    match self.store.open_in(context, &moment.path, 0) {
+                        Ok(Node::File(size, _)) => Some(size),
+                        _ => None,
+                    }
+                }
                 _ => None,
             };
             // What was there before the history began has no time in it.
@@ -53,7 +59,7 @@ impl Recorder {
         }
         let known: HashSet<MemoryPath> =
             files.iter().map(|file| snapshot.folding.key(&file.path).into_owned()).collect();
-        Layer::files(self, &mut |entry| {
+        Layer::files_in(self, context, &mut |entry| {
             let key = snapshot.folding.key(&entry.path);
             let is_known = timeline.live.contains_key(&*key) || known.contains(&*key);
             if let (false, memdir_store::EntryKind::File(size)) = (is_known, entry.kind)
@@ -70,20 +76,21 @@ impl Recorder {
     /// What a file held at a time; `None` if it was not there.
     pub fn read_at(
         &self,
+        context: &Context,
         path: &MemoryPath,
         at: SystemTime,
     ) -> Result<Option<Vec<u8>>, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let wanted = snapshot.folding.key(path);
         let is_it = |other: &MemoryPath| snapshot.folding.key(other) == wanted;
         let moments = &snapshot.timeline.moments;
         let there = snapshot.there_at(at)?;
         if let Some(number) = there.into_iter().find(|number| is_it(&moments[*number].path)) {
-            return self.content_of(&snapshot, number).map(Some);
+            return self.content_of(context, &snapshot, number).map(Some);
         }
-        let unknown = self.past_files(at)?.into_iter().find(|file| is_it(&file.path));
+        let unknown = self.past_files(context, at)?.into_iter().find(|file| is_it(&file.path));
         match unknown {
-            Some(file) => Ok(Some(self.store.read(&file.path)?)),
+            Some(file) => Ok(Some(self.store.read_in(context, &file.path)?)),
             None => Ok(None),
         }
     }

@@ -6,8 +6,8 @@ use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::version::Version;
-use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
 
 /// Which versions `Memory::history` returns, newest first. The default is all.
 ///
@@ -49,14 +49,18 @@ impl Recorder {
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
-    pub fn versions(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
+    pub fn versions(
+        &self,
+        context: &Context,
+        query: &HistoryQuery,
+    ) -> Result<Vec<Version>, HistoryError> {
         let path = match &query.path {
             None => None,
             Some(path) => {
                 Some(MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.clone()))?)
             }
         };
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let end = match query.before {
             None => timeline.moments.len(),

@@ -16,7 +16,7 @@ use super::timeline::FileState;
 use super::version::Version;
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Durability, Store};
+use memdir_store::{Cancellation, Context, Durability, Store};
 
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;
@@ -27,6 +27,7 @@ const KEPT: usize = 64 << 20;
 pub struct HistorySnapshot<'r> {
     pub(super) recorder: &'r Recorder,
     pub(super) snapshot: Arc<Snapshot>,
+    cancellation: Cancellation,
     kept: Mutex<Kept>,
 }
 
@@ -41,30 +42,36 @@ impl Recorder {
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
-    pub fn reading(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
-        Ok(HistorySnapshot { recorder: self, snapshot: self.snapshot()?, kept: Mutex::default() })
+    pub fn reading(&self, context: &Context) -> Result<HistorySnapshot<'_>, HistoryError> {
+        let (snapshot, cancellation) = (self.snapshot(context)?, context.cancellation().clone());
+        Ok(HistorySnapshot { recorder: self, snapshot, cancellation, kept: Mutex::default() })
     }
 }
 
 impl HistorySnapshot<'_> {
+    /// Reading it ends when the call is cancelled that made it.
+    fn context(&self) -> Context {
+        Context::new().cancelled_by(&self.cancellation)
+    }
+
     pub(super) fn content(&self, wanted: ContentId) -> Result<Arc<Vec<u8>>, HistoryError> {
         if let Some(content) = self.kept(wanted.sha256) {
             return Ok(content);
         }
-        let snapshot = &*self.snapshot;
+        let (snapshot, context) = (&*self.snapshot, &self.context());
         let records: Vec<&Stored> = snapshot.records.iter().collect();
         let journal = &*self.recorder.journal;
-        let read = snapshot.contents.read(&records, journal, wanted, &mut |digest| {
+        let read = snapshot.contents.read(context, &records, journal, wanted, &mut |digest| {
             if let Some(content) = self.kept(digest) {
                 return Some(content.to_vec());
             }
-            let content = self.recorder.found_content(snapshot.holders.get(&digest)?)?;
+            let content = self.recorder.found_content(context, snapshot.holders.get(&digest)?)?;
             (Digest::of(&content) == digest).then_some(content)
         });
         let content = match read {
             Ok(content) => content,
             // Somebody may have rewritten the journal meanwhile.
-            Err(_) => self.recorder.content(snapshot, wanted)?,
+            Err(_) => self.recorder.content(context, snapshot, wanted)?,
         };
         let content = Arc::new(content);
         self.keep(wanted.sha256, &content);
@@ -89,8 +96,8 @@ impl HistorySnapshot<'_> {
 
 impl Recorder {
     /// What a file holds, if it can be read.
-    fn found_content(&self, path: &MemoryPath) -> Option<Vec<u8>> {
-        self.store.read(path).ok()
+    fn found_content(&self, context: &Context, path: &MemoryPath) -> Option<Vec<u8>> {
+        self.store.read_in(context, path).ok()
     }
 }
 
@@ -107,7 +114,7 @@ impl Recorder {
 /// [`HistoryError::Store`].
 pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    Ok(!recorder.reading()?.is_empty())
+    Ok(!recorder.reading(&Context::new())?.is_empty())
 }
 
 /// A version, for a caller that goes through all of them.
@@ -148,7 +155,7 @@ impl HistorySnapshot<'_> {
             FileState::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
                 self.content(*content)
             }
-            _ => self.recorder.content_of(&self.snapshot, number).map(Arc::new),
+            _ => self.recorder.content_of(&self.context(), &self.snapshot, number).map(Arc::new),
         }
     }
 }

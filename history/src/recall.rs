@@ -11,15 +11,15 @@ use super::recorder::Recorder;
 use super::settle::PathState;
 use super::snapshot::Snapshot;
 use super::timeline::{FileState, Timeline};
-use memdir_store::StoreError;
 use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, StoreError};
 
 impl Recorder {
     /// The history as it is now.
-    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, HistoryError> {
+    pub(super) fn snapshot(&self, context: &Context) -> Result<Arc<Snapshot>, HistoryError> {
         let (records, confirmed, damaged, extent) = {
             let mut index = self.index();
-            index.refresh(&*self.journal)?;
+            index.refresh(context, &*self.journal)?;
             let extent = index.extent();
             if let Some((of, snapshot)) = &*self.last_snapshot()
                 && *of == extent
@@ -35,7 +35,7 @@ impl Recorder {
         let (mut broken, mut found) = (None, HashMap::new());
         let timeline = Timeline::new(&borrowed, &confirmed, folding, &mut |path| {
             *found.entry(path.clone()).or_insert_with(|| {
-                self.found(path).unwrap_or_else(|error| {
+                self.found(context, path).unwrap_or_else(|error| {
                     broken = Some(error);
                     PathState::Unknown
                 })
@@ -62,8 +62,12 @@ impl Recorder {
     }
 
     /// What is at a path now.
-    pub(super) fn found(&self, path: &MemoryPath) -> Result<PathState, StoreError> {
-        match self.store.read(path) {
+    pub(super) fn found(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<PathState, StoreError> {
+        match self.store.read_in(context, path) {
             Ok(content) => Ok(PathState::File(Digest::of(&content))),
             Err(StoreError::PermissionDenied) => Ok(PathState::Unknown),
             Err(error) if error.is_failure() => Err(error),
@@ -74,30 +78,37 @@ impl Recorder {
     /// A content of the history.
     pub(super) fn content(
         &self,
+        context: &Context,
         snapshot: &Snapshot,
         wanted: ContentId,
     ) -> Result<Vec<u8>, HistoryError> {
-        let read = self.computed(snapshot, wanted);
+        let read = self.computed(context, snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
             // Somebody may have rewritten the journal since it was loaded: the records are elsewhere then.
-            self.index().reload(&*self.journal)?;
-            return self.computed(&*self.snapshot()?, wanted);
+            self.index().reload(context, &*self.journal)?;
+            return self.computed(context, &*self.snapshot(context)?, wanted);
         }
         read
     }
 
-    fn computed(&self, snapshot: &Snapshot, wanted: ContentId) -> Result<Vec<u8>, HistoryError> {
+    fn computed(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        wanted: ContentId,
+    ) -> Result<Vec<u8>, HistoryError> {
         let records: Vec<&Stored> = snapshot.records.iter().collect();
         let last = snapshot.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let content = snapshot.contents.read(&records, &*self.journal, wanted, &mut |digest| {
-            if let Some((of, content)) = &last
-                && *of == digest
-            {
-                return Some(content.clone());
-            }
-            let content = self.store.read(snapshot.holders.get(&digest)?).ok()?;
-            (Digest::of(&content) == digest).then_some(content)
-        })?;
+        let content =
+            snapshot.contents.read(context, &records, &*self.journal, wanted, &mut |digest| {
+                if let Some((of, content)) = &last
+                    && *of == digest
+                {
+                    return Some(content.clone());
+                }
+                let content = self.store.read_in(context, snapshot.holders.get(&digest)?).ok()?;
+                (Digest::of(&content) == digest).then_some(content)
+            })?;
         *snapshot.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((wanted.sha256, content.clone()));
         Ok(content)
@@ -106,6 +117,7 @@ impl Recorder {
     /// The content that a version left.
     pub(super) fn content_of(
         &self,
+        context: &Context,
         snapshot: &Snapshot,
         number: usize,
     ) -> Result<Vec<u8>, HistoryError> {
@@ -113,12 +125,12 @@ impl Recorder {
         match &moment.state {
             FileState::Content(content) => match snapshot.timeline.redaction(*content) {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
-                None => self.content(snapshot, *content),
+                None => self.content(context, snapshot, *content),
             },
             FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
             // It was moved with its directory, and nobody has changed it since: the file has it.
             FileState::Unread if snapshot.timeline.is_latest(number) => {
-                match self.store.read(&moment.path) {
+                match self.store.read_in(context, &moment.path) {
                     // Somebody else deleted it, or put something else there.
                     Err(error) if !error.is_failure() => Err(HistoryError::Damaged),
                     read => Ok(read?),

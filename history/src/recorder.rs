@@ -194,7 +194,7 @@ impl Recorder {
         let number = self.changes.fetch_add(1, Ordering::Relaxed);
         if number.is_multiple_of(EVERY) && self.index().may_be_trimmed(self.retention) {
             // The change itself was made. What cannot be removed now is removed later.
-            let _ = self.trim();
+            let _ = self.trim(&Context::new());
         }
     }
 
@@ -210,7 +210,8 @@ impl Recorder {
     /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
     /// be read, contents are kept as a whole.
     fn follow(&self) -> bool {
-        self.journal.is_cheap_to_follow() && self.index().refresh(&*self.journal).is_ok()
+        self.journal.is_cheap_to_follow()
+            && self.index().refresh(&Context::new(), &*self.journal).is_ok()
     }
 }
 
@@ -244,7 +245,7 @@ impl Recorder {
                 }
             } else {
                 // Nothing is recorded that is refused anyway.
-                match self.store.open(path, 0) {
+                match self.store.open_in(context, path, 0) {
                     Ok(_) => return Err(StoreError::AlreadyExists),
                     Err(error) if error.is_failure() => return Err(error.unchanged()),
                     Err(_) => {}
@@ -264,7 +265,7 @@ impl Recorder {
             });
             let recorded = self.append(context, record, Flush::Beside)?;
             let too_large = existing == OnExisting::Overwrite
-                && matches!(self.store.open(path, 0), Ok(Node::File(..)));
+                && matches!(self.store.open_in(context, path, 0), Ok(Node::File(..)));
             let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
             let write = Mutation::Write { path, content, existing: how };
             let written = self.store.mutate(context, write).map(drop);
@@ -282,7 +283,7 @@ impl Recorder {
         if path.is_reserved() {
             return self.store.mutate(context, Mutation::Delete { path }).map(drop);
         }
-        let files = self.files_at(path).map_err(StoreError::unchanged)?;
+        let files = self.files_at(context, path).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
         self.finish(context, recorded, deleted)
@@ -321,7 +322,7 @@ impl Recorder {
         }
         self.refuse_hidden(to)?;
         let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
-        let files = self.files_at(from).map_err(of_source)?;
+        let files = self.files_at(context, from).map_err(of_source)?;
         // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
         if from.is_reserved() || to.is_reserved() {
             let recorded = match (from.is_reserved(), to.is_reserved()) {
@@ -348,7 +349,7 @@ impl Recorder {
             if is_file {
                 let bytes = self
                     .store
-                    .read(&old_path)
+                    .read_in(context, &old_path)
                     .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
                 let found = ContentId::of(&bytes);
                 self.keep_unknown(&mut record, found, &bytes);
@@ -374,7 +375,7 @@ impl Recorder {
     }
 
     fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
-        let files = self.files_at(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let files = self.files_at(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
         let cleared = if self.is_inside {
             self.empty(context, &MemoryPath::root(), &mut false)
@@ -442,22 +443,35 @@ impl Layer for Recorder {
         done.map(|()| true)
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.read(path) }
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if self.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.read_in(context, path)
+        }
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         if self.is_hidden(path) {
             return Err(StoreError::NotFound);
         }
-        let mut entries = self.store.list(path)?;
+        let mut entries = self.store.list_in(context, path)?;
         self.hide_in(&mut entries);
         Ok(entries)
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         // In a directory it is hidden, as every name that begins with a dot.
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.open(path, depth) }
+        if self.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.open_in(context, path, depth)
+        }
     }
 
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
@@ -467,8 +481,8 @@ impl Layer for Recorder {
         self.store.open_nowait(path, depth)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files(&mut |entry| {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files_in(context, &mut |entry| {
             if !self.is_hidden(&entry.path) {
                 visit(entry);
             }
@@ -485,7 +499,7 @@ impl Layer for Recorder {
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.store.inspect(report)?;
-        for problem in self.check_history()? {
+        for problem in self.check_history(&Context::new())? {
             report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
         }
         Ok(())

@@ -22,7 +22,7 @@ impl Recorder {
         id: HistoryId,
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
         for number in snapshot.numbers_of(id)? {
@@ -42,7 +42,7 @@ impl Recorder {
         }
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
-            if let PathState::File(found) = self.found(&latest.path)?
+            if let PathState::File(found) = self.found(context, &latest.path)?
                 && marks.contains_key(&found)
             {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
@@ -59,7 +59,7 @@ impl Recorder {
                     && !marks.contains_key(&other.sha256)
                     && !wholes.contains_key(&other.sha256)
                     // What cannot be computed with them either is lost already.
-                    && let Ok(content) = self.content(&snapshot, other)
+                    && let Ok(content) = self.content(context, &snapshot, other)
                 {
                     wholes.insert(other.sha256, content);
                 }
@@ -70,7 +70,7 @@ impl Recorder {
         record.header.redacts = redacts;
         self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
         self.journal.append_alone(&record)?;
-        self.index().reload(&*self.journal)?;
+        self.index().reload(context, &*self.journal)?;
         Ok(Some(change))
     }
 }

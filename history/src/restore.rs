@@ -44,7 +44,7 @@ impl Recorder {
         id: HistoryId,
         how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let mut wanted = BTreeMap::new();
         for number in snapshot.numbers_of(id)? {
@@ -63,7 +63,7 @@ impl Recorder {
             };
             wanted.insert(moment.file, Wanted::There(path, content));
         }
-        let steps = self.steps(&snapshot, wanted, how.overwrite, |file| {
+        let steps = self.steps(context, &snapshot, wanted, how.overwrite, |file| {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
@@ -99,7 +99,7 @@ impl Recorder {
         if !conflicts.is_empty() {
             return Err(HistoryError::conflict(conflicts, BTreeSet::new()));
         }
-        let steps = self.steps(snapshot, wanted, how.overwrite, |_| false)?;
+        let steps = self.steps(context, snapshot, wanted, how.overwrite, |_| false)?;
         self.apply(context, snapshot, &steps, how.dry_run)
     }
 
@@ -110,7 +110,7 @@ impl Recorder {
         id: HistoryId,
         how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let numbers = snapshot.numbers_of(id)?;
         let moments = &snapshot.timeline.moments;
         let changes: HashSet<HistoryId> =
@@ -127,7 +127,7 @@ impl Recorder {
         actor: Option<&str>,
         how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let moments = &snapshot.timeline.moments;
         let is_meant = |number: usize| {
             moments[number].id.time() >= since
@@ -143,12 +143,12 @@ impl Recorder {
         at: SystemTime,
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let mut wanted = BTreeMap::new();
         for (file, number) in snapshot.states_at(at)? {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
-        let steps = self.steps(&snapshot, wanted, true, |_| false)?;
+        let steps = self.steps(context, &snapshot, wanted, true, |_| false)?;
         self.apply(context, &snapshot, &steps, dry_run)
     }
 
@@ -156,6 +156,7 @@ impl Recorder {
     /// `must_not_differ`, one that differs. What is an obstacle to a file is in the way even with `overwrite`.
     fn steps(
         &self,
+        context: &Context,
         snapshot: &Snapshot,
         wanted: BTreeMap<usize, Wanted>,
         overwrite: bool,
@@ -167,7 +168,8 @@ impl Recorder {
         for (file, wanted) in wanted {
             let latest = &timeline.moments[timeline.latest[file]];
             let is_there = latest.state.is_there();
-            let found = if is_there { self.found(&latest.path)? } else { PathState::Nothing };
+            let found =
+                if is_there { self.found(context, &latest.path)? } else { PathState::Nothing };
             let expected = latest.state.content().map(|content| PathState::File(content.sha256));
             if is_there && expected.is_some_and(|expected| expected != found) && !overwrite {
                 conflicts.insert(latest.path.clone());
@@ -211,7 +213,7 @@ impl Recorder {
         for (place, at) in Obstacles::new(self, snapshot.folding, leaves).at(&places)? {
             match at {
                 Availability::Free => {}
-                Availability::Taken => match self.found(place)? {
+                Availability::Taken => match self.found(context, place)? {
                     found @ PathState::File(_) if overwrite => taken.push((place.clone(), found)),
                     _ => {
                         conflicts.insert(place.clone());

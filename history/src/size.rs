@@ -2,7 +2,7 @@
 
 use super::error::HistoryError;
 use super::recorder::Recorder;
-use memdir_store::StoreError;
+use memdir_store::{Context, StoreError};
 
 /// How much the history of a memory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ impl Recorder {
     ///
     /// # Errors
     /// Only failures of the store.
-    pub fn size(&self) -> Result<HistorySize, StoreError> {
-        let snapshot = self.snapshot().map_err(|error| match error {
+    pub fn size(&self, context: &Context) -> Result<HistorySize, StoreError> {
+        let snapshot = self.snapshot(context).map_err(|error| match error {
             HistoryError::Store(error) => error,
             error => StoreError::failed("reading the history", error),
         })?;

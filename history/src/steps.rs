@@ -87,7 +87,7 @@ impl Recorder {
         for step in steps {
             contents.push(match step {
                 Step::Edit { content, .. } | Step::Create { content, .. } => {
-                    self.content(snapshot, *content)?
+                    self.content(context, snapshot, *content)?
                 }
                 _ => Vec::new(),
             });
@@ -189,7 +189,7 @@ impl Recorder {
     fn take(&self, context: &Context, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
-                if self.found(path).map_err(Stop::Store)? != *found {
+                if self.found(context, path).map_err(Stop::Store)? != *found {
                     return Err(Stop::Changed(path.clone()));
                 }
                 self.make(context, path, Mutation::Delete { path })

@@ -11,7 +11,7 @@ use super::error::HistoryError;
 use super::journal::Stored;
 use super::record::{Header, Prefix, Record};
 use super::recorder::Recorder;
-use memdir_store::HistoryId;
+use memdir_store::{Context, HistoryId};
 use memdir_store::{Durability, Store, StoreError};
 
 /// Reads the bytes of a record.
@@ -63,7 +63,7 @@ impl HistoryRecords {
         let recorder = Arc::new(Recorder::untrimmed(store, Durability::Full));
         let (headers, stored) = {
             let mut index = recorder.index();
-            index.refresh(&*recorder.journal)?;
+            index.refresh(&Context::new(), &*recorder.journal)?;
             if !index.loaded.damaged.is_empty() {
                 return Err(HistoryError::Damaged);
             }
@@ -94,7 +94,9 @@ impl HistoryRecords {
     fn record(&self, number: usize) -> Result<Record, StoreError> {
         let header = self.headers.get(number).ok_or(StoreError::NotFound)?;
         let mut record = match &self.read {
-            Reads::Journal(recorder, stored) => recorder.journal.read(&stored[number])?,
+            Reads::Journal(recorder, stored) => {
+                recorder.journal.read(&Context::new(), &stored[number])?
+            }
             Reads::Bytes(read) => Record::from_bytes(&read(number)?)
                 .map_err(|error| StoreError::failed("reading the history", error))?,
         };
@@ -121,7 +123,7 @@ impl HistoryRecords {
     pub fn missing_in(&self, store: &Arc<dyn Store>) -> Result<Option<Vec<usize>>, HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
         let mut index = there.index();
-        index.refresh(&*there.journal)?;
+        index.refresh(&Context::new(), &*there.journal)?;
         let there: HashMap<HistoryId, Header> =
             index.records().map(|stored| (stored.header.id, comparable(&stored.header))).collect();
         let (mut missing, mut found) = (Vec::new(), 0);
@@ -163,12 +165,14 @@ impl HistoryRecords {
     fn compare(&self, appended: &[usize], store: &Arc<dyn Store>) -> Result<(), HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
         let mut index = there.index();
-        index.refresh(&*there.journal)?;
+        index.refresh(&Context::new(), &*there.journal)?;
         let stored: HashMap<HistoryId, &Stored> =
             index.loaded.records.iter().map(|stored| (stored.header.id, stored)).collect();
         for number in appended {
             let is_same = match stored.get(&self.headers[*number].id) {
-                Some(stored) => there.journal.read(stored)? == self.record(*number)?,
+                Some(stored) => {
+                    there.journal.read(&Context::new(), stored)? == self.record(*number)?
+                }
                 None => false,
             };
             if !is_same {

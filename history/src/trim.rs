@@ -9,22 +9,22 @@ use super::error::HistoryError;
 use super::record::{ContentId, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
-use memdir_store::HistoryId;
 use memdir_store::Operation;
+use memdir_store::{Context, HistoryId};
 
 /// A content that is to be kept as a whole.
 type Whole = (ContentId, Vec<u8>);
 
 impl Recorder {
     /// Removes what is kept no longer. Returns how many records that were.
-    pub fn trim(&self) -> Result<usize, HistoryError> {
+    pub fn trim(&self, context: &Context) -> Result<usize, HistoryError> {
         if !self.parts.is_empty() {
             let writable =
                 self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
-            return writable.map(|part| part.recorder.trim()).sum();
+            return writable.map(|part| part.recorder.trim(context)).sum();
         }
         let retention = self.retention;
-        let snapshot = self.snapshot()?;
+        let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         // Of each record whether a version of it must stay, and whether all may go for their age or number.
@@ -78,8 +78,9 @@ impl Recorder {
                 // Of a directory that was moved, the record itself does not say what its files held.
                 let row = &moment.header.rows[moment.row];
                 let content = row.after.or(moment.state.content()).or(row.before);
-                let whole = content
-                    .and_then(|content| Some((content, self.content(&snapshot, content).ok()?)));
+                let whole = content.and_then(|content| {
+                    Some((content, self.content(context, &snapshot, content).ok()?))
+                });
                 firsts.insert((moment.header.id, moment.row), whole);
             }
         }
@@ -107,7 +108,7 @@ impl Recorder {
             }
             Ok(Some(record))
         })?;
-        self.index().reload(&*self.journal)?;
+        self.index().reload(context, &*self.journal)?;
         Ok(goes.len())
     }
 }

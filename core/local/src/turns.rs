@@ -13,10 +13,10 @@ use std::hash::Hash;
 use std::path::PathBuf;
 
 use crate::directory::LocalDirectory;
-use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::{Turn, Turns};
+use memdir_store::{Context, StoreError};
 
 /// How many threads of a process stage a content in a tree at the same time: their flushes coincide.
 const STAGING: usize = 16;
@@ -44,28 +44,31 @@ impl LocalDirectory {
     /// Waits for the turn at a file, if another thread of this process has it.
     pub(crate) fn turn_if_busy(
         &self,
+        context: &Context,
         path: &MemoryPath,
     ) -> Result<Option<OwnTurn<(PathBuf, String)>>, StoreError> {
         let Ok(turns) = AT_FILES.get(|| Ok::<_, Infallible>(Turns::new(1)));
         let is_busy = turns.is_busy(&(self.root.clone(), path.as_str().to_owned()));
-        is_busy.then(|| self.turn_at(path)).transpose()
+        is_busy.then(|| self.turn_at(context, path)).transpose()
     }
 
     /// Waits for the turn at a file.
     pub(crate) fn turn_at(
         &self,
+        context: &Context,
         path: &MemoryPath,
     ) -> Result<OwnTurn<(PathBuf, String)>, StoreError> {
-        self.turn(&AT_FILES, 1, || (self.root.clone(), path.as_str().to_owned()))
+        self.turn(context, &AT_FILES, 1, || (self.root.clone(), path.as_str().to_owned()))
     }
 
     /// Waits until few other threads of this process have a staged content.
-    pub(crate) fn turn_to_stage(&self) -> Result<OwnTurn<PathBuf>, StoreError> {
-        self.turn(&TO_STAGE, STAGING, || self.root.clone())
+    pub(crate) fn turn_to_stage(&self, context: &Context) -> Result<OwnTurn<PathBuf>, StoreError> {
+        self.turn(context, &TO_STAGE, STAGING, || self.root.clone())
     }
 
     fn turn<K: Hash + Eq + Clone>(
         &self,
+        context: &Context,
         of: &'static PerProcess<Turns<K>>,
         at_once: usize,
         key: impl FnOnce() -> K,
@@ -74,6 +77,7 @@ impl LocalDirectory {
             return Ok(OwnTurn(None));
         }
         let Ok(turns) = of.get(|| Ok::<_, Infallible>(Turns::new(at_once)));
-        turns.take(key(), self.lock_timeout).map(|turn| OwnTurn(Some(turn)))
+        let turn = turns.take(key(), self.lock_timeout, context.cancellation())?;
+        Ok(OwnTurn(Some(turn)))
     }
 }

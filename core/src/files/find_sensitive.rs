@@ -1,11 +1,10 @@
 //! `find_sensitive`: where the rules would find sensitive text.
 
-use crate::cancel;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::sensitive;
-use crate::store::{Store, StoreError};
+use crate::store::{InContext, Store as _, StoreError};
 
 /// A place where a rule finds sensitive text. It does not have the text itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub struct SensitiveMatch {
 
 /// The first `limit` findings, in the order of the paths and lines.
 pub(crate) fn find_sensitive(
-    store: &dyn Store,
+    store: &InContext<'_>,
     policies: &Policies,
     path: &MemoryPath,
     limit: usize,
@@ -32,7 +31,7 @@ pub(crate) fn find_sensitive(
         if found.len() >= limit {
             break;
         }
-        cancel::check().map_err(Error::Store)?;
+        store.check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
         for finding in sensitive::find(name, rules) {
             let (path, rule) = (entry.path.clone(), finding.rule.to_owned());
@@ -53,7 +52,7 @@ pub(crate) fn find_sensitive(
 }
 
 /// The text of a file. One that is gone meanwhile, that cannot be read, or that is not text has none.
-fn text(store: &dyn Store, path: &MemoryPath) -> Result<Option<String>, Error> {
+fn text(store: &InContext<'_>, path: &MemoryPath) -> Result<Option<String>, Error> {
     match store.read(path) {
         Ok(content) => Ok(String::from_utf8(content).ok()),
         Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {

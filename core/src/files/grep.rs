@@ -6,11 +6,10 @@ use std::ops::{ControlFlow, Range};
 use memchr::memmem::Finder;
 use memdir_regex::Regex;
 
-use crate::cancel;
 use crate::error::{ConfigError, Error};
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
-use crate::store::{Node, Store, StoreError};
+use crate::store::{InContext, Node, Store as _, StoreError};
 use crate::text::excerpt;
 
 /// The longest line that is searched as a whole, in bytes. Of a longer one, its first bytes are.
@@ -174,14 +173,14 @@ pub struct GrepMatch {
 
 /// Calls `found` with every match at `path` and below it, in the order of the paths and lines.
 pub(crate) fn grep(
-    store: &dyn Store,
+    store: &InContext<'_>,
     policies: &Policies,
     path: &MemoryPath,
     query: &GrepQuery,
     found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<(), Error> {
     for entry in super::list(store, path, MAX_LEVELS)? {
-        cancel::check().map_err(Error::Store)?;
+        store.check().map_err(Error::Store)?;
         let name = entry.path.name().unwrap_or_default();
         if let Some(at) = query.find(name) {
             let named = GrepMatch { path: entry.path.clone(), line: None, text: excerpt(name, at) };
@@ -198,7 +197,7 @@ pub(crate) fn grep(
 
 /// The matches in one file. One that is gone meanwhile, that cannot be read, or that is not text has none.
 fn lines(
-    store: &dyn Store,
+    store: &InContext<'_>,
     policies: &Policies,
     path: &MemoryPath,
     query: &GrepQuery,
@@ -207,13 +206,13 @@ fn lines(
     if policies.sensitive.on_view {
         // A key of several lines is recognised by its first line, so the whole text is needed.
         return match super::read_shown(store, policies, path) {
-            Ok(text) => in_text(text.as_bytes(), path, query, found),
+            Ok(text) => in_text(store, text.as_bytes(), path, query, found),
             Err(Error::Refused(_)) => Ok(ControlFlow::Continue(())),
             Err(error) => Err(error),
         };
     }
     match store.open(path, 0) {
-        Ok(Node::File(_, content)) => in_text(content, path, query, found),
+        Ok(Node::File(_, content)) => in_text(store, content, path, query, found),
         Ok(Node::Directory(_)) => Ok(ControlFlow::Continue(())),
         Err(error @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled)) => {
             Err(Error::Store(error))
@@ -223,6 +222,7 @@ fn lines(
 }
 
 fn in_text(
+    store: &InContext<'_>,
     content: impl Read,
     path: &MemoryPath,
     query: &GrepQuery,
@@ -233,7 +233,7 @@ fn in_text(
     let mut line = Vec::new();
     for number in 1.. {
         if number % LINES_BETWEEN_CHECKS == 0 {
-            cancel::check().map_err(Error::Store)?;
+            store.check().map_err(Error::Store)?;
         }
         line.clear();
         if (&mut content).take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(failed)? == 0 {
@@ -281,12 +281,15 @@ fn cut_to_a_character(line: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Context, InProcess};
     use crate::text::EXCERPT_CHARS;
 
     fn found(content: &[u8], query: &GrepQuery) -> Vec<(u64, String)> {
         let mut all = Vec::new();
         let path = MemoryPath::parse("/memories/a").unwrap();
-        let _ = in_text(content, &path, query, &mut |found| {
+        let store = InProcess::new();
+        let store = InContext::new(&store, &Context::new());
+        let _ = in_text(&store, content, &path, query, &mut |found| {
             all.push((found.line.unwrap(), found.text));
             ControlFlow::Continue(())
         });

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::grep::GrepQuery;
-use crate::cancel;
 use crate::history::{HistoryError, Recorder, Version};
 use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
+use crate::store::Context;
 use crate::text::excerpt;
 
 /// A line or a name that is in the history, and not in the files as they are.
@@ -24,13 +24,14 @@ pub struct HistoryMatch {
 
 /// The first `limit` matches, newest first.
 pub(crate) fn grep_history(
+    context: &Context,
     recorder: &Recorder,
     policies: &Policies,
     path: &MemoryPath,
     query: &GrepQuery,
     limit: usize,
 ) -> Result<Vec<HistoryMatch>, HistoryError> {
-    let reading = recorder.reading()?;
+    let reading = recorder.reading(context)?;
     let mut found = Vec::new();
     // What each file has now, and what newer versions of it have.
     let mut known: HashMap<usize, HashSet<String>> = HashMap::new();
@@ -39,7 +40,7 @@ pub(crate) fn grep_history(
         if found.len() >= limit {
             break;
         }
-        cancel::check()?;
+        context.check()?;
         let version = &listed.version;
         let name = version.path.name().unwrap_or_default();
         if let Some(at) = query.find(name)

@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 
 use super::read::refusal;
-use crate::cancel;
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::reply;
-use crate::store::{Entry, EntryKind, Node, Store, StoreError};
+use crate::store::{Entry, EntryKind, InContext, Node, Store as _, StoreError};
 use crate::text::human_size;
 
 /// The most characters of a file's first line that are shown.
@@ -22,7 +21,7 @@ const START: u64 = 1024;
 /// A line for each file, in at most `max_chars` characters: first those that never expire, then the others,
 /// what was written last first.
 pub(crate) fn index(
-    store: &dyn Store,
+    store: &InContext<'_>,
     policies: &Policies,
     max_chars: usize,
 ) -> Result<String, Error> {
@@ -35,7 +34,7 @@ pub(crate) fn index(
     let mut lines: Vec<String> = Vec::new();
     let mut chars = 0;
     for file in &files {
-        cancel::check().map_err(Error::Store)?;
+        store.check().map_err(Error::Store)?;
         let line = line(file, first_line(store, policies, &file.path)?.as_deref());
         chars += line.chars().count();
         lines.push(line);
@@ -74,7 +73,7 @@ fn more(left_out: usize) -> String {
 
 /// The first line that is not empty; `None` if there is none, or if the file cannot be shown as text.
 fn first_line(
-    store: &dyn Store,
+    store: &InContext<'_>,
     policies: &Policies,
     path: &MemoryPath,
 ) -> Result<Option<String>, Error> {
@@ -100,7 +99,7 @@ fn first_line(
 }
 
 /// The first characters of a file.
-fn start(store: &dyn Store, path: &MemoryPath) -> Result<String, Error> {
+fn start(store: &InContext<'_>, path: &MemoryPath) -> Result<String, Error> {
     let content = match store.open(path, 0).map_err(|error| refusal(path, error))? {
         Node::File(_, content) => content,
         Node::Directory(_) => return Err(reply::condition(path, StoreError::IsADirectory)),

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::watch::{Watch, Woken};
-use crate::cancel;
 use crate::changes::Change;
 use crate::error::Error;
+use crate::store::Cancellation;
 
 /// How often a call looks whether another one has ended.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -48,17 +48,23 @@ impl From<Watch> for SharedWatch {
 }
 
 impl SharedWatch {
-    /// As [`Watch::changes`]; `None` if the watch is closed, also by another thread meanwhile. Of several threads that ask
+    /// As [`Watch::changes_unless`]; `None` if the watch is closed, also by another thread meanwhile. Of several threads that ask
     /// at once, each change is told to one.
     ///
     /// # Errors
-    /// As [`Watch::changes`].
-    pub fn changes(&self, wait: Duration) -> Result<Option<Vec<Change>>, Error> {
+    /// As [`Watch::changes_unless`].
+    pub fn changes(
+        &self,
+        cancellation: &Cancellation,
+        wait: Duration,
+    ) -> Result<Option<Vec<Change>>, Error> {
         let until = Instant::now().checked_add(wait);
-        let Some(mut watch) = self.lock_until(until)? else { return Ok(Some(Vec::new())) };
+        let Some(mut watch) = self.lock_until(cancellation, until)? else {
+            return Ok(Some(Vec::new()));
+        };
         let Some(open) = watch.as_mut() else { return Ok(None) };
         let left = until.map_or(wait, |until| until.saturating_duration_since(Instant::now()));
-        let changes = open.changes(left)?;
+        let changes = open.changes_unless(cancellation, left)?;
         if self.woken.is_closed() {
             *watch = None;
             return Ok(None);
@@ -91,10 +97,11 @@ impl SharedWatch {
 
     fn lock_until(
         &self,
+        cancellation: &Cancellation,
         until: Option<Instant>,
     ) -> Result<Option<MutexGuard<'_, Option<Watch>>>, Error> {
         loop {
-            cancel::check().map_err(Error::Store)?;
+            cancellation.check().map_err(Error::Store)?;
             if let Some(watch) = self.try_lock() {
                 return Ok(Some(watch));
             }

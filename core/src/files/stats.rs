@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
 use super::read::refusal;
-use crate::cancel;
 use crate::error::Error;
 use crate::history::{HistorySize, Recorder};
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::store::{Entry, EntryKind, Node, Store, sort_by_path};
+use crate::store::{Context, Entry, EntryKind, InContext, Node, Store as _, sort_by_path};
 
 /// How many files are asked at once when they were used last.
 const AT_A_TIME: usize = 1_000;
@@ -45,7 +44,11 @@ pub struct Stats {
 }
 
 /// Of several files that are equal, the first one by its path counts.
-pub(crate) fn stats(store: &dyn Store, history: Option<&Recorder>) -> Result<Stats, Error> {
+pub(crate) fn stats(
+    context: &Context,
+    store: &InContext<'_>,
+    history: Option<&Recorder>,
+) -> Result<Stats, Error> {
     let mut files = Vec::new();
     store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
     sort_by_path(&mut files);
@@ -65,13 +68,13 @@ pub(crate) fn stats(store: &dyn Store, history: Option<&Recorder>) -> Result<Sta
         oldest: written.iter().min_by_key(|(_, time)| *time).cloned(),
         newest: written.into_iter().rev().max_by_key(|(_, time)| *time),
         least_recently_used: least_recently_used(store, files)?,
-        history: history.map(Recorder::size).transpose().map_err(Error::Store)?,
+        history: history.map(|history| history.size(context)).transpose().map_err(Error::Store)?,
     })
 }
 
 /// Those that listings show, which may be empty, and those that a file is in.
-fn directories(store: &dyn Store, files: &[Entry]) -> Result<u64, Error> {
-    cancel::check().map_err(Error::Store)?;
+fn directories(store: &InContext<'_>, files: &[Entry]) -> Result<u64, Error> {
+    store.check().map_err(Error::Store)?;
     let root = MemoryPath::root();
     let listed = match store.open(&root, MAX_LEVELS) {
         Ok(Node::Directory(entries)) => entries,
@@ -95,7 +98,7 @@ fn directories(store: &dyn Store, files: &[Entry]) -> Result<u64, Error> {
 /// A file is used no earlier than it is changed, so only those are asked that were changed before the earliest use that is
 /// found.
 fn least_recently_used(
-    store: &dyn Store,
+    store: &InContext<'_>,
     mut files: Vec<Entry>,
 ) -> Result<Option<(MemoryPath, SystemTime)>, Error> {
     if !store.info().tracks_access {
@@ -107,7 +110,7 @@ fn least_recently_used(
     let mut found: Option<(MemoryPath, SystemTime)> = None;
     let mut files = files.into_iter().peekable();
     while let Some(next) = files.peek() {
-        cancel::check().map_err(Error::Store)?;
+        store.check().map_err(Error::Store)?;
         let is_over = |(_, used): &(MemoryPath, SystemTime)| next.modified >= Some(*used);
         if found.as_ref().is_some_and(is_over) {
             break;
@@ -149,9 +152,14 @@ mod tests {
         store
     }
 
+    fn found(store: &InProcess) -> Stats {
+        let context = Context::new();
+        stats(&context, &InContext::new(store, &context), None).unwrap()
+    }
+
     #[test]
     fn nothing_is_nothing() {
-        let found = stats(&InProcess::new(), None).unwrap();
+        let found = found(&InProcess::new());
         assert_eq!((found.files, found.directories, found.bytes), (0, 0, 0));
         assert_eq!((found.largest, found.oldest, found.newest), (None, None, None));
         assert_eq!((found.least_recently_used, found.history), (None, None));
@@ -165,7 +173,7 @@ mod tests {
             ("/memories/.hidden/x", 1, 40),
         ]);
         store.make_directory(&path("/memories/empty")).unwrap();
-        let found = stats(&store, None).unwrap();
+        let found = found(&store);
         assert_eq!((found.files, found.directories, found.bytes), (3, 4, 11));
         assert_eq!(found.largest, Some((path("/memories/a/deep/er"), 5)));
         assert_eq!(found.oldest, Some((path("/memories/a/deep/er"), at(10))));
@@ -177,7 +185,7 @@ mod tests {
         let store =
             store(&[("/memories/a", 1, 10), ("/memories/b", 1, 20), ("/memories/c", 1, 30)]);
         store.record_access(&path("/memories/a"), at(50)).unwrap();
-        let found = stats(&store, None).unwrap();
+        let found = found(&store);
         assert_eq!(found.least_recently_used, Some((path("/memories/b"), at(20))));
         assert_eq!(found.oldest, Some((path("/memories/a"), at(10))));
     }

@@ -9,11 +9,10 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::cancel;
 use crate::changes::{self, Change, ChangeKind, Subscription};
 use crate::error::Error;
 use crate::path::{MAX_LEVELS, MemoryPath};
-use crate::store::{EntryKind, Location, Store};
+use crate::store::{Cancellation, Context, EntryKind, InContext, Location, Store};
 
 /// How long it waits between two looks, at a store on this machine and at one elsewhere.
 const NEARBY: Duration = Duration::from_millis(500);
@@ -66,6 +65,7 @@ impl fmt::Debug for Watch {
 
 impl Watch {
     pub(crate) fn new(
+        context: &Context,
         store: Arc<dyn Store>,
         path: MemoryPath,
         every: Option<Duration>,
@@ -87,7 +87,7 @@ impl Watch {
             woken,
             _observed: observed,
         };
-        watch.compare()?;
+        watch.compare(context)?;
         Ok(watch)
     }
 
@@ -98,12 +98,24 @@ impl Watch {
     /// back between two looks is not told, and neither is a content of the same size and time.
     ///
     /// # Errors
-    /// [`Error::Store`] if the store cannot be read, or the call is [cancelled](crate::Cancellation). Nothing is lost by
-    /// that: the next call tells it.
+    /// [`Error::Store`] if the store cannot be read. Nothing is lost by that: the next call tells it.
     pub fn changes(&mut self, wait: Duration) -> Result<Vec<Change>, Error> {
+        self.changes_unless(&Cancellation::never(), wait)
+    }
+
+    /// As [`changes`](Watch::changes), for a call that `cancellation` cancels.
+    ///
+    /// # Errors
+    /// As [`changes`](Watch::changes), and [`StoreError::Cancelled`](crate::StoreError::Cancelled). Nothing is lost by that, either.
+    pub fn changes_unless(
+        &mut self,
+        cancellation: &Cancellation,
+        wait: Duration,
+    ) -> Result<Vec<Change>, Error> {
+        let context = &Context::new().cancelled_by(cancellation);
         let until = Instant::now().checked_add(wait);
         loop {
-            cancel::check().map_err(Error::Store)?;
+            context.check().map_err(Error::Store)?;
             if self.woken.is_closed() {
                 return Ok(Vec::new());
             }
@@ -111,7 +123,7 @@ impl Watch {
             let is_woken = self.woken.has_changed() && Instant::now() >= self.rested;
             if is_last || is_woken || Instant::now() >= self.next {
                 self.woken.take();
-                let changes = self.compare()?;
+                let changes = self.compare(context)?;
                 if is_last || !changes.is_empty() {
                     return Ok(changes);
                 }
@@ -132,7 +144,7 @@ impl Watch {
     }
 
     /// The files as they are now; `None` if nothing was changed since the last look.
-    fn look(&mut self) -> Result<Option<HashMap<MemoryPath, Stamp>>, Error> {
+    fn look(&mut self, context: &Context) -> Result<Option<HashMap<MemoryPath, Stamp>>, Error> {
         let began = Instant::now();
         // Also if it fails: who asks again and again shall not keep a broken store busy.
         self.next = began.checked_add(self.every).unwrap_or(began);
@@ -141,12 +153,13 @@ impl Watch {
         if revision.is_some() && revision == self.revision {
             return Ok(None);
         }
-        let found = match super::list(&*self.store, &self.path, MAX_LEVELS) {
-            Ok(entries) => entries,
-            // It is not there, or not any more.
-            Err(Error::Refused(_)) => Vec::new(),
-            Err(error) => return Err(error),
-        };
+        let found =
+            match super::list(&InContext::new(&*self.store, context), &self.path, MAX_LEVELS) {
+                Ok(entries) => entries,
+                // It is not there, or not any more.
+                Err(Error::Refused(_)) => Vec::new(),
+                Err(error) => return Err(error),
+            };
         let rest = began.elapsed().saturating_mul(REST);
         let now = Instant::now();
         let after = |pause| now.checked_add(pause).unwrap_or(now);
@@ -161,8 +174,8 @@ impl Watch {
         Ok(Some(files))
     }
 
-    fn compare(&mut self) -> Result<Vec<Change>, Error> {
-        let Some(found) = self.look()? else { return Ok(Vec::new()) };
+    fn compare(&mut self, context: &Context) -> Result<Vec<Change>, Error> {
+        let Some(found) = self.look(context)? else { return Ok(Vec::new()) };
         let change = |kind, path: &MemoryPath| Change { kind, path: path.clone(), old_path: None };
         let gone = self.known.keys().filter(|path| !found.contains_key(*path));
         let gone = gone.map(|path| change(ChangeKind::Deleted, path));

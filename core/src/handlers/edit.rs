@@ -2,7 +2,6 @@
 //! change, while no other writer can come between.
 
 use super::text;
-use crate::cancel;
 use crate::error::Error;
 use crate::path::MemoryPath;
 use crate::policies::Stop;
@@ -45,7 +44,7 @@ pub(crate) fn edit(
         let mut decide_on = |content: &[u8]| {
             let mut decide = || -> Result<(Splice, String), Stop> {
                 // The command may have waited for other writers.
-                cancel::check().map_err(Error::Store)?;
+                store.check().map_err(Error::Store)?;
                 let old = text(path, content)?;
                 let change = || (edit.change)(content);
                 let (splice, note) =

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Memory;
-use crate::cancel;
 use crate::command::{self, Dialect};
 use crate::error::Error;
 use crate::files::{
@@ -42,7 +41,7 @@ impl Memory {
     /// [`Error::Refused`] if there is no file, or it is not text; [`Error::Store`].
     pub fn read(&self, path: &str) -> Result<String, Error> {
         let path = self.begin_at(path)?;
-        files::read(&*self.store, &path)
+        files::read(&self.in_context(), &path)
     }
 
     /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is only
@@ -66,7 +65,7 @@ impl Memory {
     /// [`Error::Refused`] if nothing is there; [`Error::Store`].
     pub fn list(&self, path: &str, depth: Option<usize>) -> Result<Vec<Entry>, Error> {
         let path = self.begin_at(path)?;
-        files::list(&*self.store, &path, depth.unwrap_or(MAX_LEVELS))
+        files::list(&self.in_context(), &path, depth.unwrap_or(MAX_LEVELS))
     }
 
     /// Whether there is a file or a directory.
@@ -75,7 +74,7 @@ impl Memory {
     /// [`Error::Refused`] for a text that is not a path; [`Error::Store`].
     pub fn exists(&self, path: &str) -> Result<bool, Error> {
         let path = self.begin_at(path)?;
-        files::exists(&*self.store, &path)
+        files::exists(&self.in_context(), &path)
     }
 
     /// The first `limit` matches at `path` and below it: names of files and directories, and lines of files, in the
@@ -114,7 +113,7 @@ impl Memory {
         found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
     ) -> Result<(), Error> {
         let path = self.begin_at(path)?;
-        files::grep(&*self.store, &self.policies, &path, query, found)
+        files::grep(&self.in_context(), &self.policies, &path, query, found)
     }
 
     /// The first `limit` lines and names that are found in the history of what is or was at `path` and below it, and that
@@ -147,7 +146,7 @@ impl Memory {
     ) -> Result<Vec<HistoryMatch>, HistoryError> {
         let recorder = self.recorder()?;
         let path = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        files::grep_history(recorder, &self.policies, &path, query, limit)
+        files::grep_history(&self.context(), recorder, &self.policies, &path, query, limit)
     }
 
     /// The first `limit` places at `path` and below it where the rules for sensitive text find something: the built-in
@@ -168,7 +167,7 @@ impl Memory {
     /// As [`list`](Memory::list).
     pub fn find_sensitive(&self, path: &str, limit: usize) -> Result<Vec<SensitiveMatch>, Error> {
         let path = self.begin_at(path)?;
-        files::find_sensitive(&*self.store, &self.policies, &path, limit)
+        files::find_sensitive(&self.in_context(), &self.policies, &path, limit)
     }
 
     /// Begins to watch the files at `path` and below it: [`Watch::changes`] then tells what is changed, also by other
@@ -192,7 +191,7 @@ impl Memory {
     /// [`Error::Refused`] for a text that is not a path; [`Error::Store`]. A path where nothing is yet is no error.
     pub fn watch(&self, path: &str, every: Option<Duration>) -> Result<Watch, Error> {
         let path = self.begin_at(path)?;
-        Watch::new(Arc::clone(&self.store), path, every)
+        Watch::new(&self.context(), Arc::clone(&self.store), path, every)
     }
 
     /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path,
@@ -204,7 +203,7 @@ impl Memory {
     /// [`Error::Store`].
     pub fn index(&self, max_chars: usize) -> Result<String, Error> {
         self.expire_unless_cancelled()?;
-        files::index(&*self.store, &self.policies, max_chars)
+        files::index(&self.in_context(), &self.policies, max_chars)
     }
 
     /// How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as they do for the
@@ -231,7 +230,7 @@ impl Memory {
     /// [`Error::Store`].
     pub fn stats(&self) -> Result<Stats, Error> {
         self.expire_unless_cancelled()?;
-        files::stats(&*self.store, self.history.as_deref())
+        files::stats(&self.context(), &self.in_context(), self.history.as_deref())
     }
 
     /// What comes before every method with a path, in the order in which it comes before a command.
@@ -242,7 +241,7 @@ impl Memory {
     }
 
     fn expire_unless_cancelled(&self) -> Result<(), Error> {
-        cancel::check().map_err(Error::Store)?;
+        self.cancellation.check().map_err(Error::Store)?;
         self.expire_first();
         Ok(())
     }
@@ -334,8 +333,8 @@ impl Memory {
     /// As [`read`](Memory::read). A text that is too large to be shown is refused.
     pub fn read_shown(&self, path: &str) -> Result<String, Error> {
         let path = &self.begin_at(path)?;
-        let text = files::read_shown(&*self.store, &self.policies, path)?;
-        self.policies.expiry.record(&*self.store, path)?;
+        let text = files::read_shown(&self.in_context(), &self.policies, path)?;
+        self.policies.expiry.record(&self.in_context(), path)?;
         Ok(text)
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Memory;
-use crate::cancel;
 use crate::history::{
     HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
     RestoreOptions, Restored, Retention, Version,
@@ -52,7 +51,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn history_snapshot(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
-        self.recorder()?.reading()
+        self.recorder()?.reading(&self.context())
     }
 
     /// The id of the version or of the change that a person means by a part of it: see [`HistorySnapshot::resolve`], which takes
@@ -70,7 +69,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`], [`HistoryError::Path`], [`HistoryError::Store`].
     pub fn history(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
-        self.recorder()?.versions(query)
+        self.recorder()?.versions(&self.context(), query)
     }
 
     /// The content of a version.
@@ -79,7 +78,7 @@ impl Memory {
     /// [`HistoryError::Unknown`]; [`HistoryError::NoContent`] for a deletion; [`HistoryError::Redacted`];
     /// [`HistoryError::Damaged`]; [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
-        self.recorder()?.read_version(id)
+        self.recorder()?.read_version(&self.context(), id)
     }
 
     /// A unified diff from one version to another. Without another: what the change of the version did to the file. Empty
@@ -88,7 +87,7 @@ impl Memory {
     /// # Errors
     /// As [`read_version`](Memory::read_version). A file that is not there counts as empty.
     pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
-        self.recorder()?.diff(one, other)
+        self.recorder()?.diff(&self.context(), one, other)
     }
 
     /// Writes the content of a version back, as a new version. A deleted file is made again where it was: `id` is then the
@@ -160,7 +159,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`], [`HistoryError::ReadOnly`], [`HistoryError::Store`].
     pub fn trim_history(&self) -> Result<usize, HistoryError> {
-        self.changing()?.trim()
+        self.changing()?.trim(&self.context())
     }
 
     /// The files that there were at a time, sorted by their paths. A file that the history does not know, because nobody
@@ -187,7 +186,7 @@ impl Memory {
     /// [`HistoryError::Trimmed`] if the history does not reach back so far; [`HistoryError::Off`];
     /// [`HistoryError::Store`].
     pub fn files_at(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
-        self.recorder()?.past_files(at)
+        self.recorder()?.past_files(&self.context(), at)
     }
 
     /// What a file held at a time. `None` if there was no file.
@@ -196,7 +195,7 @@ impl Memory {
     /// As [`files_at`](Memory::files_at) and [`read_version`](Memory::read_version); [`HistoryError::Path`].
     pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        self.recorder()?.read_at(&parsed, at)
+        self.recorder()?.read_at(&self.context(), &parsed, at)
     }
 
     /// The history of a memory with these options, on its store.
@@ -210,7 +209,7 @@ impl Memory {
     }
 
     pub(super) fn recorder(&self) -> Result<&Recorder, HistoryError> {
-        cancel::check()?;
+        self.cancellation.check()?;
         self.history.as_deref().ok_or(HistoryError::Off)
     }
 
@@ -220,8 +219,9 @@ impl Memory {
     }
 
     /// The context of an operation of this memory's actor. Only a history needs the actor.
-    fn context(&self) -> Context {
-        Context::of(self.history.as_ref().and_then(|_| self.actor.clone()))
+    pub(super) fn context(&self) -> Context {
+        let actor = self.history.as_ref().and_then(|_| self.actor.clone());
+        Context::of(actor).cancelled_by(&self.cancellation)
     }
 
     /// A command, or one of the methods, that begins.

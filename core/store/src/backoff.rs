@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::StoreError;
-use crate::cancel;
+use crate::cancel::Cancellation;
 
 /// The pauses between attempts, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
@@ -17,16 +17,25 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 /// A deadline for waiting for other writers.
 #[derive(Debug)]
 pub struct Backoff {
+    cancellation: Cancellation,
     deadline: Option<Instant>,
     pause: Duration,
 }
 
 impl Backoff {
-    /// Waits for `timeout` in all at most, without one for ever.
-    pub fn new(timeout: Option<Duration>) -> Backoff {
+    /// Waits for `timeout` in all at most, without one for ever, and until the call is cancelled.
+    pub fn new(timeout: Option<Duration>, cancellation: &Cancellation) -> Backoff {
         // A timeout beyond the clock's range is no timeout.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        Backoff { deadline, pause: FIRST_PAUSE }
+        Backoff { cancellation: cancellation.clone(), deadline, pause: FIRST_PAUSE }
+    }
+
+    /// For a writer that has waited: call it before anything is changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Cancelled`].
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.cancellation.check()
     }
 
     /// Waits a moment.
@@ -34,7 +43,7 @@ impl Backoff {
     /// # Errors
     /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
     pub fn wait(&mut self) -> Result<(), StoreError> {
-        cancel::check()?;
+        self.check()?;
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(StoreError::Busy);
         }
@@ -52,15 +61,18 @@ mod tests {
 
     #[test]
     fn backoff_is_busy_once_the_timeout_is_over_and_never_without_one() {
-        assert!(matches!(Backoff::new(Some(Duration::ZERO)).wait(), Err(StoreError::Busy)));
+        assert!(matches!(
+            Backoff::new(Some(Duration::ZERO), &Cancellation::never()).wait(),
+            Err(StoreError::Busy)
+        ));
         for timeout in [None, Some(Duration::MAX)] {
-            Backoff::new(timeout).wait().unwrap();
+            Backoff::new(timeout, &Cancellation::never()).wait().unwrap();
         }
     }
 
     #[test]
     fn backoff_pauses_grow_up_to_the_longest() {
-        let mut backoff = Backoff::new(None);
+        let mut backoff = Backoff::new(None, &Cancellation::never());
         for _ in 0..8 {
             backoff.wait().unwrap();
         }

@@ -2,10 +2,9 @@
 //!
 //! A caller that stops waiting (a timeout, an abort, a cancelled task) assumes that the command did
 //! not happen. So each step of a command that waited, for a thread, a hook or a lock, checks
-//! afterwards whether the call is cancelled, before anything is changed. The check finds the call
-//! by the thread that executes it, so stores need no parameter for it.
+//! afterwards whether the call is cancelled, before anything is changed. The [`Context`](crate::Context) of the call
+//! carries its cancellation to every operation of a store that may wait.
 
-use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,21 +16,24 @@ use crate::StoreError;
 /// A call that has not begun to write when it is cancelled does not happen. A call that has begun
 /// goes on to its end: nothing is left half done.
 ///
+/// It cancels the calls of the memory that `Memory::cancelled_by` returns, and no others. A
+/// hook, an observer or a store that executes a command meanwhile makes a call of its own.
+///
 /// ```
 /// use memdir::{Cancellation, Memory, MemoryOptions};
 ///
 /// let memory = Memory::open("memory:", MemoryOptions::default())?;
 /// let cancellation = Cancellation::new();
 /// cancellation.cancel();
-/// let reply = cancellation.within(|| {
-///     memory.execute(r#"{"command": "create", "path": "/memories/a", "file_text": "late"}"#)
-/// });
+/// let reply = memory
+///     .cancelled_by(&cancellation)
+///     .execute(r#"{"command": "create", "path": "/memories/a", "file_text": "late"}"#);
 /// assert!(reply.content.to_string().contains("Nothing was changed"));
 /// assert!(memory.view("/memories/a", None).is_err());
 /// # Ok::<(), memdir::Error>(())
 /// ```
-#[derive(Clone, Default)]
-pub struct Cancellation(Arc<CancellationState>);
+#[derive(Clone)]
+pub struct Cancellation(Option<Arc<CancellationState>>);
 
 #[derive(Default)]
 struct CancellationState {
@@ -39,16 +41,23 @@ struct CancellationState {
     ask: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
-thread_local! {
-    /// The cancellation of the call that this thread executes.
-    static CURRENT: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
+impl Default for Cancellation {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Cancellation {
     /// A new one, not yet cancelled.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self(Some(Arc::default()))
+    }
+
+    /// That of a call that nobody can cancel: [`cancel`](Cancellation::cancel) does nothing.
+    #[must_use]
+    pub const fn never() -> Self {
+        Self(None)
     }
 
     /// One that also counts as cancelled if `ask` returns true, for a host that has to poll for its
@@ -56,63 +65,50 @@ impl Cancellation {
     /// command, and repeatedly while the command waits. It may execute commands itself.
     #[must_use]
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(CancellationState {
+        Self(Some(Arc::new(CancellationState {
             cancelled: AtomicBool::new(false),
             ask: Some(Box::new(ask)),
-        }))
+        })))
     }
 
     /// Cancels the calls. Any thread may call this at any time, also more than once.
     pub fn cancel(&self) {
-        self.0.cancelled.store(true, Ordering::SeqCst);
+        if let Some(state) = &self.0 {
+            state.cancelled.store(true, Ordering::SeqCst);
+        }
     }
 
     /// Whether the calls are cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        if !self.0.cancelled.load(Ordering::SeqCst) && self.0.ask.as_ref().is_some_and(|ask| ask())
-        {
+        let Some(state) = &self.0 else { return false };
+        if !state.cancelled.load(Ordering::SeqCst) && state.ask.as_ref().is_some_and(|ask| ask()) {
             self.cancel();
         }
-        self.0.cancelled.load(Ordering::SeqCst)
+        state.cancelled.load(Ordering::SeqCst)
     }
 
-    /// Runs `work` on this thread. The commands that `work` executes are cancelled with this.
-    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        /// Restores the previous cancellation, also after a panic.
-        struct Before(Option<Cancellation>);
-        impl Drop for Before {
-            fn drop(&mut self) {
-                CURRENT.with(|current| *current.borrow_mut() = self.0.take());
-            }
-        }
-        let _before = Before(CURRENT.with(|current| current.replace(Some(self.clone()))));
-        work()
+    /// For everything that waits on the way of a call: call it after each wait, before anything is changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Cancelled`] if the calls are cancelled.
+    pub fn check(&self) -> Result<(), StoreError> {
+        if self.is_cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
+    }
+
+    /// Whether it can be cancelled at all.
+    #[cfg(feature = "runtime")]
+    pub(crate) fn is_possible(&self) -> bool {
+        self.0.is_some()
     }
 }
 
 impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cancelled = self.0.cancelled.load(Ordering::SeqCst);
+        // Without asking.
+        let is_set = |state: &Arc<CancellationState>| state.cancelled.load(Ordering::SeqCst);
+        let cancelled = self.0.as_ref().is_some_and(is_set);
         f.debug_struct("Cancellation").field("cancelled", &cancelled).finish_non_exhaustive()
-    }
-}
-
-/// The cancellation of the call that this thread executes, for work that goes on in another thread.
-pub fn current() -> Option<Cancellation> {
-    CURRENT.with(|current| current.borrow().clone())
-}
-
-/// Called after every wait on the way of a command, before anything is changed.
-///
-/// # Errors
-/// [`StoreError::Cancelled`] if the caller has gone.
-pub fn check() -> Result<(), StoreError> {
-    // Not under the borrow: the callback may execute commands itself.
-    if current().is_some_and(|current| current.is_cancelled()) {
-        Err(StoreError::Cancelled)
-    } else {
-        Ok(())
     }
 }
 
@@ -123,19 +119,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_may_execute_commands_itself_and_counts_from_then_on() {
+    fn a_cancellation_asks_until_it_is_told_once() {
         let asked = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&asked);
-        let cancellation = Cancellation::asking(move || {
-            Cancellation::new().within(|| assert!(check().is_ok()));
-            count.fetch_add(1, Ordering::SeqCst) == 1
-        });
-        cancellation.within(|| {
-            assert!(check().is_ok());
-            assert!(matches!(check(), Err(StoreError::Cancelled)));
-            assert!(matches!(check(), Err(StoreError::Cancelled)));
-        });
+        let cancellation = Cancellation::asking(move || count.fetch_add(1, Ordering::SeqCst) == 1);
+        assert!(cancellation.check().is_ok());
+        assert!(matches!(cancellation.check(), Err(StoreError::Cancelled)));
+        assert!(matches!(cancellation.check(), Err(StoreError::Cancelled)));
         assert_eq!(asked.load(Ordering::SeqCst), 2);
-        assert!(check().is_ok());
+    }
+
+    #[test]
+    fn a_cancellation_that_is_never_stays_so() {
+        let never = Cancellation::never();
+        never.cancel();
+        assert!(!never.is_cancelled() && never.check().is_ok());
     }
 }

@@ -1,29 +1,49 @@
-//! [`Context`]: what a change carries on its way to the store, beside what is changed.
+//! [`Context`]: what a call carries on its way to the store, beside what is read or changed.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::StoreError;
 use super::notes::Note;
+use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
 
 /// Ends when what it stands for is on the disk.
 type Wait = Box<dyn FnOnce() -> Result<(), StoreError>>;
 
-/// Who makes a change and what for, and what has to be kept, or waited for, together with it.
+/// Whether the call is cancelled, who makes a change and what for, and what has to be kept, or waited for, together with it.
 ///
 /// A `Memory` makes one for each operation, which may make several changes. It goes with each of them down
-/// to the store ([`Store::mutate`](crate::Store::mutate)). A layer passes it on, unless it changes another store meanwhile:
-/// that change has a context of its own.
-#[derive(Default)]
+/// to the store ([`Store::mutate`](crate::Store::mutate)), and with what is read and may wait
+/// ([`Store::read_in`](crate::Store::read_in)). A layer passes it on, unless it changes another store meanwhile: that change
+/// has a context of its own, with the same cancellation ([`separate`](Context::separate)).
 pub struct Context {
+    cancellation: Cancellation,
     actor: Option<Arc<str>>,
     operation: Option<Operation>,
-    change: Cell<Option<HistoryId>>,
+    /// One for all contexts of an operation.
+    change: Rc<ChangeState>,
+}
+
+#[derive(Default)]
+struct ChangeState {
+    id: Cell<Option<HistoryId>>,
     note: RefCell<Option<Note>>,
     wait: RefCell<Option<Wait>>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            cancellation: Cancellation::never(),
+            actor: None,
+            operation: None,
+            change: Rc::default(),
+        }
+    }
 }
 
 impl fmt::Debug for Context {
@@ -33,7 +53,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// The context of a change without an actor.
+    /// The context of a call without an actor, which nobody can cancel.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -49,6 +69,44 @@ impl Context {
         Self { operation: Some(operation), ..self }
     }
 
+    /// The same context of a call that `cancellation` cancels.
+    #[must_use]
+    pub fn cancelled_by(self, cancellation: &Cancellation) -> Self {
+        Self { cancellation: cancellation.clone(), ..self }
+    }
+
+    /// The same context for steps that must be done as a whole, also if the call is cancelled meanwhile.
+    #[must_use]
+    pub fn to_the_end(&self) -> Self {
+        Self {
+            cancellation: Cancellation::never(),
+            actor: self.actor.clone(),
+            operation: self.operation,
+            change: Rc::clone(&self.change),
+        }
+    }
+
+    /// A context for what is done beside the change, such as in another store, in a transaction of its own. It is cancelled
+    /// with this one.
+    #[must_use]
+    pub fn separate(&self) -> Self {
+        Self::new().cancelled_by(&self.cancellation)
+    }
+
+    /// What cancels the call.
+    #[must_use]
+    pub fn cancellation(&self) -> &Cancellation {
+        &self.cancellation
+    }
+
+    /// For a store that waits: call it after each wait, before anything is changed.
+    ///
+    /// # Errors
+    /// [`StoreError::Cancelled`] if the call is cancelled.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.cancellation.check()
+    }
+
     /// Who makes the change, as the host program says.
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
@@ -61,28 +119,28 @@ impl Context {
 
     /// The change that has begun, which further records belong to. `None` while nothing was recorded.
     pub fn change(&self) -> Option<HistoryId> {
-        self.change.get()
+        self.change.id.get()
     }
 
     /// Further records belong to this change, unless one has begun already.
     pub fn begin(&self, change: HistoryId) {
-        self.change.set(self.change.get().or(Some(change)));
+        self.change.id.set(self.change.id.get().or(Some(change)));
     }
 
     /// The store keeps this note in the transaction of the next change.
     pub fn put_note(&self, note: Note) {
-        *self.note.borrow_mut() = Some(note);
+        *self.change.note.borrow_mut() = Some(note);
     }
 
     /// Takes the note for a transaction that begins, or that will never be.
     pub fn take_note(&self) -> Option<Note> {
-        self.note.borrow_mut().take()
+        self.change.note.borrow_mut().take()
     }
 
     /// The next change takes effect when this has ended: the record of a history is being flushed meanwhile. A store that
     /// flushes the new content first waits after that, so both flushes coincide.
     pub fn put_wait(&self, wait: Wait) {
-        *self.wait.borrow_mut() = Some(wait);
+        *self.change.wait.borrow_mut() = Some(wait);
     }
 
     /// Waits for what the change has to wait for, if there is anything.
@@ -90,7 +148,7 @@ impl Context {
     /// # Errors
     /// Nothing was changed yet.
     pub fn wait(&self) -> Result<(), StoreError> {
-        let wait = self.wait.borrow_mut().take();
+        let wait = self.change.wait.borrow_mut().take();
         wait.map_or(Ok(()), |wait| wait().map_err(StoreError::unchanged))
     }
 }

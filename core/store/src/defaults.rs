@@ -34,7 +34,7 @@ pub fn clear_each<S: Store + ?Sized>(
     context: &Context,
     may_go: impl Fn(&MemoryPath) -> bool,
 ) -> Result<(), StoreError> {
-    let entries = store.list(&MemoryPath::root()).map_err(StoreError::unchanged)?;
+    let entries = store.list_in(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
     let mut changed = false;
     for entry in entries.iter().filter(|entry| may_go(&entry.path)) {
         match store.mutate(context, Mutation::Delete { path: &entry.path }) {

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::notes::Notes;
 use super::{
     Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
-    methods_by_mutate,
+    methods_by_mutate, reads_in_context,
 };
 use crate::path::MemoryPath;
 
@@ -38,6 +38,7 @@ macro_rules! layer {
         #[deny(clippy::missing_trait_methods)]
         impl<L: Layer> Store for L {
             methods_by_mutate!();
+            reads_in_context!();
 
             $(
                 fn $method(&self $(, $argument: $type)*) -> $returns {
@@ -60,6 +61,8 @@ layer! {
     /// it gets that method's default instead of the wrapped store's better way.
     ///
     /// All changes go through one method, [`mutate`](Layer::mutate), so a layer that forbids or records changes misses none.
+    /// What may wait is read by the methods that have the context, which a layer passes on as well: [`read_in`](Layer::read_in),
+    /// [`list_in`](Layer::list_in), [`open_in`](Layer::open_in), [`files_in`](Layer::files_in).
     /// A layer passes on every other method that it does not override: if it hides or translates something, check each
     /// method. A wrapper that translates paths, as encryption does, should implement [`Store`] itself, so it does not pass
     /// on a new method unnoticed.
@@ -95,11 +98,11 @@ layer! {
     /// ```
     {
         fn info(&self) -> StoreInfo;
-        fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
-        fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
-        fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
+        fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
+        fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
+        fn open_in(&self, context: &Context, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError>;
+        fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
         fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>>;
-        fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError>;
         fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
         fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError>;
         fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError>;
@@ -116,7 +119,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::{Edit, OnExisting, ReadOnly};
+    use crate::{Edit, InContext, OnExisting, ReadOnly};
 
     /// Notes which of its methods is called, and refuses it where it may.
     #[derive(Default)]
@@ -147,6 +150,10 @@ mod tests {
         open(&MemoryPath, usize) -> Result<Node<'_>, StoreError> = Err(StoreError::Busy);
         open_nowait(&MemoryPath, usize) -> Option<Result<Node<'_>, StoreError>> = None;
         files(&mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
+        read_in(&Context, &MemoryPath) -> Result<Vec<u8>, StoreError> = Err(StoreError::Busy);
+        list_in(&Context, &MemoryPath) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
+        open_in(&Context, &MemoryPath, usize) -> Result<Node<'_>, StoreError> = Err(StoreError::Busy);
+        files_in(&Context, &mut dyn FnMut(Entry)) -> Result<(), StoreError> = Err(StoreError::Busy);
         write(&MemoryPath, &[u8], OnExisting) -> Result<(), StoreError> = Err(StoreError::Busy);
         write_unique(&MemoryPath, &[u8]) -> Result<(), StoreError> = Err(StoreError::Busy);
         update(&MemoryPath, &mut Edit<'_>) -> Result<(), StoreError> = Err(StoreError::Busy);
@@ -188,6 +195,11 @@ mod tests {
         let _ = store.open(&a, 1);
         let _ = store.open_nowait(&a, 1);
         let _ = store.files(&mut |_| {});
+        let context = &Context::new();
+        let _ = store.read_in(context, &a);
+        let _ = store.list_in(context, &a);
+        let _ = store.open_in(context, &a, 1);
+        let _ = store.files_in(context, &mut |_| {});
         let _ = store.write(&a, b"", OnExisting::Error);
         let _ = store.write_unique(&a, b"");
         let _ = store.update(&a, &mut |_| None);
@@ -201,7 +213,7 @@ mod tests {
         let _ = store.unused(Vec::new(), time);
         let _ = store.delete_unused(&a, time);
         let _ = store.make_directory(&a);
-        let _ = store.mutate(&Context::new(), Mutation::Clear);
+        let _ = store.mutate(context, Mutation::Clear);
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
@@ -239,10 +251,21 @@ mod tests {
     fn a_layer_forwards_every_method_of_a_store_once() {
         assert!(methods_of_store().contains(&"can_keep"));
         assert_eq!(reached(|recorder| Box::new(recorder)), methods_of_store());
-        let by_mutate =
-            |method: &'static str| if CHANGES.contains(&method) { "mutate" } else { method };
-        let forwarded: Vec<&str> = methods_of_store().into_iter().map(by_mutate).collect();
+        let forward = |method: &'static str| match method {
+            "read" => "read_in",
+            "list" => "list_in",
+            "open" => "open_in",
+            "files" => "files_in",
+            change if CHANGES.contains(&change) => "mutate",
+            method => method,
+        };
+        let forwarded: Vec<&str> = methods_of_store().into_iter().map(forward).collect();
         assert_eq!(reached(|recorder| Box::new(Plain(recorder))), forwarded);
+        let bound = |recorder: &'static Recorder| -> Box<dyn Store> {
+            let store: &'static &'static Recorder = Box::leak(Box::new(recorder));
+            Box::new(InContext::new(store, &Context::new()))
+        };
+        assert_eq!(reached(bound), forwarded);
     }
 
     #[test]
@@ -251,11 +274,15 @@ mod tests {
             reached(|recorder| Box::new(ReadOnly::new(recorder))),
             [
                 "info",
-                "read",
-                "list",
-                "open",
+                "read_in",
+                "list_in",
+                "open_in",
                 "open_nowait",
-                "files",
+                "files_in",
+                "read_in",
+                "list_in",
+                "open_in",
+                "files_in",
                 "modified",
                 "accessed",
                 "inspect",

@@ -22,6 +22,7 @@ pub mod edit;
 pub mod encryption_record;
 pub mod error;
 pub mod history_id;
+mod in_context;
 mod in_process;
 mod info;
 mod layer;
@@ -62,6 +63,7 @@ pub use defaults::{
 pub use edit::Edit;
 pub use error::{ConfigError, Error, HookError, NameCase};
 pub use history_id::{HistoryId, NoHistoryId};
+pub use in_context::InContext;
 pub use in_process::InProcess;
 pub use info::StoreInfo;
 pub use layer::Layer;
@@ -166,6 +168,49 @@ pub trait Store: Send + Sync {
     /// Only failures of the store; `visit` may already have been called.
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         walk_files(self, visit)
+    }
+
+    /// As [`read`](Store::read), for a call that can be cancelled while the store waits: for a lock, for a network. So are
+    /// the next three methods. By default the store does not look at the context. A store that waits reads here, and its
+    /// methods without a context call these with an empty one.
+    ///
+    /// # Errors
+    /// As [`read`](Store::read), and [`Cancelled`](StoreError::Cancelled).
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let _ = context;
+        self.read(path)
+    }
+
+    /// As [`list`](Store::list), for a call that can be [cancelled](Store::read_in).
+    ///
+    /// # Errors
+    /// As [`list`](Store::list), and [`Cancelled`](StoreError::Cancelled).
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let _ = context;
+        self.list(path)
+    }
+
+    /// As [`open`](Store::open), for a call that can be [cancelled](Store::read_in), also while the opened file is read.
+    ///
+    /// # Errors
+    /// As [`open`](Store::open), and [`Cancelled`](StoreError::Cancelled).
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        let _ = context;
+        self.open(path, depth)
+    }
+
+    /// As [`files`](Store::files), for a call that can be [cancelled](Store::read_in).
+    ///
+    /// # Errors
+    /// As [`files`](Store::files), and [`Cancelled`](StoreError::Cancelled).
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let _ = context;
+        self.files(visit)
     }
 
     /// Writes a whole file, making missing parents.

@@ -99,10 +99,14 @@ impl Mutation<'_> {
 
 /// The methods of [`Store`] that change something, for a store that makes every change by [`Store::mutate`].
 ///
-/// It stands in the place of the methods, within `impl Store for …`.
+/// It stands in the place of the methods, within `impl Store for …`. Their context is an empty one, unless the macro is given
+/// a method that makes it.
 #[macro_export]
 macro_rules! methods_by_mutate {
     () => {
+        $crate::methods_by_mutate!((|_: &Self| $crate::Context::new()));
+    };
+    ($context:expr) => {
         fn write(
             &self,
             path: &$crate::path::MemoryPath,
@@ -110,7 +114,7 @@ macro_rules! methods_by_mutate {
             existing: $crate::OnExisting,
         ) -> Result<(), $crate::StoreError> {
             let write = $crate::Mutation::Write { path, content, existing };
-            $crate::Store::mutate(self, &$crate::Context::new(), write).map(drop)
+            $crate::Store::mutate(self, &$context(self), write).map(drop)
         }
 
         fn write_unique(
@@ -119,7 +123,7 @@ macro_rules! methods_by_mutate {
             content: &[u8],
         ) -> Result<(), $crate::StoreError> {
             let write = $crate::Mutation::WriteUnique { path, content };
-            $crate::Store::mutate(self, &$crate::Context::new(), write).map(drop)
+            $crate::Store::mutate(self, &$context(self), write).map(drop)
         }
 
         fn update(
@@ -128,12 +132,12 @@ macro_rules! methods_by_mutate {
             edit: &mut $crate::Edit<'_>,
         ) -> Result<(), $crate::StoreError> {
             let update = $crate::Mutation::Update { path, edit };
-            $crate::Store::mutate(self, &$crate::Context::new(), update).map(drop)
+            $crate::Store::mutate(self, &$context(self), update).map(drop)
         }
 
         fn delete(&self, path: &$crate::path::MemoryPath) -> Result<(), $crate::StoreError> {
             let delete = $crate::Mutation::Delete { path };
-            $crate::Store::mutate(self, &$crate::Context::new(), delete).map(drop)
+            $crate::Store::mutate(self, &$context(self), delete).map(drop)
         }
 
         fn delete_unused(
@@ -142,7 +146,7 @@ macro_rules! methods_by_mutate {
             since: std::time::SystemTime,
         ) -> Result<bool, $crate::StoreError> {
             let delete = $crate::Mutation::DeleteUnused { path, since };
-            $crate::Store::mutate(self, &$crate::Context::new(), delete)
+            $crate::Store::mutate(self, &$context(self), delete)
         }
 
         fn rename(
@@ -151,12 +155,12 @@ macro_rules! methods_by_mutate {
             to: &$crate::path::MemoryPath,
         ) -> Result<(), $crate::StoreError> {
             let rename = $crate::Mutation::Rename { from, to };
-            $crate::Store::mutate(self, &$crate::Context::new(), rename).map(drop)
+            $crate::Store::mutate(self, &$context(self), rename).map(drop)
         }
 
         fn clear(&self) -> Result<(), $crate::StoreError> {
             let clear = $crate::Mutation::Clear;
-            $crate::Store::mutate(self, &$crate::Context::new(), clear).map(drop)
+            $crate::Store::mutate(self, &$context(self), clear).map(drop)
         }
 
         fn make_directory(
@@ -164,7 +168,7 @@ macro_rules! methods_by_mutate {
             path: &$crate::path::MemoryPath,
         ) -> Result<(), $crate::StoreError> {
             let make = $crate::Mutation::MakeDirectory { path };
-            $crate::Store::mutate(self, &$crate::Context::new(), make).map(drop)
+            $crate::Store::mutate(self, &$context(self), make).map(drop)
         }
 
         fn set_modified(
@@ -173,7 +177,7 @@ macro_rules! methods_by_mutate {
             time: std::time::SystemTime,
         ) -> Result<(), $crate::StoreError> {
             let set = $crate::Mutation::SetModified { path, time };
-            $crate::Store::mutate(self, &$crate::Context::new(), set).map(drop)
+            $crate::Store::mutate(self, &$context(self), set).map(drop)
         }
 
         fn record_access(
@@ -182,7 +186,38 @@ macro_rules! methods_by_mutate {
             time: std::time::SystemTime,
         ) -> Result<(), $crate::StoreError> {
             let record = $crate::Mutation::RecordAccess { path, time };
-            $crate::Store::mutate(self, &$crate::Context::new(), record).map(drop)
+            $crate::Store::mutate(self, &$context(self), record).map(drop)
+        }
+    };
+}
+
+/// The methods of [`Store`] that read and may wait, for a store that does so by the methods with a [`Context`].
+///
+/// It stands in the place of the methods, within `impl Store for …`.
+#[macro_export]
+macro_rules! reads_in_context {
+    () => {
+        fn read(&self, path: &$crate::path::MemoryPath) -> Result<Vec<u8>, $crate::StoreError> {
+            $crate::Store::read_in(self, &$crate::Context::new(), path)
+        }
+
+        fn list(
+            &self,
+            path: &$crate::path::MemoryPath,
+        ) -> Result<Vec<$crate::Entry>, $crate::StoreError> {
+            $crate::Store::list_in(self, &$crate::Context::new(), path)
+        }
+
+        fn open(
+            &self,
+            path: &$crate::path::MemoryPath,
+            depth: usize,
+        ) -> Result<$crate::Node<'_>, $crate::StoreError> {
+            $crate::Store::open_in(self, &$crate::Context::new(), path, depth)
+        }
+
+        fn files(&self, visit: &mut dyn FnMut($crate::Entry)) -> Result<(), $crate::StoreError> {
+            $crate::Store::files_in(self, &$crate::Context::new(), visit)
         }
     };
 }

@@ -2,7 +2,7 @@
 //!
 //! The note of a change is in its [`Context`](super::Context). The store takes it into the transaction.
 
-use super::StoreError;
+use super::{Context, StoreError};
 
 /// A store that can keep notes in the transaction of a change.
 pub trait Notes: Send + Sync {
@@ -10,10 +10,16 @@ pub trait Notes: Send + Sync {
     fn append(&self, note: &Note) -> Result<(), StoreError>;
 
     /// The notes with a number above `after`, in the order of their numbers, which is that of their transactions.
-    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError>;
+    fn list(&self, context: &Context, after: i64) -> Result<Vec<Listed>, StoreError>;
 
     /// The bytes of a note, from `from` on, at most `count`; `None` if it is gone.
-    fn read(&self, number: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError>;
+    fn read(
+        &self,
+        context: &Context,
+        number: i64,
+        from: u64,
+        count: u64,
+    ) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Replaces the bytes of a note, if it is there, and leaves nothing of the old ones in the database.
     fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError>;

@@ -10,16 +10,11 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 use super::StoreError;
-use crate::cancel::{self, Cancellation};
+use crate::cancel::Cancellation;
 use crate::per_process::PerProcess;
 
 /// How often waiting work checks whether its call was cancelled.
 const LOOK: Duration = Duration::from_millis(10);
-
-tokio::task_local! {
-    /// The cancellation of the call that the work belongs to.
-    static CALLER: Option<Cancellation>;
-}
 
 static RUNTIME: PerProcess<Threads> = PerProcess::new();
 
@@ -34,7 +29,8 @@ impl Drop for Threads {
     }
 }
 
-/// Runs the work on the runtime and waits for it.
+/// Runs the work on the runtime and waits for it to end. Work that can be cancelled ends early by itself: give it the
+/// cancellation of its call, for [`unless_cancelled`].
 ///
 /// # Errors
 /// [`StoreError::Failed`] if the runtime cannot be started, or the work ends without an answer.
@@ -59,10 +55,10 @@ where
         return Err(ended.unchanged());
     };
     let (answer, answered) = mpsc::sync_channel(1);
-    runtime.spawn(CALLER.scope(cancel::current(), async move {
+    runtime.spawn(async move {
         // The caller waits without limit.
         let _ = answer.send(work.await);
-    }));
+    });
     answered.recv().unwrap_or_else(|_| {
         Err(StoreError::failed("asking a remote store", "the work broke off without an answer"))
     })
@@ -74,38 +70,22 @@ where
 /// # Errors
 /// [`StoreError::Cancelled`], and those of `work`.
 pub async fn unless_cancelled<T, E: From<StoreError>>(
+    cancellation: &Cancellation,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, E> {
     tokio::select! {
         biased;
         done = work => done,
-        () = caller_gone() => Err(StoreError::Cancelled.into()),
+        () = cancelled(cancellation) => Err(StoreError::Cancelled.into()),
     }
-}
-
-/// Checks that the call is not cancelled, before work changes something.
-///
-/// # Errors
-/// [`StoreError::Cancelled`].
-pub fn check() -> Result<(), StoreError> {
-    match caller() {
-        Some(caller) if caller.is_cancelled() => Err(StoreError::Cancelled),
-        _ => Ok(()),
-    }
-}
-
-fn caller() -> Option<Cancellation> {
-    CALLER.try_with(Clone::clone).ok().flatten()
 }
 
 /// Waits until the call is cancelled; for ever, if it cannot be.
-pub async fn caller_gone() {
-    match caller() {
-        Some(cancellation) => {
-            while !cancellation.is_cancelled() {
-                tokio::time::sleep(LOOK).await;
-            }
-        }
-        None => std::future::pending().await,
+pub async fn cancelled(cancellation: &Cancellation) {
+    if !cancellation.is_possible() {
+        std::future::pending::<()>().await;
+    }
+    while !cancellation.is_cancelled() {
+        tokio::time::sleep(LOOK).await;
     }
 }

@@ -7,8 +7,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Edit, Store, StoreError};
-use crate::cancel::{self, Cancellation};
+use super::{Context, Edit, Store, StoreError};
+use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 
 /// How often an edit is computed again because another writer was faster. So many conflicts in a row
@@ -20,7 +20,7 @@ const MAX_ATTEMPTS: usize = 1_000;
 pub struct Swap {
     old: Vec<u8>,
     new: Vec<u8>,
-    cancellation: Option<Cancellation>,
+    cancellation: Cancellation,
     last_call: Mutex<Option<Outcome>>,
 }
 
@@ -37,8 +37,7 @@ enum Outcome {
 impl Swap {
     /// The content to write in the place of `content`; `None` to write nothing.
     pub fn apply(&self, content: &[u8]) -> Option<Vec<u8>> {
-        let cancelled = self.cancellation.as_ref().is_some_and(Cancellation::is_cancelled);
-        let (outcome, new) = if cancelled {
+        let (outcome, new) = if self.cancellation.is_cancelled() {
             (Outcome::Cancelled, None)
         } else if content == self.old {
             (Outcome::Swapped, Some(self.new.clone()))
@@ -50,24 +49,25 @@ impl Swap {
     }
 }
 
-/// Implements [`Store::update`] with `update`, which passes a [`Swap`] to the store and returns when the
-/// store is done.
+/// Implements the update of a [`Store::mutate`] with `update`, which passes a [`Swap`] to the store and returns when the
+/// store is done. If the call is cancelled before the store applies the swap, nothing is written.
 ///
 /// # Errors
 /// As [`Store::update`]. [`StoreError::Failed`] if the store does not call the swap, or never calls it
 /// with the content that it returned before.
 pub fn update_by_swap<S: Store + ?Sized>(
     store: &S,
+    context: &Context,
     path: &MemoryPath,
     edit: &mut Edit<'_>,
     mut update: impl FnMut(Arc<Swap>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let failed = |problem: &str| Err(StoreError::failed(format!("updating {path}"), problem));
-    let mut old = store.read(path).map_err(StoreError::unchanged)?;
+    let mut old = store.read_in(context, path).map_err(StoreError::unchanged)?;
     for _ in 0..MAX_ATTEMPTS {
         let Some(splice) = edit(&old) else { return Ok(()) };
         let new = splice.apply(&old);
-        let cancellation = cancel::current();
+        let cancellation = context.cancellation().clone();
         let swap = Arc::new(Swap { old, new, cancellation, last_call: Mutex::new(None) });
         update(Arc::clone(&swap))?;
         match swap.last_call.lock().unwrap_or_else(PoisonError::into_inner).take() {
@@ -97,7 +97,7 @@ mod tests {
         let path = MemoryPath::parse("/memories/a").unwrap();
         store.write(&path, b"old", OnExisting::Error).unwrap();
         let mut calls = 0;
-        update_by_swap(&store, &path, &mut append, |swap| {
+        update_by_swap(&store, &Context::new(), &path, &mut append, |swap| {
             calls += 1;
             if calls == 1 {
                 store.write(&path, b"newer", OnExisting::Overwrite)?;
@@ -118,13 +118,12 @@ mod tests {
         let path = MemoryPath::parse("/memories/a").unwrap();
         store.write(&path, b"old", OnExisting::Error).unwrap();
         let cancellation = Cancellation::new();
-        let result = cancellation.within(|| {
-            update_by_swap(&store, &path, &mut append, |swap| {
-                cancellation.cancel();
-                store.update(&path, &mut |old| {
-                    let text = swap.apply(old)?;
-                    Some(Splice { range: 0..old.len(), text })
-                })
+        let context = Context::new().cancelled_by(&cancellation);
+        let result = update_by_swap(&store, &context, &path, &mut append, |swap| {
+            cancellation.cancel();
+            store.update(&path, &mut |old| {
+                let text = swap.apply(old)?;
+                Some(Splice { range: 0..old.len(), text })
             })
         });
         assert!(matches!(result, Err(StoreError::Cancelled)), "{result:?}");
@@ -136,7 +135,7 @@ mod tests {
         let store = InProcess::new();
         let path = MemoryPath::parse("/memories/a").unwrap();
         store.write(&path, b"old", OnExisting::Error).unwrap();
-        let result = update_by_swap(&store, &path, &mut append, |_| Ok(()));
+        let result = update_by_swap(&store, &Context::new(), &path, &mut append, |_| Ok(()));
         assert!(matches!(result, Err(StoreError::Failed { .. })), "{result:?}");
     }
 
@@ -146,7 +145,7 @@ mod tests {
         let path = MemoryPath::parse("/memories/a").unwrap();
         store.write(&path, b"old", OnExisting::Error).unwrap();
         let mut call = 0_u32;
-        let result = update_by_swap(&store, &path, &mut append, |swap| {
+        let result = update_by_swap(&store, &Context::new(), &path, &mut append, |swap| {
             call += 1;
             swap.apply(&call.to_le_bytes());
             Ok(())

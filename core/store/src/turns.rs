@@ -17,7 +17,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use crate::StoreError;
-use crate::{cancel, process};
+use crate::cancel::Cancellation;
+use crate::process;
 
 /// How often a waiting thread looks whether it was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
@@ -76,7 +77,12 @@ impl<K: Eq + Hash + Clone> Turns<K> {
     ///
     /// # Errors
     /// [`StoreError::Busy`], [`StoreError::Cancelled`].
-    pub fn take(&self, key: K, timeout: Option<Duration>) -> Result<Turn<'_, K>, StoreError> {
+    pub fn take(
+        &self,
+        key: K,
+        timeout: Option<Duration>,
+        cancellation: &Cancellation,
+    ) -> Result<Turn<'_, K>, StoreError> {
         let address = std::ptr::from_ref(self).addr();
         let is_nested = PLACES.with_borrow(|places| places.contains(&address));
         let waiting = if is_nested { None } else { self.enter(&key) };
@@ -92,7 +98,7 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         if !is_nested {
             PLACES.with_borrow_mut(|places| places.push(address));
         }
-        turn.wait(timeout)?;
+        turn.wait(timeout, cancellation)?;
         turn.waiting = None;
         Ok(turn)
     }
@@ -148,12 +154,16 @@ impl<K: Eq + Hash + Clone> Turns<K> {
 }
 
 impl<K: Eq + Hash + Clone> Turn<'_, K> {
-    fn wait(&self, timeout: Option<Duration>) -> Result<(), StoreError> {
+    fn wait(
+        &self,
+        timeout: Option<Duration>,
+        cancellation: &Cancellation,
+    ) -> Result<(), StoreError> {
         let (Some(waiting), Some(key)) = (&self.waiting, &self.key) else { return Ok(()) };
         let since = Instant::now();
         while !waiting.has_turn.load(Ordering::Acquire) {
             // This may run a function of the caller's, which may fork.
-            cancel::check()?;
+            cancellation.check()?;
             let is_over = |timeout| self.turns.last_moved(key, since).elapsed() >= timeout;
             if self.process != process::id() || timeout.is_some_and(is_over) {
                 return Err(StoreError::Busy);
@@ -204,14 +214,16 @@ mod tests {
 
     use super::*;
 
+    const NEVER: &Cancellation = &Cancellation::never();
+
     #[test]
     fn turns_come_in_the_order_of_arrival() {
         let turns: &Turns<&str> = Box::leak(Box::new(Turns::new(1)));
         let (sender, receiver) = mpsc::channel();
-        let first = turns.take("file", None).unwrap();
+        let first = turns.take("file", None, NEVER).unwrap();
         // Nobody waits for another key.
         let other = thread::spawn(move || {
-            let other = turns.take("other", Some(Duration::ZERO)).unwrap();
+            let other = turns.take("other", Some(Duration::ZERO), NEVER).unwrap();
             assert!(!other.has_waited() && turns.is_busy(&"other"));
         });
         other.join().unwrap();
@@ -219,7 +231,7 @@ mod tests {
         for number in 0..100 {
             let sender = sender.clone();
             thread::spawn(move || {
-                let turn = turns.take("file", None).unwrap();
+                let turn = turns.take("file", None, NEVER).unwrap();
                 assert!(turn.has_waited());
                 sender.send(number).unwrap();
             });
@@ -237,16 +249,16 @@ mod tests {
     #[test]
     fn a_thread_with_a_place_waits_for_no_second_one_and_a_panic_leaves_none() {
         let turns: &Turns<()> = Box::leak(Box::new(Turns::new(1)));
-        let held = turns.take((), None).unwrap();
-        drop(turns.take((), Some(Duration::ZERO)).unwrap());
+        let held = turns.take((), None, NEVER).unwrap();
+        drop(turns.take((), Some(Duration::ZERO), NEVER).unwrap());
         assert!(turns.is_busy(&()));
         let panicking = thread::spawn(move || {
-            let asking = crate::Cancellation::asking(|| {
+            let asking = Cancellation::asking(|| {
                 // Not in its own way, while it waits.
-                drop(turns.take((), Some(Duration::ZERO)).unwrap());
+                drop(turns.take((), Some(Duration::ZERO), NEVER).unwrap());
                 panic!("while it waits")
             });
-            asking.within(|| turns.take((), None).map(drop))
+            turns.take((), None, &asking).map(drop)
         });
         assert!(panicking.join().is_err());
         assert!(turns.queues().get(&()).unwrap().waiting.is_empty());
@@ -262,7 +274,7 @@ mod tests {
         let hold = |span: Duration| {
             let taken = taken.clone();
             thread::spawn(move || {
-                let mut turn = turns.take((), None).unwrap();
+                let mut turn = turns.take((), None, NEVER).unwrap();
                 taken.send(()).unwrap();
                 let begun = Instant::now();
                 while begun.elapsed() < span {
@@ -278,7 +290,7 @@ mod tests {
         for (span, is_given_up) in [(2 * timeout, true), (4 * timeout, false)] {
             let holders = [hold(span), hold(span)];
             holders.iter().for_each(|_| is_taken.recv().unwrap());
-            let waited = turns.take((), Some(timeout)).map(drop);
+            let waited = turns.take((), Some(timeout), NEVER).map(drop);
             assert_eq!(matches!(waited, Err(StoreError::Busy)), is_given_up, "{waited:?}");
             holders.into_iter().for_each(|holder| holder.join().unwrap());
             assert!(!turns.is_busy(&()));

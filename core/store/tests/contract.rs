@@ -41,30 +41,35 @@ impl Layer for Faulty {
         &self.0
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         match self.1 {
             Fault::ListingIsDeep => {
-                let mut entries = self.0.list(path)?;
+                let mut entries = self.0.list_in(context, path)?;
                 for entry in entries.clone() {
-                    entries.extend(self.0.list(&entry.path).unwrap_or_default());
+                    entries.extend(self.0.list_in(context, &entry.path).unwrap_or_default());
                 }
                 Ok(entries)
             }
-            _ => self.0.list(path),
+            _ => self.0.list_in(context, path),
         }
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        match (self.0.open(path, depth)?, self.1) {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        match (self.0.open_in(context, path, depth)?, self.1) {
             (Node::Directory(_), Fault::HiddenEntriesShow) => {
-                Ok(Node::Directory(self.0.list(path)?))
+                Ok(Node::Directory(self.0.list_in(context, path)?))
             }
             (node, _) => Ok(node),
         }
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.0.files(&mut |file| {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.0.files_in(context, &mut |file| {
             let hidden = file.path.names().any(|name| name.starts_with('.'));
             if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
                 visit(file);

@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::store_helpers::at;
 use memdir::store::{
-    Entry, InProcess, Layer, LocalDirectory, Node, Problem, ProblemKind, SqliteDatabase, walk_files,
+    Context, Entry, InProcess, Layer, LocalDirectory, Node, Problem, ProblemKind, SqliteDatabase,
+    walk_files,
 };
 use memdir::{Checked, Durability, MemoryPath, OnExisting, Store, StoreError, check};
 
@@ -247,18 +248,18 @@ impl Layer for Faulty {
         &self.inner
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let failed = || StoreError::failed("reading a file", "a bad block");
         match self.fault {
             Fault::OneFileFails if path.name() == Some("b") => Err(failed()),
             Fault::EverythingFails => Err(failed()),
             Fault::FilesVanish if path.name() == Some("b") => Err(StoreError::NotFound),
-            _ => self.inner.read(path),
+            _ => self.inner.read_in(context, path),
         }
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.inner.list(path)?;
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.inner.list_in(context, path)?;
         let before = self.listed.fetch_add(1, Ordering::SeqCst);
         match self.fault {
             Fault::NothingIsListed => Err(StoreError::failed("listing", "gone")),
@@ -269,11 +270,16 @@ impl Layer for Faulty {
         }
     }
 
-    fn open(&self, path: &MemoryPath, _: usize) -> Result<Node<'_>, StoreError> {
-        Layer::read(self, path).map(Node::file)
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        _: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        Layer::read_in(self, context, path).map(Node::file)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, _: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         walk_files(self, visit)
     }
 }

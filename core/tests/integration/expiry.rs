@@ -383,7 +383,7 @@ impl Layer for Unlistable {
         &self.0
     }
 
-    fn files(&self, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, _: &Context, _: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         Err(StoreError::failed("listing", "out of order"))
     }
 }
@@ -418,14 +418,19 @@ impl Layer for Counting {
         self.store.mutate(context, mutation)
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
-        self.store.read(path)
+        self.store.read_in(context, path)
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         self.contents.fetch_add(1, Ordering::SeqCst);
-        self.store.open(path, depth)
+        self.store.open_in(context, path, depth)
     }
 }
 

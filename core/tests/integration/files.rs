@@ -188,15 +188,14 @@ fn what_is_cancelled_does_not_happen() {
         memory.write("/memories/a", "one", None).unwrap();
         let cancellation = Cancellation::new();
         cancellation.cancel();
-        cancellation.within(|| {
-            for unchanged in [None, Some("one")] {
-                let written = memory.write("/memories/a", "two", unchanged);
-                assert!(matches!(written, Err(Error::Store(StoreError::Cancelled))));
-            }
-            let read = memory.read("/memories/a");
-            assert!(matches!(read, Err(Error::Store(StoreError::Cancelled))));
-            assert!(matches!(memory.index(9), Err(Error::Store(StoreError::Cancelled))));
-        });
+        let gone = memory.cancelled_by(&cancellation);
+        for unchanged in [None, Some("one")] {
+            let written = gone.write("/memories/a", "two", unchanged);
+            assert!(matches!(written, Err(Error::Store(StoreError::Cancelled))));
+        }
+        let read = gone.read("/memories/a");
+        assert!(matches!(read, Err(Error::Store(StoreError::Cancelled))));
+        assert!(matches!(gone.index(9), Err(Error::Store(StoreError::Cancelled))));
         assert_eq!(memory.read("/memories/a").unwrap(), "one");
     });
 }

@@ -290,12 +290,11 @@ fn a_cancelled_call_neither_reads_the_history_nor_restores() {
     let id = all(&memory)[0].id;
     let cancellation = Cancellation::new();
     cancellation.cancel();
-    cancellation.within(|| {
-        let cancelled = |error| matches!(error, HistoryError::Store(StoreError::Cancelled));
-        assert!(cancelled(memory.history(&HistoryQuery::default()).unwrap_err()));
-        assert!(cancelled(memory.undo(id, false).unwrap_err()));
-        assert!(cancelled(memory.trim_history().unwrap_err()));
-    });
+    let gone = memory.cancelled_by(&cancellation);
+    let cancelled = |error| matches!(error, HistoryError::Store(StoreError::Cancelled));
+    assert!(cancelled(gone.history(&HistoryQuery::default()).unwrap_err()));
+    assert!(cancelled(gone.undo(id, false).unwrap_err()));
+    assert!(cancelled(gone.trim_history().unwrap_err()));
     assert!(memory.exists("/memories/a").unwrap());
 }
 
@@ -431,19 +430,19 @@ impl Layer for Counting {
         &self.0
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        Layer::inner(self).read(path)
+        Layer::inner(self).read_in(context, path)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        Layer::inner(self).list(path)
+        Layer::inner(self).list_in(context, path)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         self.1.fetch_add(1000, Ordering::SeqCst);
-        Layer::inner(self).files(visit)
+        Layer::inner(self).files_in(context, visit)
     }
 }
 

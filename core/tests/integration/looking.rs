@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use memdir::policy::sensitive::SensitiveRule;
-use memdir::store::{InProcess, Layer, Mounts, Node, Splice, Store};
+use memdir::store::{Context, InProcess, Layer, Mounts, Node, Splice, Store};
 use memdir::{
     Cancellation, Change, Error, GrepQuery, Memory, MemoryOptions, MemoryPath, SharedWatch,
     StoreError,
@@ -69,9 +69,14 @@ impl Layer for Listed {
         &*self.0
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
-        self.0.open(path, depth)
+        self.0.open_in(context, path, depth)
     }
 }
 
@@ -166,10 +171,15 @@ impl Layer for Slow {
         &self.0
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         self.1.fetch_add(1, Ordering::SeqCst);
         thread::sleep(SLOW);
-        self.0.open(path, depth)
+        self.0.open_in(context, path, depth)
     }
 }
 
@@ -182,7 +192,7 @@ fn a_large_memory_is_not_listed_all_the_time_however_much_this_process_changes()
     let begun = std::time::Instant::now();
     let (watching, (sender, told)) = (Arc::clone(&watch), mpsc::channel());
     let thread = thread::spawn(move || {
-        while let Some(changes) = watching.changes(SOON).unwrap() {
+        while let Some(changes) = watching.changes(&Cancellation::never(), SOON).unwrap() {
             changes.into_iter().for_each(|change| sender.send(change.path).unwrap());
         }
     });
@@ -207,7 +217,7 @@ fn a_watch_can_be_cancelled_and_goes_on_afterwards() {
     memory.create("/memories/a.md", "one").unwrap();
     let cancellation = Cancellation::new();
     cancellation.cancel();
-    let cancelled = cancellation.within(|| watch.changes(SOON));
+    let cancelled = watch.changes_unless(&cancellation, SOON);
     assert!(matches!(cancelled, Err(Error::Store(StoreError::Cancelled))));
     assert_eq!(told(&watch.changes(SOON).unwrap()), ["written /memories/a.md"]);
     assert!(memory.watch("/elsewhere", None).is_err());
@@ -221,19 +231,22 @@ fn a_shared_watch_can_be_closed_while_another_thread_waits() {
     assert!(!watch.is_due());
     memory.create("/memories/a.md", "one").unwrap();
     assert!(watch.is_due());
-    assert_eq!(told(&watch.changes(Duration::ZERO).unwrap().unwrap()), ["written /memories/a.md"]);
+    assert_eq!(
+        told(&watch.changes(&Cancellation::never(), Duration::ZERO).unwrap().unwrap()),
+        ["written /memories/a.md"]
+    );
     assert!(!watch.is_due());
 
     let shared = Arc::clone(&watch);
     let (sender, receiver) = mpsc::channel();
     let waiting = thread::spawn(move || {
         sender.send(()).unwrap();
-        shared.changes(SOON).unwrap()
+        shared.changes(&Cancellation::never(), SOON).unwrap()
     });
     receiver.recv().unwrap();
     watch.close();
     assert_eq!(waiting.join().unwrap(), None);
-    assert_eq!(watch.changes(SOON).unwrap(), None);
+    assert_eq!(watch.changes(&Cancellation::never(), SOON).unwrap(), None);
     assert!(watch.is_due());
     watch.close();
 }

@@ -14,7 +14,7 @@ use crate::common::faulty::{Fault, Plan, Proxy};
 use crate::common::store_helpers;
 use crate::common::store_helpers::{Tree, append, at};
 use memdir::history::{HistoryQuery, Operation};
-use memdir::store::{Effect, ObjectStorage};
+use memdir::store::{Context, Effect, InContext, ObjectStorage};
 use memdir::{Cancellation, Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
 
 fn tree(store: &dyn Store) -> Tree {
@@ -202,7 +202,10 @@ fn a_change_whose_caller_has_gone_does_not_happen(cloud: &'static Cloud) {
         proxy.plan(plan);
         let cancellation = Cancellation::new();
         thread::scope(|scope| {
-            let called = scope.spawn(|| cancellation.within(|| command(&faulty)));
+            let called = scope.spawn(|| {
+                let context = Context::new().cancelled_by(&cancellation);
+                command(&InContext::new(&faulty, &context))
+            });
             while proxy.requests().len() < requests {
                 thread::yield_now();
             }

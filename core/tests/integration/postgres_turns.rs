@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::postgres::{Server, server};
 use crate::common::store_helpers::{appending, at};
-use memdir::store::{PostgresDatabase, Splice};
+use memdir::store::{Context, InContext, PostgresDatabase, Splice};
 use memdir::{
     Cancellation, Durability, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
 };
@@ -214,11 +214,10 @@ fn a_change_whose_caller_has_gone_does_not_happen_and_waits_no_longer() {
             for _ in 0..20 {
                 scope.spawn(|| {
                     start.wait();
-                    let done = cancellation.within(|| {
-                        shared.update(&file, &mut |_| {
-                            asked.fetch_add(1, SeqCst);
-                            Some(Splice { range: 0..0, text: b"late".to_vec() })
-                        })
+                    let context = Context::new().cancelled_by(&cancellation);
+                    let done = InContext::new(&shared, &context).update(&file, &mut |_| {
+                        asked.fetch_add(1, SeqCst);
+                        Some(Splice { range: 0..0, text: b"late".to_vec() })
                     });
                     assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
                     cancelled.fetch_add(1, SeqCst);
@@ -243,11 +242,10 @@ fn a_caller_that_goes_while_it_is_decided_changes_nothing() {
     let file = at("/memories/a");
     store.write(&file, b"one", OnExisting::Error).unwrap();
     let cancellation = Cancellation::new();
-    let done = cancellation.within(|| {
-        store.update(&file, &mut |_| {
-            cancellation.cancel();
-            Some(Splice { range: 0..0, text: b"late".to_vec() })
-        })
+    let context = Context::new().cancelled_by(&cancellation);
+    let done = InContext::new(&store, &context).update(&file, &mut |_| {
+        cancellation.cancel();
+        Some(Splice { range: 0..0, text: b"late".to_vec() })
     });
     assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
     assert_eq!(store.read(&file).unwrap(), b"one");

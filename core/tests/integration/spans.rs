@@ -231,11 +231,16 @@ impl memdir::store::Layer for Fails {
         &UNREACHABLE
     }
 
-    fn read(&self, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    fn read_in(&self, _: &memdir::store::Context, _: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         Err((self.0)())
     }
 
-    fn open(&self, _: &MemoryPath, _: usize) -> Result<memdir::store::Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        _: &memdir::store::Context,
+        _: &MemoryPath,
+        _: usize,
+    ) -> Result<memdir::store::Node<'_>, StoreError> {
         Err((self.0)())
     }
 }
@@ -301,7 +306,8 @@ fn a_cancelled_call_is_no_failure() {
     let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
     let cancellation = memdir::Cancellation::new();
     cancellation.cancel();
-    let create = || cancellation.within(|| memory.create("/memories/a", "x")).is_err();
+    let memory = memory.cancelled_by(&cancellation);
+    let create = || memory.create("/memories/a", "x").is_err();
     assert_eq!(seen(Level::WARN, || assert!(create())).len(), 0);
     let all = seen(Level::DEBUG, || assert!(create()));
     let [event, span] = &all[..] else { panic!("{}", all.len()) };

@@ -10,7 +10,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use crate::common;
 use crate::common::store_helpers::{self, append, at};
-use memdir::store::{Effect, Node, Splice, SqliteDatabase};
+use memdir::store::{Context, Effect, InContext, Node, Splice, SqliteDatabase};
 use memdir::{
     Cancellation, Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError,
 };
@@ -328,7 +328,9 @@ fn a_change_whose_caller_has_gone_does_not_happen() {
                     let sender = sender.clone();
                     scope.spawn(move || {
                         sender.send(()).unwrap();
-                        cancellation.within(|| store.write(file, b"late", OnExisting::Overwrite))
+                        let context = Context::new().cancelled_by(cancellation);
+                        let store = InContext::new(store, &context);
+                        store.write(file, b"late", OnExisting::Overwrite)
                     })
                 })
                 .collect();
@@ -343,7 +345,8 @@ fn a_change_whose_caller_has_gone_does_not_happen() {
         });
     });
     // Nor where the lock is free by the time that it is looked.
-    let done = cancellation.within(|| store.delete(&file));
+    let context = Context::new().cancelled_by(&cancellation);
+    let done = InContext::new(&store, &context).delete(&file);
     assert!(matches!(done, Err(StoreError::Cancelled)), "{done:?}");
     assert_eq!(store.read(&file).unwrap(), b"one");
 }

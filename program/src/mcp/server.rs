@@ -183,7 +183,7 @@ impl ServerHandler for Server {
                     Some(client) => memory.acting_as(&client),
                     None => memory,
                 };
-                cancellation.within(|| memory.execute_decoded(decoded))
+                memory.cancelled_by(&cancellation).execute_decoded(decoded)
             })
             .await;
         watch.abort();

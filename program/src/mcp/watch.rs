@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::resources;
 use memdir::path::{Folding, MemoryPath, is_hidden};
 use memdir::store::Location;
-use memdir::{Memory, SharedWatch, Subscription};
+use memdir::{Cancellation, Memory, SharedWatch, Subscription};
 
 /// How often it looks whether somebody else has changed something: where that is cheap, and in object storage, where each look
 /// is a listing that is paid for.
@@ -155,7 +155,7 @@ impl Looking {
             self.tell(Told::Anything);
         }
         loop {
-            match watch.changes(Duration::MAX) {
+            match watch.changes(&Cancellation::never(), Duration::MAX) {
                 Ok(None) => return,
                 Ok(Some(changes)) => {
                     let paths = changes.into_iter().map(|change| change.path);

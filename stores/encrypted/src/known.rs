@@ -11,7 +11,7 @@ use super::ring::Ring;
 use memdir_store::error::{ConfigError, Error};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
-use memdir_store::{Splice, Store, StoreError};
+use memdir_store::{Context, Mutation, Splice, Store, StoreError};
 
 /// Changes a record; it gets the key ring and the renames in the record.
 type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
@@ -72,8 +72,8 @@ impl Encrypted {
     }
 
     /// The record as it is now; `None` if it has not changed since it was last read.
-    fn read_record(&self, known: &Known) -> Result<Option<Known>, StoreError> {
-        let bytes = self.inner.read(&self.record).map_err(without_record)?;
+    fn read_record(&self, context: &Context, known: &Known) -> Result<Option<Known>, StoreError> {
+        let bytes = self.inner.read_in(context, &self.record).map_err(without_record)?;
         if known.bytes == bytes {
             return Ok(None);
         }
@@ -85,14 +85,18 @@ impl Encrypted {
     }
 
     /// The record as it is now. An error means that nothing was changed.
-    pub(super) fn reload(&self) -> Result<Arc<Known>, StoreError> {
+    pub(super) fn reload(&self, context: &Context) -> Result<Arc<Known>, StoreError> {
         let known = self.known()?;
-        let new = self.read_record(&known).map_err(StoreError::unchanged)?;
+        let new = self.read_record(context, &known).map_err(StoreError::unchanged)?;
         Ok(new.map_or(known, |new| self.set_known(new)))
     }
 
     /// Changes the record, while no other writer can come between.
-    pub(super) fn change(&self, change: &mut Change<'_>) -> Result<(), StoreError> {
+    pub(super) fn change(
+        &self,
+        context: &Context,
+        change: &mut Change<'_>,
+    ) -> Result<(), StoreError> {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {
             let mut record = Record::parse(bytes)?;
@@ -101,7 +105,7 @@ impl Encrypted {
             change(&mut record, &ring, renames)?;
             Ok(Splice { range: 0..bytes.len(), text: record.to_bytes()? })
         };
-        let updated = self.inner.update(&self.record, &mut |bytes| match changed(bytes) {
+        let mut edit = |bytes: &[u8]| match changed(bytes) {
             Ok(splice) => {
                 done = Ok(());
                 Some(splice)
@@ -110,7 +114,9 @@ impl Encrypted {
                 done = Err(error);
                 None
             }
-        });
+        };
+        let update = Mutation::Update { path: &self.record, edit: &mut edit };
+        let updated = self.inner.mutate(context, update);
         updated.map_err(without_record)?;
         done
     }

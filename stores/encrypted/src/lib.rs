@@ -22,8 +22,9 @@ use memdir_store::error::Error;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    Context, Edit, Entry, EntryKind, MountTable, Mutation, Node, Problem, ProblemKind, Splice,
-    Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
+    Context, Edit, Entry, EntryKind, InContext, MountTable, Mutation, Node, Problem, ProblemKind,
+    Splice, Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
+    reads_in_context,
 };
 
 mod file;
@@ -126,10 +127,16 @@ impl Encrypted {
 
     /// The path to which a file is bound: that of its listing, if the underlying store ignores case. Encrypted names
     /// keep the cases of a name apart.
-    fn bound<'p>(&self, path: &'p MemoryPath) -> Result<Cow<'p, MemoryPath>, StoreError> {
+    fn bound<'p>(
+        &self,
+        context: &Context,
+        path: &'p MemoryPath,
+    ) -> Result<Cow<'p, MemoryPath>, StoreError> {
         match self.known()?.ring.names {
             Some(_) => Ok(Cow::Borrowed(path)),
-            None if self.inner_folds_case() => as_listed(&*self.inner, path).map(Cow::Owned),
+            None if self.inner_folds_case() => {
+                as_listed(&InContext::new(&*self.inner, context), path).map(Cow::Owned)
+            }
             None => Ok(Cow::Borrowed(path)),
         }
     }
@@ -177,6 +184,7 @@ impl Encrypted {
     /// The content of `bytes`, which were read at `path`.
     fn content(
         &self,
+        context: &Context,
         path: &MemoryPath,
         at: &MemoryPath,
         mut bytes: Vec<u8>,
@@ -186,14 +194,14 @@ impl Encrypted {
             return Ok(take(content));
         }
         for _ in 0..ATTEMPTS {
-            let known = self.reload()?;
+            let known = self.reload(context)?;
             let origins = renames::origins(&known.renames, path);
             let problem = match file::open(&known.ring, path, &origins, &bytes) {
                 Ok(content) => return Ok(take(content)),
                 Err(problem) => problem,
             };
             // A rename may have been finished between reading the file and the record.
-            let again = self.inner.read(at)?;
+            let again = self.inner.read_in(context, at)?;
             if again == bytes {
                 return Err(unreadable(path, problem));
             }
@@ -206,12 +214,13 @@ impl Encrypted {
     /// begun meanwhile.
     fn sealed(
         &self,
+        context: &Context,
         path: &MemoryPath,
         content: &[u8],
     ) -> Result<(MemoryPath, Vec<u8>), StoreError> {
         let prepared = || {
-            let path = &*self.bound(path)?;
-            Ok((self.at(path)?, file::seal(&self.reload()?.ring, path, &[content])?))
+            let path = &*self.bound(context, path)?;
+            Ok((self.at(path)?, file::seal(&self.reload(context)?.ring, path, &[content])?))
         };
         prepared().map_err(StoreError::unchanged)
     }
@@ -222,7 +231,7 @@ impl Encrypted {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        let path = &*self.bound(path).map_err(StoreError::unchanged)?;
+        let path = &*self.bound(context, path).map_err(StoreError::unchanged)?;
         let at = self.at_existing(path).map_err(StoreError::unchanged)?;
         let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
         let mut before = None;
@@ -257,7 +266,7 @@ impl Encrypted {
                 }
                 Edited::Unreadable(_, bytes) => before = Some(bytes),
             }
-            known = self.reload().map_err(StoreError::unchanged)?;
+            known = self.reload(context).map_err(StoreError::unchanged)?;
             origins = renames::origins(&known.renames, path);
         }
         Err(restless(path).unchanged())
@@ -269,11 +278,11 @@ impl Encrypted {
         from: &MemoryPath,
         to: &MemoryPath,
     ) -> Result<(), StoreError> {
-        let from = &*self.bound(from).map_err(StoreError::unchanged)?;
+        let from = &*self.bound(context, from).map_err(StoreError::unchanged)?;
         // Its own name is new, also where only the case of a name changes.
         let to = match (to.parent(), to.name()) {
             (Some(above), Some(name)) => {
-                let above = self.bound(&above).map_err(StoreError::unchanged)?;
+                let above = self.bound(context, &above).map_err(StoreError::unchanged)?;
                 &above.join(name).map_err(|_| StoreError::NameTooLong)?
             }
             _ => to,
@@ -301,15 +310,16 @@ enum Edited {
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     methods_by_mutate!();
+    reads_in_context!();
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         match mutation {
             Mutation::Write { path, content, existing } => {
-                let (path, content) = &self.sealed(path, content)?;
+                let (path, content) = &self.sealed(context, path, content)?;
                 self.inner.mutate(context, Mutation::Write { path, content, existing })
             }
             Mutation::WriteUnique { path, content } => {
-                let (path, content) = &self.sealed(path, content)?;
+                let (path, content) = &self.sealed(context, path, content)?;
                 self.inner.mutate(context, Mutation::WriteUnique { path, content })
             }
             Mutation::Update { path, edit } => self.edit_sealed(context, path, edit).map(|()| true),
@@ -353,21 +363,27 @@ impl Store for Encrypted {
         StoreInfo { directory: None, folds_case, ..info }
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        let path = &*self.bound(path)?;
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let path = &*self.bound(context, path)?;
         let at = self.at_existing(path)?;
-        let bytes = self.inner.read(&at)?;
-        self.content(path, &at, bytes)
+        let bytes = self.inner.read_in(context, &at)?;
+        self.content(context, path, &at, bytes)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let (known, found) = (self.known()?, self.inner.list(&self.at_existing(path)?)?);
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let (known, found) =
+            (self.known()?, self.inner.list_in(context, &self.at_existing(path)?)?);
         Ok(found.iter().filter_map(|found| Self::entry(&known, path, found)).collect())
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         let at = self.at_existing(path)?;
-        let bytes = match self.inner.open(&at, depth)? {
+        let bytes = match self.inner.open_in(context, &at, depth)? {
             Node::Directory(found) => {
                 let known = self.known()?;
                 let entries = found.iter().filter_map(|found| Self::entry(&known, path, found));
@@ -380,7 +396,7 @@ impl Store for Encrypted {
                 bytes
             }
         };
-        Ok(Node::file(self.content(&*self.bound(path)?, &at, bytes)?))
+        Ok(Node::file(self.content(context, &*self.bound(context, path)?, &at, bytes)?))
     }
 
     /// Never: keys may have to be read again, and decrypting takes time.
@@ -388,9 +404,9 @@ impl Store for Encrypted {
         None
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         let (known, root) = (self.known()?, MemoryPath::root());
-        self.inner.files(&mut |found| {
+        self.inner.files_in(context, &mut |found| {
             if let Some(file) = Self::entry(&known, &root, &found) {
                 visit(file);
             }
@@ -443,7 +459,7 @@ impl Store for Encrypted {
 
     /// The problems of the underlying store, with its paths, and the names in it that do not decrypt.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-        let known = self.reload()?;
+        let known = self.reload(&Context::new())?;
         self.inner.inspect(report)?;
         if known.ring.names.is_some() {
             self.inspect_names(&known, &MemoryPath::root(), report)?;

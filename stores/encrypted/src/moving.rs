@@ -7,7 +7,6 @@
 use super::{Encrypted, Known, file, renames, seal};
 use crate::renames::Rename;
 use memdir_store::access::Times;
-use memdir_store::cancel::Cancellation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
 
@@ -24,11 +23,11 @@ impl Encrypted {
         })?;
         let at_to = match self.at(to) {
             Ok(at) => at,
-            Err(problem) => return Err(self.nowhere_to_go(from, &at_from, to, problem)),
+            Err(problem) => return Err(self.nowhere_to_go(context, from, &at_from, to, problem)),
         };
         let id = u64::from_be_bytes(*seal::random().map_err(StoreError::unchanged)?);
         // An entry in the record for a rename that does not happen does no harm.
-        self.change(&mut |record, ring, mut renames| {
+        self.change(&context.separate(), &mut |record, ring, mut renames| {
             renames.push(Rename::new(id, from, to));
             record.set_renames(ring, &renames)
         })
@@ -36,7 +35,7 @@ impl Encrypted {
         let rename = Mutation::Rename { from: &at_from, to: &at_to };
         let renamed = self.inner.mutate(context, rename);
         // From here on the rename is finished, even if the call is cancelled.
-        Cancellation::new().within(|| match renamed {
+        match renamed {
             Ok(_) => {
                 // Done. If binding fails, the entry stays, and makes the files readable.
                 let _ = self.bind_and_finish(id, to);
@@ -49,7 +48,7 @@ impl Encrypted {
                 }
                 Err(error)
             }
-        })
+        }
     }
 
     /// Whether it is certain that a failed rename moved nothing to `at_to`.
@@ -72,12 +71,12 @@ impl Encrypted {
     }
 
     fn bind_and_finish(&self, id: u64, to: &MemoryPath) -> Result<(), StoreError> {
-        self.bind_below(to, &*self.reload()?)?;
+        self.bind_below(to, &*self.reload(&Context::new())?)?;
         self.finish(id)
     }
 
     fn finish(&self, id: u64) -> Result<(), StoreError> {
-        self.change(&mut |record, ring, mut renames| {
+        self.change(&Context::new(), &mut |record, ring, mut renames| {
             renames::finish(&mut renames, id);
             record.set_renames(ring, &renames)
         })
@@ -86,12 +85,13 @@ impl Encrypted {
     /// The error of a rename to a path that this store cannot have, in the order of the contract.
     fn nowhere_to_go(
         &self,
+        context: &Context,
         from: &MemoryPath,
         at_from: &MemoryPath,
         to: &MemoryPath,
         problem: StoreError,
     ) -> StoreError {
-        match self.inner.open(at_from, 0) {
+        match self.inner.open_in(context, at_from, 0) {
             Ok(Node::Directory(_)) if from.is_above(to) => StoreError::IntoItself,
             Ok(_) => problem,
             Err(StoreError::NotFound) => StoreError::NotFound,

@@ -17,7 +17,7 @@ use super::record::{Record, Slot};
 use super::{Encrypted, file};
 use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, EntryKind, Node, Splice, Store, StoreError};
+use memdir_store::{Context, Entry, EntryKind, Node, Splice, Store, StoreError};
 
 /// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
 /// Returns the number of files that it encrypted.
@@ -68,7 +68,7 @@ pub fn rekey(
     let store = Encrypted::open(Arc::clone(inner), new, false)?;
     let mut end = || {
         count += store.renew(&MemoryPath::root())?;
-        store.change(&mut |record, ring, renames| {
+        store.change(&Context::new(), &mut |record, ring, renames| {
             let mut slots = Vec::new();
             for slot in &record.slots {
                 if slot.open(&store.deriver, record.store)?.is_some() {
@@ -92,7 +92,7 @@ impl Encrypted {
         let prepared =
             self.known().and_then(|known| Slot::new(new, &known.ring)).map_err(Error::Store)?;
         let mut another = false;
-        let begun = self.change(&mut |record, ring, renames| {
+        let begun = self.change(&Context::new(), &mut |record, ring, renames| {
             another = false;
             for slot in &record.slots {
                 if slot.open(new, record.store)?.is_some() {

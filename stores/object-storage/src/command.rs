@@ -7,14 +7,20 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use super::error::ObjectError;
-use memdir_store::{StoreError, runtime};
+use memdir_store::{Cancellation, StoreError, runtime};
 
 /// How often it is looked whether a caller who has gone may be heard.
 const LOOK: Duration = Duration::from_millis(10);
 
 tokio::task_local! {
-    /// How many requests of this command may have changed something.
-    static CHANGES: Cell<usize>;
+    static COMMAND: Command;
+}
+
+/// A command under way.
+struct Command {
+    cancellation: Cancellation,
+    /// How many of its requests may have changed something.
+    changes: Cell<usize>,
 }
 
 /// A request that may change something.
@@ -28,7 +34,7 @@ impl Change {
     /// [`StoreError::Cancelled`] if it would be the first, and the caller has gone.
     pub(super) fn begin() -> Result<Self, StoreError> {
         if !has_begun() {
-            runtime::check()?;
+            COMMAND.try_with(|command| command.cancellation.check()).unwrap_or(Ok(()))?;
         }
         count(1);
         Ok(Self(()))
@@ -41,22 +47,27 @@ impl Change {
 }
 
 fn count(by: isize) {
-    let _ = CHANGES.try_with(|changes| changes.set(changes.get().saturating_add_signed(by)));
+    let _ = COMMAND.try_with(|command| {
+        command.changes.set(command.changes.get().saturating_add_signed(by));
+    });
 }
 
 fn has_begun() -> bool {
-    CHANGES.try_with(Cell::get).is_ok_and(|changes| changes > 0)
+    COMMAND.try_with(|command| command.changes.get()).is_ok_and(|changes| changes > 0)
 }
 
 /// Does the work of a command, or what is left of one where a change may have been made already.
 pub(super) async fn carry_out<T>(
     operation: &'static str,
+    cancellation: Cancellation,
     has_changed: bool,
     work: impl Future<Output = Result<T, ObjectError>>,
 ) -> Result<T, StoreError> {
+    let command =
+        Command { cancellation: cancellation.clone(), changes: Cell::new(has_changed.into()) };
     let caller_gone = async {
         loop {
-            runtime::caller_gone().await;
+            runtime::cancelled(&cancellation).await;
             if !has_begun() {
                 return;
             }
@@ -71,5 +82,5 @@ pub(super) async fn carry_out<T>(
         }
         .map_err(|error| if has_begun() { error } else { error.unchanged() })
     };
-    CHANGES.scope(Cell::new(has_changed.into()), work).await
+    COMMAND.scope(command, work).await
 }

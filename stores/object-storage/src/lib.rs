@@ -34,9 +34,9 @@ use memdir_store::access::if_a_file;
 use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
-use memdir_store::settings::OnExisting;
 use memdir_store::{
-    Edit, Entry, Location, Node, Problem, Scope, Store, StoreError, StoreInfo, micros, runtime,
+    Context, Edit, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    methods_by_mutate, micros, reads_in_context, runtime,
 };
 
 mod access;
@@ -91,10 +91,11 @@ impl ObjectStorage {
             None => prefix,
         };
         let store = Self { service, prefix, client: PerProcess::new(), max_file_bytes: None };
-        let looked = store.run("opening the object storage", |client| async move {
-            let root = client.key(&MemoryPath::root())?;
-            client.is_directory(&root).await
-        });
+        let looked =
+            store.run(&Context::new(), "opening the object storage", |client| async move {
+                let root = client.key(&MemoryPath::root())?;
+                client.is_directory(&root).await
+            });
         match looked {
             Ok(_) => Ok(store),
             Err(StoreError::PermissionDenied) => Err(Error::Store(StoreError::failed(
@@ -126,6 +127,7 @@ impl ObjectStorage {
     /// Does the work on the runtime of remote stores, and waits for it.
     fn run<T, W>(
         &self,
+        context: &Context,
         operation: &'static str,
         work: impl FnOnce(Arc<Client>) -> W,
     ) -> Result<T, StoreError>
@@ -133,12 +135,13 @@ impl ObjectStorage {
         T: Send + 'static,
         W: Future<Output = Result<T, ObjectError>> + Send + 'static,
     {
-        self.run_on(operation, false, work)
+        self.run_on(context, operation, false, work)
     }
 
     /// As [`run`](Self::run), for the next step of a command that may have changed something.
     fn run_on<T, W>(
         &self,
+        context: &Context,
         operation: &'static str,
         has_changed: bool,
         work: impl FnOnce(Arc<Client>) -> W,
@@ -148,86 +151,16 @@ impl ObjectStorage {
         W: Future<Output = Result<T, ObjectError>> + Send + 'static,
     {
         let work = work(self.client()?);
-        runtime::run(command::carry_out(operation, has_changed, work))
-    }
-}
-
-impl Store for ObjectStorage {
-    fn info(&self) -> StoreInfo {
-        StoreInfo {
-            locations: vec![Location::in_service(self.service.place(), self.prefix.as_ref())],
-            tracks_access: true,
-            // An edit is made between a read and a conditional write.
-            edits_apart: true,
-            ..StoreInfo::default()
-        }
+        let cancellation = context.cancellation().clone();
+        runtime::run(command::carry_out(operation, cancellation, has_changed, work))
     }
 
-    fn can_keep(&self, path: &MemoryPath) -> bool {
-        client::key_below(&self.prefix, path).is_ok()
-    }
-
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        let path = path.clone();
-        self.run("reading a file", |client| async move {
-            match client.open(&path, How::Whole(None)).await? {
-                Some((_, Body::Whole(content))) => Ok(content),
-                _ => Err(client.no_file(&path).await?.into()),
-            }
-        })
-    }
-
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        let path = path.clone();
-        self.run("listing a directory", |client| async move { client.entries(&path).await })
-    }
-
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        let path = path.clone();
-        let opened = self.run("opening a file", |client| async move {
-            match client.open(&path, How::Streamed).await? {
-                Some((found, body)) => Ok(Ok((found.size, body))),
-                None => {
-                    Ok(Err(client.entries_below(&path, Scope { hidden: false, depth }).await?))
-                }
-            }
-        })?;
-        Ok(match opened {
-            Ok((_, Body::Whole(content))) => Node::file(content),
-            Ok((size, Body::Pieces(pieces))) => Node::File(size, Box::new(Stream::new(pieces))),
-            Err(entries) => Node::Directory(entries),
-        })
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        let found = self.run("listing all files", |client| async move { client.files().await })?;
-        found.into_iter().for_each(visit);
-        Ok(())
-    }
-
-    fn write(
+    fn edit(
         &self,
+        context: &Context,
         path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
+        edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        let (path, content) = (path.clone(), content.to_vec());
-        self.run(
-            "writing a file",
-            |client| async move { client.write(&path, content, existing).await },
-        )
-    }
-
-    /// In one request.
-    fn write_unique(&self, path: &MemoryPath, content: &[u8]) -> Result<(), StoreError> {
-        let (path, content) = (path.clone(), content.to_vec());
-        self.run(
-            "writing a file",
-            |client| async move { client.write_unique(&path, content).await },
-        )
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
         let operation = "editing a file";
         let id = Id::new().map_err(|error| error.during(operation).unchanged())?;
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
@@ -236,7 +169,7 @@ impl Store for ObjectStorage {
         let mut doubtful = None;
         loop {
             let at = path.clone();
-            let read = self.run_on(operation, doubtful.is_some(), |client| async move {
+            let read = self.run_on(context, operation, doubtful.is_some(), |client| async move {
                 match client.open(&at, how).await? {
                     Some((found, Body::Whole(content))) => Ok((found, content)),
                     _ => Err(client.no_file(&at).await?.into()),
@@ -256,21 +189,22 @@ impl Store for ObjectStorage {
             let Some(splice) = edit(&content) else { return Ok(()) };
             let (content, stamp) = (splice.try_apply(&content)?, found.stamp.written(id));
             let (at, newest) = (path.clone(), found.stamp.newest());
-            let put = self.run_on(operation, doubtful.is_some(), |client| async move {
+            let put = self.run_on(context, operation, doubtful.is_some(), |client| async move {
                 let key = client.key(&at)?;
                 client.put(&key, content.into(), &stamp, PutMode::Update(found.version)).await
             })?;
             match put {
                 Put::Done(_) => return Ok(()),
                 Put::Conflict => {
-                    conflicts = self.run_on(operation, doubtful.is_some(), |_| async move {
-                        conflicts.next().await?;
-                        Ok(conflicts)
-                    })?;
+                    conflicts =
+                        self.run_on(context, operation, doubtful.is_some(), |_| async move {
+                            conflicts.next().await?;
+                            Ok(conflicts)
+                        })?;
                 }
                 Put::Unknown(error) => {
                     doubtful = Some(newest);
-                    backoff = self.run_on(operation, true, |_| async move {
+                    backoff = self.run_on(context, operation, true, |_| async move {
                         backoff.after(error).await?;
                         Ok(backoff)
                     })?;
@@ -278,20 +212,144 @@ impl Store for ObjectStorage {
             }
         }
     }
+}
 
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let path = path.clone();
-        self.run("deleting", |client| async move { client.delete_path(&path).await })
+impl Store for ObjectStorage {
+    methods_by_mutate!();
+    reads_in_context!();
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done =
+            match mutation {
+                Mutation::Write { path, content, existing } => {
+                    let (path, content) = (path.clone(), content.to_vec());
+                    self.run(context, "writing a file", |client| async move {
+                        client.write(&path, content, existing).await
+                    })
+                }
+                // In one request.
+                Mutation::WriteUnique { path, content } => {
+                    let (path, content) = (path.clone(), content.to_vec());
+                    self.run(context, "writing a file", |client| async move {
+                        client.write_unique(&path, content).await
+                    })
+                }
+                Mutation::Update { path, edit } => self.edit(context, path, edit),
+                Mutation::Delete { path } => {
+                    let path = path.clone();
+                    self.run(context, "deleting", |client| async move {
+                        client.delete_path(&path).await
+                    })
+                }
+                Mutation::DeleteUnused { path, since } => {
+                    let path = path.clone();
+                    return if_a_file(self.run(context, "deleting", |client| async move {
+                        client.delete_unused(&path, since).await
+                    }));
+                }
+                Mutation::Rename { from, to } => {
+                    let (from, to) = (from.clone(), to.clone());
+                    self.run(context, "renaming", |client| async move {
+                        client.rename(&from, &to).await
+                    })
+                }
+                Mutation::Clear => self.run(context, "clearing the memory", |client| async move {
+                    client.delete_below(&client.key(&MemoryPath::root())?).await
+                }),
+                Mutation::MakeDirectory { path } => {
+                    let path = path.clone();
+                    self.run(context, "making a directory", |client| async move {
+                        client.make_directory(&path).await
+                    })
+                }
+                Mutation::SetModified { path, time } => {
+                    let (path, micros) = (path.clone(), micros::of(time));
+                    self.run(context, "setting a file's time", |client| async move {
+                        let key = client.key(&path).map_err(|_| StoreError::NotFound)?;
+                        if !path.is_root() && client.set_modified(&key, micros).await? {
+                            return Ok(());
+                        }
+                        Err(client.no_file(&path).await?.into())
+                    })
+                }
+                Mutation::RecordAccess { path, time } => {
+                    let path = path.clone();
+                    let operation = "noting that a file was accessed";
+                    self.run(context, operation, |client| async move {
+                        client.record_access(&path, time).await
+                    })
+                }
+            };
+        done.map(|()| true)
     }
 
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        let (from, to) = (from.clone(), to.clone());
-        self.run("renaming", |client| async move { client.rename(&from, &to).await })
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            locations: vec![Location::in_service(self.service.place(), self.prefix.as_ref())],
+            tracks_access: true,
+            // An edit is made between a read and a conditional write.
+            edits_apart: true,
+            ..StoreInfo::default()
+        }
+    }
+
+    fn can_keep(&self, path: &MemoryPath) -> bool {
+        client::key_below(&self.prefix, path).is_ok()
+    }
+
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        let path = path.clone();
+        self.run(context, "reading a file", |client| async move {
+            match client.open(&path, How::Whole(None)).await? {
+                Some((_, Body::Whole(content))) => Ok(content),
+                _ => Err(client.no_file(&path).await?.into()),
+            }
+        })
+    }
+
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        let path = path.clone();
+        self.run(
+            context,
+            "listing a directory",
+            |client| async move { client.entries(&path).await },
+        )
+    }
+
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        let path = path.clone();
+        let opened = self.run(context, "opening a file", |client| async move {
+            match client.open(&path, How::Streamed).await? {
+                Some((found, body)) => Ok(Ok((found.size, body))),
+                None => {
+                    Ok(Err(client.entries_below(&path, Scope { hidden: false, depth }).await?))
+                }
+            }
+        })?;
+        Ok(match opened {
+            Ok((_, Body::Whole(content))) => Node::file(content),
+            Ok((size, Body::Pieces(pieces))) => {
+                Node::File(size, Box::new(Stream::new(pieces, context.cancellation().clone())))
+            }
+            Err(entries) => Node::Directory(entries),
+        })
+    }
+
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found =
+            self.run(context, "listing all files", |client| async move { client.files().await })?;
+        found.into_iter().for_each(visit);
+        Ok(())
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let path = path.clone();
-        self.run("reading a file's time", |client| async move {
+        self.run(&Context::new(), "reading a file's time", |client| async move {
             let key = client.key(&path).map_err(|_| StoreError::NotFound)?;
             match if path.is_root() { None } else { client.file(&key).await? } {
                 Some(found) => Ok(micros::time(found.modified())),
@@ -300,55 +358,27 @@ impl Store for ObjectStorage {
         })
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let (path, micros) = (path.clone(), micros::of(time));
-        self.run("setting a file's time", |client| async move {
-            let key = client.key(&path).map_err(|_| StoreError::NotFound)?;
-            if !path.is_root() && client.set_modified(&key, micros).await? {
-                return Ok(());
-            }
-            Err(client.no_file(&path).await?.into())
-        })
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let path = path.clone();
-        self.run("reading a file's time", |client| async move { client.accessed(&path).await })
-    }
-
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let path = path.clone();
-        let operation = "noting that a file was accessed";
-        self.run(operation, |client| async move { client.record_access(&path, time).await })
+        self.run(&Context::new(), "reading a file's time", |client| async move {
+            client.accessed(&path).await
+        })
     }
 
     fn unused(&self, files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         let operation = "looking for unused files";
-        self.run(operation, |client| async move { client.unused(files, since).await })
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        let path = path.clone();
-        if_a_file(
-            self.run("deleting", |client| async move { client.delete_unused(&path, since).await }),
+        self.run(
+            &Context::new(),
+            operation,
+            |client| async move { client.unused(files, since).await },
         )
     }
 
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let path = path.clone();
-        self.run("making a directory", |client| async move { client.make_directory(&path).await })
-    }
-
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-        let problems = self.run("inspecting", |client| async move { client.problems().await })?;
+        let problems = self
+            .run(&Context::new(), "inspecting", |client| async move { client.problems().await })?;
         problems.into_iter().for_each(report);
         Ok(())
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        self.run("clearing the memory", |client| async move {
-            client.delete_below(&client.key(&MemoryPath::root())?).await
-        })
     }
 }
 

@@ -7,19 +7,21 @@ use futures_util::StreamExt;
 
 use super::client::Pieces;
 use super::error::ObjectError;
-use memdir_store::runtime;
+use memdir_store::{Cancellation, runtime};
 
 pub(super) struct Stream {
     /// `None` at the end, and after an error.
     pieces: Option<Pieces>,
+    cancellation: Cancellation,
     process: u32,
     piece: Vec<u8>,
     at: usize,
 }
 
 impl Stream {
-    pub(super) fn new(pieces: Pieces) -> Self {
-        Self { pieces: Some(pieces), process: process::id(), piece: Vec::new(), at: 0 }
+    pub(super) fn new(pieces: Pieces, cancellation: Cancellation) -> Self {
+        let process = process::id();
+        Self { pieces: Some(pieces), cancellation, process, piece: Vec::new(), at: 0 }
     }
 
     fn advance(&mut self) -> io::Result<()> {
@@ -28,9 +30,13 @@ impl Stream {
             std::mem::forget(pieces);
             return Err(io::Error::other("a file that was opened before a fork cannot be read on"));
         }
+        let cancellation = self.cancellation.clone();
         let next = runtime::run(async move {
-            let next = pieces.next().await.transpose();
-            let next = next.map_err(|error| ObjectError::from(error).during("reading a file"))?;
+            let read = async {
+                let next = pieces.next().await.transpose();
+                next.map_err(|error| ObjectError::from(error).during("reading a file"))
+            };
+            let next = runtime::unless_cancelled(&cancellation, read).await?;
             Ok(next.map(|piece| (pieces, piece)))
         });
         if let Some((pieces, piece)) = next.map_err(io::Error::other)? {

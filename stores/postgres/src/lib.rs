@@ -17,7 +17,6 @@ use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{Found, Statement, Way};
 use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use memdir_store::access::is_unused;
-use memdir_store::cancel;
 use memdir_store::error::Error;
 use memdir_store::notes::Notes;
 use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
@@ -25,7 +24,7 @@ use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
     Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
-    methods_by_mutate, runtime,
+    methods_by_mutate, reads_in_context, runtime,
 };
 
 mod address;
@@ -155,13 +154,14 @@ impl PostgresDatabase {
 
     fn ask(
         &self,
+        context: &Context,
         operation: &'static str,
         statement: &'static Statement,
         parameters: Vec<Parameter>,
     ) -> Result<Vec<Row>, StoreError> {
-        let session = self.session.clone();
+        let (session, cancellation) = (self.session.clone(), context.cancellation().clone());
         runtime::run(async move {
-            let answer = session.ask(statement, &parameters).await;
+            let answer = session.ask(&cancellation, statement, &parameters).await;
             answer.map_err(|error| error.during(operation))
         })
     }
@@ -169,6 +169,7 @@ impl PostgresDatabase {
     /// What is at the end of `path`.
     fn find(
         &self,
+        context: &Context,
         operation: &'static str,
         path: &MemoryPath,
         content: bool,
@@ -177,7 +178,7 @@ impl PostgresDatabase {
         let levels = names.len();
         let parameters: Vec<Parameter> =
             vec![Box::new(names), Box::new(content), Box::new(i64::MAX)];
-        let rows = self.ask(operation, &statements::LOOK, parameters)?;
+        let rows = self.ask(context, operation, &statements::LOOK, parameters)?;
         let way =
             Way::of(&rows, levels).map_err(|error| PostgresError::from(error).during(operation))?;
         match way.end() {
@@ -191,6 +192,7 @@ impl PostgresDatabase {
     /// What is at `path`: a file's content, or a directory's entries, `depth` levels deep.
     fn opened(
         &self,
+        context: &Context,
         operation: &'static str,
         path: &MemoryPath,
         depth: usize,
@@ -199,7 +201,7 @@ impl PostgresDatabase {
         let levels = i32::try_from(depth).unwrap_or(i32::MAX);
         let parameters: Vec<Parameter> =
             vec![Box::new(statements::names(path)), Box::new(levels), Box::new(hidden)];
-        let rows = self.ask(operation, &statements::OPEN, parameters)?;
+        let rows = self.ask(context, operation, &statements::OPEN, parameters)?;
         match rows.split_first() {
             Some((node, below)) => Opened::of(path, node, below)
                 .map_err(|error| PostgresError::from(error).during(operation)),
@@ -222,15 +224,16 @@ impl PostgresDatabase {
         let mut note = None;
         for _ in 0..ATTEMPTS {
             let (session, asked) = (self.session.clone(), wanted.clone());
+            let cancellation = context.cancellation().clone();
             // Whatever goes wrong before the change is on its way has changed nothing.
             let begun = runtime::run(async move {
-                let begun = session.begin(&asked, lock_timeout).await;
+                let begun = session.begin(&cancellation, &asked, lock_timeout).await;
                 begun.map_err(|error| error.during(operation).unchanged())
             })?;
             let (transaction, seen) = Begun::into_parts(begun);
             let decided = decide(seen).and_then(|change| {
                 // Others were waited for, and the decision may have taken its time.
-                cancel::check()?;
+                context.check()?;
                 Ok(change)
             });
             let session = self.session.clone();
@@ -259,6 +262,7 @@ impl PostgresDatabase {
 
 impl Store for PostgresDatabase {
     methods_by_mutate!();
+    reads_in_context!();
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let done = match mutation {
@@ -450,32 +454,39 @@ impl Store for PostgresDatabase {
     /// The newest change of the namespace, which each change notes.
     fn revision(&self) -> Result<Option<String>, StoreError> {
         let operation = "asking for changes";
-        let rows = self.ask(operation, &statements::NEWEST, Vec::new())?;
+        let rows = self.ask(&Context::new(), operation, &statements::NEWEST, Vec::new())?;
         let newest = rows.first().map_or(Ok(String::new()), |row| row.try_get(0));
         newest.map(Some).map_err(|error| PostgresError::from(error).during(operation))
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.find("reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.find(context, "reading a file", path, true)?.content.ok_or(StoreError::IsADirectory)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        match self.opened("listing a directory", path, 1, true)? {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.opened(context, "listing a directory", path, 1, true)? {
             Opened::Directory(entries) => Ok(entries),
             Opened::File(_) => Err(StoreError::NotADirectory),
         }
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        match self.opened("opening a file", path, depth, false)? {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        match self.opened(context, "opening a file", path, depth, false)? {
             Opened::Directory(entries) => Ok(Node::Directory(entries)),
             Opened::File(content) => Ok(Node::file(content)),
         }
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         let root = MemoryPath::root();
-        if let Opened::Directory(all) = self.opened("listing all files", &root, MAX_LEVELS, true)? {
+        if let Opened::Directory(all) =
+            self.opened(context, "listing all files", &root, MAX_LEVELS, true)?
+        {
             all.into_iter().filter(Entry::is_file).for_each(visit);
         }
         Ok(())
@@ -483,7 +494,7 @@ impl Store for PostgresDatabase {
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let operation = "inspecting the database";
-        let rows = self.ask(operation, &inspect::ALL, Vec::new())?;
+        let rows = self.ask(&Context::new(), operation, &inspect::ALL, Vec::new())?;
         inspect::inspect(&rows, report)
             .map_err(|error| PostgresError::from(error).during(operation))
     }
@@ -493,12 +504,12 @@ impl Store for PostgresDatabase {
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let found = self.find("reading a file's time", path, false)?;
+        let found = self.find(&Context::new(), "reading a file's time", path, false)?;
         if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.modified) }
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        let found = self.find("reading a file's time", path, false)?;
+        let found = self.find(&Context::new(), "reading a file's time", path, false)?;
         if found.is_directory { Err(StoreError::IsADirectory) } else { Ok(found.accessed) }
     }
 }

@@ -35,9 +35,9 @@ impl Notes for PostgresDatabase {
         })
     }
 
-    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError> {
+    fn list(&self, context: &Context, after: i64) -> Result<Vec<Listed>, StoreError> {
         let parameters: Vec<Parameter> = vec![Box::new(after), Box::new(number(HEAD as u64))];
-        let rows = self.ask(READING, &statements::NOTES, parameters)?;
+        let rows = self.ask(context, READING, &statements::NOTES, parameters)?;
         let listed = rows.iter().map(|row| {
             let len: i32 = row.try_get(2)?;
             let len = u64::try_from(len).unwrap_or(0);
@@ -47,11 +47,17 @@ impl Notes for PostgresDatabase {
         listed.map_err(|error| PostgresError::from(error).during(READING))
     }
 
-    fn read(&self, id: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    fn read(
+        &self,
+        context: &Context,
+        id: i64,
+        from: u64,
+        count: u64,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
         let from = number(from.saturating_add(1));
         let parameters: Vec<Parameter> =
             vec![Box::new(id), Box::new(from), Box::new(number(count))];
-        let rows = self.ask(READING, &statements::READ_NOTE, parameters)?;
+        let rows = self.ask(context, READING, &statements::READ_NOTE, parameters)?;
         let read = rows.first().map(|row| row.try_get(0)).transpose();
         read.map_err(|error| PostgresError::from(error).during(READING))
     }

@@ -19,7 +19,7 @@ use memdir_store::notes::Note;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::Durability;
 use memdir_store::total::Total;
-use memdir_store::{Location, StoreError, runtime};
+use memdir_store::{Cancellation, Location, StoreError, runtime};
 
 /// How long the store searches for the outcome of a change while the server is down.
 const SEARCH: Duration = Duration::from_secs(30);
@@ -138,10 +138,12 @@ impl Session {
     /// Runs one query, and runs it again if the connection is broken.
     pub(super) async fn ask(
         &self,
+        cancellation: &Cancellation,
         statement: &'static Statement,
         parameters: &[Parameter],
     ) -> Result<Vec<Row>, PostgresError> {
-        runtime::unless_cancelled(self.ask_in(&self.begin_question, statement, parameters)).await
+        let answer = self.ask_in(&self.begin_question, statement, parameters);
+        runtime::unless_cancelled(cancellation, answer).await
     }
 
     /// As [`ask`](Self::ask), for a write that needs no lock and may be done twice.
@@ -198,11 +200,12 @@ impl Session {
     /// `lock_timeout` is over or the call is cancelled.
     pub(super) async fn begin(
         &self,
+        cancellation: &Cancellation,
         wanted: &Wanted,
         lock_timeout: Option<Duration>,
     ) -> Result<Begun, PostgresError> {
         let deadline = lock_timeout.and_then(|time| tokio::time::Instant::now().checked_add(time));
-        runtime::unless_cancelled(async {
+        runtime::unless_cancelled(cancellation, async {
             match self.try_to_begin(wanted, deadline).await {
                 Err(error) if error.is_broken_connection() => {
                     self.server.close_idle();

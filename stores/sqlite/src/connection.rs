@@ -9,7 +9,7 @@
 //! go on. For the same reason only a thread that is counted as inside takes the lock on the idle
 //! connections: a child that goes on cannot have inherited it locked.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::io::ErrorKind;
 use std::ops::Deref;
@@ -24,8 +24,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, SqliteError, schema};
+use memdir_store::Cancellation;
 use memdir_store::StoreError;
-use memdir_store::cancel;
 use memdir_store::settings::Durability;
 
 /// The most idle connections to keep: about as many as commands usually run at once.
@@ -359,6 +359,27 @@ thread_local! {
     static UNTIL: Cell<Option<Option<Instant>>> = const { Cell::new(None) };
 }
 
+thread_local! {
+    /// What cancels the call whose transaction this thread begins. SQLite calls [`wait`], which is a plain function, without
+    /// anything of the transaction.
+    static CANCELLATION: RefCell<Cancellation> = const { RefCell::new(Cancellation::never()) };
+}
+
+/// While this lives, this thread waits for locks of SQLite until the call is cancelled.
+#[must_use]
+pub(super) struct Waits(Cancellation);
+
+pub(super) fn waits_for(cancellation: &Cancellation) -> Waits {
+    Waits(CANCELLATION.replace(cancellation.clone()))
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        // What asks whether a call is cancelled may have begun a transaction of its own.
+        CANCELLATION.set(std::mem::replace(&mut self.0, Cancellation::never()));
+    }
+}
+
 /// Runs `work`, which waits for other writers for `timeout` at most, or for ever.
 pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T) -> T {
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
@@ -386,5 +407,7 @@ fn wait(attempt: i32) -> bool {
         None => {}
     }
     thread::sleep(pause);
-    cancel::check().is_ok()
+    // Not under the borrow: what is asked may use a database itself.
+    let cancellation = CANCELLATION.with_borrow(Clone::clone);
+    !cancellation.is_cancelled()
 }

@@ -16,13 +16,12 @@ use rusqlite::ErrorCode;
 use self::connection::Lease;
 use self::tree::{Found, Tree};
 use memdir_store::access::is_unused;
-use memdir_store::cancel;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
-    TotalLimits, methods_by_mutate,
+    Cancellation, Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError,
+    StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
 };
 
 mod connection;
@@ -147,12 +146,13 @@ impl SqliteDatabase {
     /// Reads from one state of the tree.
     fn look<T>(
         &self,
+        context: &Context,
         operation: &'static str,
         answer: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
         let begin = |lease: &Lease| Ok(lease.prepare_cached("BEGIN")?.execute([]).map(drop)?);
-        let mut turn = turns::to_read(&self.database)?;
-        let read = self.transaction(operation, begin, answer);
+        let mut turn = turns::to_read(&self.database, context.cancellation())?;
+        let read = self.transaction(context, operation, begin, answer);
         turn.succeeded();
         read
     }
@@ -164,12 +164,12 @@ impl SqliteDatabase {
         operation: &'static str,
         change: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
-        let mut turn = turns::to_write(&self.database, self.lock_timeout)?;
+        let mut turn = turns::to_write(&self.database, self.lock_timeout, context.cancellation())?;
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
             let begun = connection::waiting_for(self.lock_timeout, || begin.execute([]));
             // The call may have been cancelled while it waited for others.
-            cancel::check()?;
+            context.check()?;
             match begun {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                     Err(StoreError::Busy.into())
@@ -177,7 +177,7 @@ impl SqliteDatabase {
                 begun => Ok(begun.map(drop)?),
             }
         };
-        let changed = self.transaction(operation, begin, |tree| {
+        let changed = self.transaction(context, operation, begin, |tree| {
             let done = change(Tree(tree.0))?;
             if let Some(note) = context.take_note() {
                 note::add(&tree, &note)?;
@@ -201,10 +201,12 @@ impl SqliteDatabase {
 
     fn transaction<T>(
         &self,
+        context: &Context,
         operation: &'static str,
         begin: impl FnOnce(&Lease) -> Result<(), SqliteError>,
         work: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
     ) -> Result<T, StoreError> {
+        let _waits = connection::waits_for(context.cancellation());
         let worked = || {
             let lease = Lease::take(&self.database)?;
             begin(&lease)?;
@@ -298,6 +300,7 @@ impl SqliteError {
 
 impl Store for SqliteDatabase {
     methods_by_mutate!();
+    reads_in_context!();
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let done = match mutation {
@@ -415,7 +418,7 @@ impl Store for SqliteDatabase {
     /// SQLite tells a connection cheaply whether another one has committed something, and how many rows it has changed
     /// itself. The connection is a part of the answer, because the next question may go to another one.
     fn revision(&self) -> Result<Option<String>, StoreError> {
-        let _turn = turns::to_read(&self.database)?;
+        let _turn = turns::to_read(&self.database, &Cancellation::never())?;
         let asked = || {
             let lease = Lease::take(&self.database)?;
             let Some(number) = lease.number() else { return Ok(None) };
@@ -426,23 +429,29 @@ impl Store for SqliteDatabase {
         asked().map_err(|error: SqliteError| error.during("asking for changes"))
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.look("reading a file", |tree| {
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.look(context, "reading a file", |tree| {
             let (id, size) = tree.file(path)?;
             content::read(&tree, id, size)
         })
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.look("listing a directory", |tree| match tree.find(path)? {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.look(context, "listing a directory", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: Some(_), .. }) => Err(StoreError::NotADirectory.into()),
             Some(directory) => tree.entries(directory.id, path),
         })
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        let _turn = turns::to_read(&self.database)?;
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        let _turn = turns::to_read(&self.database, context.cancellation())?;
+        let _waits = connection::waits_for(context.cancellation());
         let opened = || {
             let lease = Lease::take(&self.database)?;
             lease.prepare_cached("BEGIN")?.execute([])?;
@@ -467,8 +476,8 @@ impl Store for SqliteDatabase {
         opened().map_err(|error: SqliteError| error.during("opening a file"))
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        let found = self.look("listing all files", |tree| {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        let found = self.look(context, "listing all files", |tree| {
             let mut entries = Vec::new();
             tree.below(schema::ROOT, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
             Ok(entries)
@@ -478,7 +487,7 @@ impl Store for SqliteDatabase {
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        self.look("reading a file's time", |tree| match tree.find(path)? {
+        self.look(&Context::new(), "reading a file's time", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(file) => Ok(file.modified),
@@ -486,7 +495,7 @@ impl Store for SqliteDatabase {
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        self.look("reading a file's time", |tree| match tree.find(path)? {
+        self.look(&Context::new(), "reading a file's time", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
             Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(file) => Ok(file.accessed),
@@ -494,7 +503,9 @@ impl Store for SqliteDatabase {
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-        self.look("inspecting the database", |tree| inspect::inspect(&tree, report))
+        self.look(&Context::new(), "inspecting the database", |tree| {
+            inspect::inspect(&tree, report)
+        })
     }
 
     fn notes(&self) -> Option<&dyn Notes> {

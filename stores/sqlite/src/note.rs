@@ -29,8 +29,8 @@ impl Notes for SqliteDatabase {
         self.change(&Context::new(), "writing the history", |tree| add(&tree, note))
     }
 
-    fn list(&self, after: i64) -> Result<Vec<Listed>, StoreError> {
-        self.look("reading the history", |tree| {
+    fn list(&self, context: &Context, after: i64) -> Result<Vec<Listed>, StoreError> {
+        self.look(context, "reading the history", |tree| {
             let head = i64::try_from(HEAD).unwrap_or(i64::MAX);
             let mut list = tree.prepare_cached(
                 "SELECT number, substr(bytes, 1, ?2), length(bytes) FROM note WHERE number > ?1 \
@@ -45,10 +45,16 @@ impl Notes for SqliteDatabase {
         })
     }
 
-    fn read(&self, number: i64, from: u64, count: u64) -> Result<Option<Vec<u8>>, StoreError> {
+    fn read(
+        &self,
+        context: &Context,
+        number: i64,
+        from: u64,
+        count: u64,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
         use rusqlite::OptionalExtension as _;
 
-        self.look("reading the history", |tree| {
+        self.look(context, "reading the history", |tree| {
             let (from, count) =
                 (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(count).unwrap_or(i64::MAX));
             let mut read = tree

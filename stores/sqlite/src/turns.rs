@@ -8,9 +8,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use super::Database;
-use memdir_store::StoreError;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::{Turn, Turns};
+use memdir_store::{Cancellation, StoreError};
 
 /// How many threads of a process write to a database at the same time: one that works, and one that has its place at SQLite's
 /// lock already.
@@ -25,13 +25,17 @@ static TO_READ: PerProcess<Turns<Database>> = PerProcess::new();
 pub(super) fn to_write(
     database: &Database,
     timeout: Option<Duration>,
+    cancellation: &Cancellation,
 ) -> Result<Turn<'static, Database>, StoreError> {
-    take(&TO_WRITE, WRITERS, database, timeout)
+    take(&TO_WRITE, WRITERS, database, timeout, cancellation)
 }
 
 /// A reader waits for no lock, and so has no limit to its waiting.
-pub(super) fn to_read(database: &Database) -> Result<Turn<'static, Database>, StoreError> {
-    take(&TO_READ, READERS, database, None)
+pub(super) fn to_read(
+    database: &Database,
+    cancellation: &Cancellation,
+) -> Result<Turn<'static, Database>, StoreError> {
+    take(&TO_READ, READERS, database, None, cancellation)
 }
 
 fn take(
@@ -39,7 +43,8 @@ fn take(
     at_once: usize,
     database: &Database,
     timeout: Option<Duration>,
+    cancellation: &Cancellation,
 ) -> Result<Turn<'static, Database>, StoreError> {
     let Ok(turns) = of.get(|| Ok::<_, Infallible>(Turns::new(at_once)));
-    turns.take(database.clone(), timeout)
+    turns.take(database.clone(), timeout, cancellation)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memdir::store::{Entry, InProcess, Layer, Mounts, Node};
+use memdir::store::{Context, Entry, InProcess, Layer, Mounts, Node};
 use memdir::{MemoryPath, Store, StoreError};
 use memdir_conformance::runner::{self, Opened};
 
@@ -24,12 +24,17 @@ impl Layer for Beside {
         &self.mounts
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.mounts.list(path).map(|entries| self.without(entries))
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.mounts.list_in(context, path).map(|entries| self.without(entries))
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        Ok(match self.mounts.open(path, depth)? {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        Ok(match self.mounts.open_in(context, path, depth)? {
             Node::Directory(entries) => Node::Directory(self.without(entries)),
             file => file,
         })

@@ -16,13 +16,17 @@ use super::remove::{self, Doomed};
 use super::temporary;
 use super::{LocalDirectory, parent_of, peek};
 use crate::read::absent;
+use memdir_store::Context;
 use memdir_store::StoreError;
-use memdir_store::cancel;
 use memdir_store::path::{Folding, MemoryPath};
 
 impl LocalDirectory {
-    pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let mut backoff = self.backoff();
+    pub(super) fn delete_entry(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, because it may take long.
@@ -56,18 +60,24 @@ impl LocalDirectory {
         }
     }
 
-    pub(super) fn move_entry(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn move_entry(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
         if self.read_only {
             return Err(StoreError::Source(Box::new(StoreError::ReadOnly)));
         }
-        let (old_parent, changed) = self.locked(|root| move_in(root, from, to))?;
+        let (old_parent, changed) =
+            self.locked(context, |root| move_in(context, root, from, to))?;
         changed.flush(self.durability)?;
         flush(&old_parent, self.durability)
     }
 
     /// Everything goes into one directory, which is deleted.
-    pub(super) fn delete_all(&self) -> Result<(), StoreError> {
-        let mut backoff = self.backoff();
+    pub(super) fn delete_all(&self, context: &Context) -> Result<(), StoreError> {
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             // Without the lock, because it may take long.
@@ -138,6 +148,7 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
 
 /// Does a rename; the caller has the lock. The caller must flush the returned directories.
 fn move_in(
+    context: &Context,
     root: BorrowedFd<'_>,
     from: &MemoryPath,
     to: &MemoryPath,
@@ -169,7 +180,7 @@ fn move_in(
             .map_err(|_| StoreError::NameTooLong)?;
     }
     let parent = Parent::make(root, to)?;
-    cancel::check()?;
+    context.check()?;
     rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new).map_err(|errno| {
         let error = match errno {
             // Another file system, mounted into the tree; or an overlay, which moves files and no directories

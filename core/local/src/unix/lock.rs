@@ -15,9 +15,8 @@ use super::descend::id;
 use super::directory::open_root;
 use super::lockable::{LockableFile, NoFork};
 use super::{LocalDirectory, condition, remove, temporary};
-use memdir_store::StoreError;
 use memdir_store::backoff::Backoff;
-use memdir_store::cancel;
+use memdir_store::{Context, StoreError};
 
 /// The tree's root, opened by a writer.
 #[derive(Debug)]
@@ -52,8 +51,8 @@ impl Drop for Locked<'_> {
 }
 
 impl LocalDirectory {
-    pub(super) fn backoff(&self) -> Backoff {
-        Backoff::new(self.lock_timeout)
+    pub(super) fn backoff(&self, context: &Context) -> Backoff {
+        Backoff::new(self.lock_timeout, context.cancellation())
     }
 
     /// Opens the root for a writer. Every change of the tree begins here.
@@ -85,7 +84,7 @@ impl LocalDirectory {
             backoff.wait()?;
         }
         let locked = Locked(root);
-        cancel::check()?;
+        backoff.check()?;
         let opened = fstat(root).map_err(failed)?;
         Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
     }
@@ -93,9 +92,10 @@ impl LocalDirectory {
     /// Runs `work`, which must be short, while nobody else changes the tree.
     pub(super) fn locked<T>(
         &self,
+        context: &Context,
         work: impl FnOnce(BorrowedFd<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut backoff = self.backoff();
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             if let Some(locked) = self.lock(&root, &mut backoff)? {

@@ -30,7 +30,7 @@ use memdir_store::access::{if_a_file, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, OnExisting};
 use memdir_store::{
-    Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
 };
 
 mod beneath;
@@ -88,7 +88,95 @@ fn size(stat: &Stat) -> u64 {
     u64::try_from(stat.st_size).unwrap_or(0)
 }
 
+impl LocalDirectory {
+    fn set_time(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        time: SystemTime,
+    ) -> Result<(), StoreError> {
+        let failed = |error| StoreError::failed("setting a file's time", error);
+        let file =
+            self.locked(context, |root| match look(root, path.relative()).map_err(absent)? {
+                Found::File(file, _) => {
+                    let file = File::from(file);
+                    times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
+                    Ok(file)
+                }
+                Found::Directory(_) => Err(StoreError::IsADirectory),
+            })?;
+        if self.durability == Durability::Full {
+            file.sync_all().map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file
+    /// is newer than the access.
+    fn note_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.read_only {
+            return Ok(());
+        }
+        let root = self.enter()?;
+        match look(root.as_fd(), path.relative()).map_err(absent)? {
+            Found::File(file, _) => times::record_access(file, time)
+                .map_err(|errno| condition("noting that a file was accessed", errno)),
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+
+    fn make_empty(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
+        let Some(name) = path.name() else { return Ok(()) };
+        let changed = self.locked(context, |root| {
+            let mut parent = Parent::make(root, path)?;
+            match peek(&parent.directory, name)?.as_ref().map(kind) {
+                None | Some(FileType::Directory) => {}
+                Some(FileType::Symlink) => return Err(StoreError::Symlink),
+                Some(_) => return Err(StoreError::AlreadyExists),
+            }
+            let made = parent.descend(name);
+            made.map_err(|errno| condition("making a directory", errno).unchanged())?;
+            Ok(parent.keep())
+        })?;
+        changed.flush(self.durability)
+    }
+
+    fn delete_file_unused(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        since: SystemTime,
+    ) -> Result<bool, StoreError> {
+        if_a_file(self.locked(context, |root| remove::unused(root, path, since)))
+    }
+}
+
 impl Store for LocalDirectory {
+    methods_by_mutate!();
+
+    /// A content that is written waits for the record of a history.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_file(context, path, content, existing)
+            }
+            Mutation::WriteUnique { path, content } => {
+                self.write_file(context, path, content, OnExisting::Error)
+            }
+            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
+            Mutation::Delete { path } => self.delete_entry(context, path),
+            Mutation::DeleteUnused { path, since } => {
+                return self.delete_file_unused(context, path, since);
+            }
+            Mutation::Rename { from, to } => self.move_entry(context, from, to),
+            Mutation::Clear => self.delete_all(context),
+            Mutation::MakeDirectory { path } => self.make_empty(context, path),
+            Mutation::SetModified { path, time } => self.set_time(context, path, time),
+            Mutation::RecordAccess { path, time } => self.note_access(path, time),
+        };
+        done.map(|()| true)
+    }
+
     fn info(&self) -> StoreInfo {
         StoreInfo {
             directory: Some(self.root.clone()),
@@ -162,55 +250,6 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
-    /// A content that is written waits for the record of a history.
-    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        let done = match mutation {
-            Mutation::Write { path, content, existing } => {
-                self.write_file(context, path, content, existing)
-            }
-            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
-            other => return other.apply_to(self),
-        };
-        done.map(|()| true)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.write_file(&Context::new(), path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.edit_file(&Context::new(), path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.delete_entry(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.move_entry(from, to)
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        let Some(name) = path.name() else { return Ok(()) };
-        let changed = self.locked(|root| {
-            let mut parent = Parent::make(root, path)?;
-            match peek(&parent.directory, name)?.as_ref().map(kind) {
-                None | Some(FileType::Directory) => {}
-                Some(FileType::Symlink) => return Err(StoreError::Symlink),
-                Some(_) => return Err(StoreError::AlreadyExists),
-            }
-            let made = parent.descend(name);
-            made.map_err(|errno| condition("making a directory", errno).unchanged())?;
-            Ok(parent.keep())
-        })?;
-        changed.flush(self.durability)
-    }
-
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let mut left = Vec::new();
         let root = self.enter()?;
@@ -225,10 +264,6 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
-    fn clear(&self) -> Result<(), StoreError> {
-        self.delete_all()
-    }
-
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
@@ -237,40 +272,10 @@ impl Store for LocalDirectory {
         }
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let failed = |error| StoreError::failed("setting a file's time", error);
-        let file = self.locked(|root| match look(root, path.relative()).map_err(absent)? {
-            Found::File(file, _) => {
-                let file = File::from(file);
-                times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
-                Ok(file)
-            }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
-        })?;
-        if self.durability == Durability::Full {
-            file.sync_all().map_err(failed)?;
-        }
-        Ok(())
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             Found::File(file, _) => Ok(times::accessed(file)),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
-        }
-    }
-
-    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file
-    /// is newer than the access.
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        if self.read_only {
-            return Ok(());
-        }
-        let root = self.enter()?;
-        match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, _) => times::record_access(file, time)
-                .map_err(|errno| condition("noting that a file was accessed", errno)),
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
@@ -289,9 +294,5 @@ impl Store for LocalDirectory {
             }
         }
         Ok(unused)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        if_a_file(self.locked(|root| remove::unused(root, path, since)))
     }
 }

@@ -12,7 +12,6 @@ use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::read::{absent, read_whole};
 use memdir_store::backoff::Backoff;
-use memdir_store::cancel;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::{Context, Edit, StoreError};
@@ -30,8 +29,8 @@ impl LocalDirectory {
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
         // Before anything is opened: who waits here shall hold nothing.
-        let mut staging = self.turn_to_stage()?;
-        let mut backoff = self.backoff();
+        let mut staging = self.turn_to_stage(context)?;
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             // Checked before anything is written.
@@ -67,14 +66,14 @@ impl LocalDirectory {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        let mut turn = self.turn_if_busy(path)?;
-        let mut backoff = self.backoff();
+        let mut turn = self.turn_if_busy(context, path)?;
+        let mut backoff = self.backoff(context);
         for tried in 0.. {
             // Before anything is opened: who waits here shall hold nothing.
-            let mut staging = self.turn_to_stage()?;
+            let mut staging = self.turn_to_stage(context)?;
             if staging.has_waited() {
                 // The time that others took is not counted.
-                backoff = self.backoff();
+                backoff = self.backoff(context);
             }
             let root = self.enter_to_write()?;
             let edited = if tried < TRIES {
@@ -86,8 +85,8 @@ impl LocalDirectory {
                 drop(root);
                 drop(staging);
                 if turn.is_none() {
-                    turn = Some(self.turn_at(path)?);
-                    backoff = self.backoff();
+                    turn = Some(self.turn_at(context, path)?);
+                    backoff = self.backoff(context);
                 }
                 continue;
             };
@@ -167,7 +166,7 @@ impl LocalDirectory {
         replace: bool,
         backoff: &mut Backoff,
     ) -> Result<(), StoreError> {
-        cancel::check()?;
+        backoff.check()?;
         match staged.place(parent, name, replace) {
             Ok(()) => Ok(()),
             Err(Misplaced::Error(error)) => Err(error),

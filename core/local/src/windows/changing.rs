@@ -13,20 +13,23 @@ use super::times::Accesses;
 use super::tree::{self, Found, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
 use crate::read::absent;
-use memdir_store::StoreError;
 use memdir_store::access::is_unused;
 use memdir_store::backoff::Backoff;
-use memdir_store::cancel;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::settings::Durability;
+use memdir_store::{Context, StoreError};
 
 /// How Windows compares names.
 const FOLDING: Folding = Folding::new(true);
 
 impl LocalDirectory {
-    pub(super) fn make_empty(&self, path: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn make_empty(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Ok(()) };
-        self.locked(|root, _| {
+        self.locked(context, |root, _| {
             match look(root, path, Purpose::Read) {
                 Ok(Found::Directory(_)) => return Ok(()),
                 Ok(Found::File(..)) => return Err(StoreError::AlreadyExists),
@@ -41,8 +44,12 @@ impl LocalDirectory {
         self.flush_parent(path)
     }
 
-    pub(super) fn delete_entry(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.locked(|root, backoff| delete(root, path, backoff))?;
+    pub(super) fn delete_entry(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        self.locked(context, |root, backoff| delete(root, path, backoff))?;
         self.flush_parent(path)
     }
 
@@ -65,10 +72,11 @@ impl LocalDirectory {
 
     pub(super) fn delete_file_unused(
         &self,
+        context: &Context,
         path: &MemoryPath,
         since: std::time::SystemTime,
     ) -> Result<bool, StoreError> {
-        self.locked(|root, backoff| {
+        self.locked(context, |root, backoff| {
             let Found::File(file, _) = look(root, path, Purpose::Read)? else { return Ok(false) };
             let (modified, accessed) = tree::times(root, &file)?;
             drop(file);
@@ -79,9 +87,9 @@ impl LocalDirectory {
         })
     }
 
-    pub(super) fn delete_all(&self) -> Result<(), StoreError> {
+    pub(super) fn delete_all(&self, context: &Context) -> Result<(), StoreError> {
         let failed = |status| condition("clearing the memory directory", status);
-        self.locked(|root, backoff| {
+        self.locked(context, |root, backoff| {
             // Of a process that was killed here.
             finish_clearing(root);
             temporary::sweep(root);
@@ -123,11 +131,16 @@ impl LocalDirectory {
         })
     }
 
-    pub(super) fn move_entry(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn move_entry(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
         if self.read_only {
             return Err(of_source(StoreError::ReadOnly));
         }
-        self.locked(|root, backoff| rename(root, from, to, backoff))?;
+        self.locked(context, |root, backoff| rename(root, from, to, backoff))?;
         self.flush_parent(to)?;
         if from.parent() == to.parent() { Ok(()) } else { self.flush_parent(from) }
     }
@@ -200,7 +213,7 @@ fn rename(
         check_paths_below(root, from, to)?;
     }
     let parent = Parent::make(root, to)?;
-    cancel::check()?;
+    backoff.check()?;
     let name = encoded(new);
     let rename = || handle::rename(&source, &parent.directory, &name, false);
     retried(backoff, rename, failed).map_err(StoreError::unchanged)?;

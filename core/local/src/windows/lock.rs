@@ -10,9 +10,8 @@ use super::LocalDirectory;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{self, LOCK, utf16};
-use memdir_store::StoreError;
 use memdir_store::backoff::Backoff;
-use memdir_store::cancel;
+use memdir_store::{Context, StoreError};
 
 /// The root of the tree, while nobody else changes it.
 pub(super) struct Locked<'r> {
@@ -22,8 +21,8 @@ pub(super) struct Locked<'r> {
 }
 
 impl LocalDirectory {
-    pub(super) fn backoff(&self) -> Backoff {
-        Backoff::new(self.lock_timeout)
+    pub(super) fn backoff(&self, context: &Context) -> Backoff {
+        Backoff::new(self.lock_timeout, context.cancellation())
     }
 
     /// Opens the root for a writer. Every change of the tree begins here.
@@ -50,7 +49,7 @@ impl LocalDirectory {
                 return Ok(None);
             }
             if let Some(lock) = lock {
-                cancel::check()?;
+                backoff.check()?;
                 return Ok(Some(Locked { root, _lock: lock }));
             }
             backoff.wait()?;
@@ -66,9 +65,10 @@ impl LocalDirectory {
     /// Runs `work`, which must be short, while nobody else changes the tree.
     pub(super) fn locked<T>(
         &self,
+        context: &Context,
         work: impl FnOnce(&File, &mut Backoff) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut backoff = self.backoff();
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             if let Some(locked) = self.lock(&root, &mut backoff)? {

@@ -32,7 +32,7 @@ use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::{
-    Context, Edit, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
 };
 
 mod changing;
@@ -118,7 +118,68 @@ fn broken(error: io::Error) -> StoreError {
     StoreError::failed("looking at a file", error).unchanged()
 }
 
+impl LocalDirectory {
+    fn set_time(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        time: SystemTime,
+    ) -> Result<(), StoreError> {
+        let failed = |error| StoreError::failed("setting a file's time", error);
+        self.locked(context, |root, _| {
+            match look(root, path, Purpose::SetTimes).map_err(absent)? {
+                Found::File(file, _) => {
+                    let set = file.set_times(FileTimes::new().set_modified(time));
+                    set.map_err(|error| failed(error).unchanged())
+                }
+                Found::Directory(_) => Err(StoreError::IsADirectory),
+            }
+        })
+    }
+
+    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file is newer than
+    /// the access.
+    fn note_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        if self.read_only {
+            return Ok(());
+        }
+        let root = self.enter()?;
+        match look(&root, path, Purpose::Read).map_err(absent)? {
+            Found::File(file, _) => {
+                let (_, id) = handle::id(&file).map_err(broken)?;
+                times::record(&root, id, time)
+            }
+            Found::Directory(_) => Err(StoreError::IsADirectory),
+        }
+    }
+}
+
 impl Store for LocalDirectory {
+    methods_by_mutate!();
+
+    /// A content that is written waits for the record of a history.
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_file(context, path, content, existing)
+            }
+            Mutation::WriteUnique { path, content } => {
+                self.write_file(context, path, content, OnExisting::Error)
+            }
+            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
+            Mutation::Delete { path } => self.delete_entry(context, path),
+            Mutation::DeleteUnused { path, since } => {
+                return if_a_file(self.delete_file_unused(context, path, since));
+            }
+            Mutation::Rename { from, to } => self.move_entry(context, from, to),
+            Mutation::Clear => self.delete_all(context),
+            Mutation::MakeDirectory { path } => self.make_empty(context, path),
+            Mutation::SetModified { path, time } => self.set_time(context, path, time),
+            Mutation::RecordAccess { path, time } => self.note_access(path, time),
+        };
+        done.map(|()| true)
+    }
+
     fn info(&self) -> StoreInfo {
         StoreInfo {
             directory: Some(self.root.clone()),
@@ -173,49 +234,8 @@ impl Store for LocalDirectory {
         Ok(())
     }
 
-    /// A content that is written waits for the record of a history.
-    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        let done = match mutation {
-            Mutation::Write { path, content, existing } => {
-                self.write_file(context, path, content, existing)
-            }
-            Mutation::Update { path, edit } => self.edit_file(context, path, edit),
-            other => return other.apply_to(self),
-        };
-        done.map(|()| true)
-    }
-
-    fn write(
-        &self,
-        path: &MemoryPath,
-        content: &[u8],
-        existing: OnExisting,
-    ) -> Result<(), StoreError> {
-        self.write_file(&Context::new(), path, content, existing)
-    }
-
-    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
-        self.edit_file(&Context::new(), path, edit)
-    }
-
-    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.delete_entry(path)
-    }
-
-    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
-        self.move_entry(from, to)
-    }
-
-    fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
-        self.make_empty(path)
-    }
-
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         tree::inspect(&self.enter()?, &MemoryPath::root(), report)
-    }
-
-    fn clear(&self) -> Result<(), StoreError> {
-        self.delete_all()
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
@@ -230,37 +250,10 @@ impl Store for LocalDirectory {
         }
     }
 
-    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        let failed = |error| StoreError::failed("setting a file's time", error);
-        self.locked(|root, _| match look(root, path, Purpose::SetTimes).map_err(absent)? {
-            Found::File(file, _) => {
-                let set = file.set_times(FileTimes::new().set_modified(time));
-                set.map_err(|error| failed(error).unchanged())
-            }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
-        })
-    }
-
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(&root, path, Purpose::Read).map_err(absent)? {
             Found::File(file, _) => Ok(tree::times(&root, &file)?.1),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
-        }
-    }
-
-    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file is newer than
-    /// the access.
-    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        if self.read_only {
-            return Ok(());
-        }
-        let root = self.enter()?;
-        match look(&root, path, Purpose::Read).map_err(absent)? {
-            Found::File(file, _) => {
-                let (_, id) = handle::id(&file).map_err(broken)?;
-                times::record(&root, id, time)
-            }
             Found::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
@@ -279,9 +272,5 @@ impl Store for LocalDirectory {
             }
         }
         Ok(unused)
-    }
-
-    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        if_a_file(self.delete_file_unused(path, since))
     }
 }

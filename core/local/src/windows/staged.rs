@@ -18,7 +18,6 @@ use super::retried;
 use super::temporary;
 use memdir_store::StoreError;
 use memdir_store::backoff::Backoff;
-use memdir_store::cancel;
 use memdir_store::settings::Durability;
 
 const OPERATION: &str = "writing a file";
@@ -113,7 +112,7 @@ impl Staged {
         replaces: Option<&AtomicBool>,
         backoff: &mut Backoff,
     ) -> Result<File, StoreError> {
-        cancel::check()?;
+        backoff.check()?;
         let rename = || {
             let renamed = handle::rename(&self.file, parent, name, replaces.is_some());
             if let (Err(Status(STATUS_ACCESS_DENIED)), Some(refused)) = (renamed, replaces) {

@@ -28,8 +28,8 @@ impl LocalDirectory {
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
         // Before anything is opened: who waits here shall hold nothing.
-        let mut staging = self.turn_to_stage()?;
-        let mut backoff = self.backoff();
+        let mut staging = self.turn_to_stage(context)?;
+        let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
             // Checked before anything is written.
@@ -66,16 +66,16 @@ impl LocalDirectory {
         path: &MemoryPath,
         edit: &mut Edit<'_>,
     ) -> Result<(), StoreError> {
-        let mut turn = self.turn_if_busy(path)?;
-        let mut backoff = self.backoff();
+        let mut turn = self.turn_if_busy(context, path)?;
+        let mut backoff = self.backoff(context);
         // Where a file that is open cannot be replaced, writers that read without the lock would be in each other's way.
         let tries = if self.refuses_open_files.load(Relaxed) { 0 } else { TRIES };
         for tried in 0.. {
             // Before anything is opened: who waits here shall hold nothing.
-            let mut staging = self.turn_to_stage()?;
+            let mut staging = self.turn_to_stage(context)?;
             if staging.has_waited() {
                 // The time that others took is not counted.
-                backoff = self.backoff();
+                backoff = self.backoff(context);
             }
             let root = self.enter_to_write()?;
             let edited = if tried < tries {
@@ -87,8 +87,8 @@ impl LocalDirectory {
                 drop(root);
                 drop(staging);
                 if turn.is_none() {
-                    turn = Some(self.turn_at(path)?);
-                    backoff = self.backoff();
+                    turn = Some(self.turn_at(context, path)?);
+                    backoff = self.backoff(context);
                 }
                 continue;
             };

@@ -6,13 +6,17 @@ use std::time::SystemTime;
 
 use super::{Mounted, Mounts};
 use crate::path::{MemoryPath, is_hidden};
-use crate::{Entry, Node, StoreError};
+use crate::{Context, Entry, Node, StoreError};
 
 impl Mounts {
-    /// [`Store::list`](crate::Store::list).
-    pub(super) fn listed(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    /// [`Store::list_in`](crate::Store::list_in).
+    pub(super) fn listed(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<Vec<Entry>, StoreError> {
         let owner = self.owner(path);
-        let listed = owner.store.list(&owner.inside(path)?);
+        let listed = owner.store.list_in(context, &owner.inside(path)?);
         let mut entries: Vec<Entry> = match listed {
             Ok(entries) => self.shown(owner, entries).collect(),
             Err(error) => self.nothing_there(path, error)?,
@@ -21,16 +25,22 @@ impl Mounts {
         Ok(entries)
     }
 
-    /// [`Store::open`](crate::Store::open).
-    pub(super) fn opened(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    /// [`Store::open_in`](crate::Store::open_in).
+    pub(super) fn opened(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         let owner = self.owner(path);
-        let mut entries: Vec<Entry> = match owner.store.open(&owner.inside(path)?, depth) {
-            Ok(Node::Directory(entries)) => self.shown(owner, entries).collect(),
-            Ok(file) if !self.is_above_a_mount(path) => return Ok(file),
-            // Behind the directory that leads to a mount point.
-            Ok(_) => Vec::new(),
-            Err(error) => self.nothing_there(path, error)?,
-        };
+        let mut entries: Vec<Entry> =
+            match owner.store.open_in(context, &owner.inside(path)?, depth) {
+                Ok(Node::Directory(entries)) => self.shown(owner, entries).collect(),
+                Ok(file) if !self.is_above_a_mount(path) => return Ok(file),
+                // Behind the directory that leads to a mount point.
+                Ok(_) => Vec::new(),
+                Err(error) => self.nothing_there(path, error)?,
+            };
         let levels = path.names().count();
         let visible = |below: &MemoryPath| !below.names().skip(levels).any(is_hidden);
         let fixed = self.fixed_below(path, depth);
@@ -40,9 +50,11 @@ impl Mounts {
             if left == 0 || !visible(&mounted.at) {
                 continue;
             }
-            // A store that is out of reach is shown as an empty directory.
-            if let Ok(Node::Directory(held)) = mounted.store.open(&MemoryPath::root(), left) {
-                entries.extend(self.shown(mounted, held));
+            match mounted.store.open_in(context, &MemoryPath::root(), left) {
+                Ok(Node::Directory(held)) => entries.extend(self.shown(mounted, held)),
+                Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
+                // A store that is out of reach is shown as an empty directory.
+                _ => {}
             }
         }
         Ok(Node::Directory(entries))
@@ -67,16 +79,20 @@ impl Mounts {
         Ok(unused)
     }
 
-    /// [`Store::files`](crate::Store::files).
-    pub(super) fn all_files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    /// [`Store::files_in`](crate::Store::files_in).
+    pub(super) fn all_files(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(Entry),
+    ) -> Result<(), StoreError> {
         for mounted in self.all() {
-            let shown = mounted.store.files(&mut |found| {
+            let shown = mounted.store.files_in(context, &mut |found| {
                 if let Some(file) = self.as_shown(mounted, found) {
                     visit(file);
                 }
             });
             // A store that is out of reach does not prevent the others from being listed.
-            if mounted.at.is_root() {
+            if mounted.at.is_root() || matches!(shown, Err(StoreError::Cancelled)) {
                 shown?;
             }
         }

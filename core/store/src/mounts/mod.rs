@@ -14,7 +14,7 @@ use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
     Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
-    methods_by_mutate,
+    methods_by_mutate, reads_in_context,
 };
 use crate::error::Error;
 use crate::path::{Folding, MemoryPath, ROOT};
@@ -208,12 +208,12 @@ impl Mounts {
             return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
         }
         if destination.fixed {
-            let checked = moving::check(&source, &destination);
+            let checked = moving::check(context, &source, &destination);
             return checked.map(|_| true).map_err(StoreError::unchanged);
         }
         // One store may be mounted twice.
         if std::ptr::addr_eq(source.store, destination.store) {
-            moving::check_paths_below(&source, &destination)?;
+            moving::check_paths_below(context, &source, &destination)?;
             let (from, to) = (&source.inside, &destination.inside);
             return source.store.mutate(context, Mutation::Rename { from, to });
         }
@@ -375,22 +375,33 @@ impl Store for Mounts {
         }
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+    reads_in_context!();
+
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let (store, inside) = self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
-        store.read(&inside)
+        store.read_in(context, &inside)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         let spelled = self.spelled(path);
-        Ok(as_asked(self.listed(&spelled)?, &spelled, path))
+        Ok(as_asked(self.listed(context, &spelled)?, &spelled, path))
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
         let spelled = self.spelled(path);
-        Ok(match self.opened(&spelled, depth)? {
+        Ok(match self.opened(context, &spelled, depth)? {
             Node::Directory(entries) => Node::Directory(as_asked(entries, &spelled, path)),
             file => file,
         })
+    }
+
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.all_files(context, visit)
     }
 
     /// A file, or a directory that no other store has a part of.
@@ -406,10 +417,6 @@ impl Store for Mounts {
             Ok(file) => Some(Ok(file)),
             Err(_) => None,
         }
-    }
-
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.all_files(visit)
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

@@ -12,9 +12,8 @@
 
 use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
 use super::taking::{self, Stopped, Taken, temporary_path};
-use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
-use crate::{Context, EntryKind, Mutation, Node, Store, StoreError};
+use crate::{Context, EntryKind, InContext, Mutation, Node, Store, StoreError};
 
 /// How often a move starts again because its source was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
@@ -42,12 +41,16 @@ pub(super) fn rename(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<
 
 /// The conditions of a rename, in the order of [`Store::rename`]. Without one, the topmost
 /// directory that is missing above the destination, or the destination itself: what will be new.
-pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreError> {
-    let moves_directory = is_directory(from.store, &from.inside).map_err(about_source)?;
+pub(super) fn check(
+    context: &Context,
+    from: &End<'_>,
+    to: &End<'_>,
+) -> Result<MemoryPath, StoreError> {
+    let moves_directory = is_directory(context, from.store, &from.inside).map_err(about_source)?;
     if to.fixed {
         return Err(StoreError::AlreadyExists);
     }
-    match is_directory(to.store, &to.inside) {
+    match is_directory(context, to.store, &to.inside) {
         Ok(_) => return Err(StoreError::AlreadyExists),
         Err(error) if error.is_failure() => return Err(error),
         // The destination's own rename reports any other error.
@@ -64,7 +67,7 @@ pub(super) fn check(from: &End<'_>, to: &End<'_>) -> Result<MemoryPath, StoreErr
     }
     let mut new = to.inside.clone();
     while let Some(above) = new.parent() {
-        match is_directory(to.store, &above) {
+        match is_directory(context, to.store, &above) {
             Ok(true) => break,
             Ok(false) => return Err(StoreError::NotADirectory),
             Err(StoreError::NotFound) => new = above,
@@ -85,7 +88,11 @@ fn holds(from: &End<'_>, to: &End<'_>) -> bool {
 
 /// For a rename within a store that is not at the root. Paths in the whole tree are longer than in the
 /// store, so it refuses a rename after which a path in the whole tree would be too long or too deep.
-pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
+pub(super) fn check_paths_below(
+    context: &Context,
+    from: &End<'_>,
+    to: &End<'_>,
+) -> Result<(), StoreError> {
     let longer = to.path.as_str().len() > from.path.as_str().len()
         || to.path.names().count() > from.path.names().count();
     if !longer || from.path == &from.inside {
@@ -94,9 +101,9 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
     let mut directories = vec![from.inside.clone()];
     while let Some(directory) = directories.pop() {
         // The store's own rename reports an error of the source.
-        for entry in from.store.list(&directory).unwrap_or_default() {
+        for entry in from.store.list_in(context, &directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
-                let checked = check(from, to).map_err(StoreError::unchanged);
+                let checked = check(context, from, to).map_err(StoreError::unchanged);
                 return checked.and(Err(StoreError::NameTooLong));
             }
             if entry.kind == EntryKind::Directory {
@@ -109,43 +116,44 @@ pub(super) fn check_paths_below(from: &End<'_>, to: &End<'_>) -> Result<(), Stor
 
 /// Whether it was moved; if not, it was changed meanwhile, and all is as before.
 fn attempt(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
-    let new = check(from, to).map_err(StoreError::unchanged)?;
+    let new = check(context, from, to).map_err(StoreError::unchanged)?;
     let snapshotter = Snapshotter::new();
     let temporary_path = temporary_path()?;
     let fits = |below: &MemoryPath| below.moved(&MemoryPath::root(), to.path).is_ok();
+    let (source, destination) =
+        (InContext::new(from.store, context), InContext::new(to.store, context));
     let copied = snapshotter
-        .copy((from.store, &from.inside), (to.store, &temporary_path), fits)
+        .copy((&source, &from.inside), (&destination, &temporary_path), fits)
         .map(|seen| (seen, taking::rename(context, to.store, &temporary_path, &to.inside)));
     // Until now the call could be cancelled. The next steps must be done as a whole.
-    Cancellation::new().within(|| {
-        let clean = || {
-            // Nobody else knows the name. If this fails as well, nobody sees the copy.
-            let _ = to.store.mutate(context, Mutation::Delete { path: &temporary_path });
-        };
-        match copied {
-            Ok((seen, Ok(()))) => remove_original(context, from, to, &snapshotter, &new, &seen),
-            Ok((seen, Err(Stopped::Halfway(error)))) => {
-                let undone = undo(context, &snapshotter, to, &new, &seen, is_part);
-                clean();
-                Err(match undone {
-                    Ok(()) => error.unchanged(),
-                    Err(_) => failed(from, format!("a part of the copy may be there: {error}")),
-                })
-            }
-            Ok((_, Err(Stopped::Before(error)))) => {
-                clean();
-                Err(not_copied(from, error))
-            }
-            Err(error) => {
-                clean();
-                match error {
-                    SnapshotError::Changed => Ok(false),
-                    SnapshotError::Source(error) => Err(about_source(error).unchanged()),
-                    SnapshotError::Destination(error) => Err(not_copied(from, error)),
-                }
+    let context = &context.to_the_end();
+    let clean = || {
+        // Nobody else knows the name. If this fails as well, nobody sees the copy.
+        let _ = to.store.mutate(context, Mutation::Delete { path: &temporary_path });
+    };
+    match copied {
+        Ok((seen, Ok(()))) => remove_original(context, from, to, &snapshotter, &new, &seen),
+        Ok((seen, Err(Stopped::Halfway(error)))) => {
+            let undone = undo(context, &snapshotter, to, &new, &seen, is_part);
+            clean();
+            Err(match undone {
+                Ok(()) => error.unchanged(),
+                Err(_) => failed(from, format!("a part of the copy may be there: {error}")),
+            })
+        }
+        Ok((_, Err(Stopped::Before(error)))) => {
+            clean();
+            Err(not_copied(from, error))
+        }
+        Err(error) => {
+            clean();
+            match error {
+                SnapshotError::Changed => Ok(false),
+                SnapshotError::Source(error) => Err(about_source(error).unchanged()),
+                SnapshotError::Destination(error) => Err(not_copied(from, error)),
             }
         }
-    })
+    }
 }
 
 /// Why the destination has no copy, when all is as before.
@@ -204,8 +212,12 @@ fn undo(
     }
 }
 
-fn is_directory(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError> {
-    match store.open(path, 1) {
+fn is_directory(
+    context: &Context,
+    store: &dyn Store,
+    path: &MemoryPath,
+) -> Result<bool, StoreError> {
+    match store.open_in(context, path, 1) {
         Ok(node) => Ok(matches!(node, Node::Directory(_))),
         Err(StoreError::NotADirectory) => Err(StoreError::NotFound),
         Err(error) => Err(error),
@@ -233,9 +245,8 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::cancel;
     use crate::settings::OnExisting;
-    use crate::{InProcess, Layer};
+    use crate::{Cancellation, InProcess, Layer};
 
     /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
     /// changes anything.
@@ -258,7 +269,7 @@ mod tests {
             if self.operations.fetch_add(1, Ordering::Relaxed) == self.leaves_at {
                 self.caller.cancel();
             }
-            cancel::check()?;
+            context.check()?;
             self.store.mutate(context, mutation)
         }
     }
@@ -282,8 +293,8 @@ mod tests {
             }
             let (from, to) = (at("/memories/d"), at("/memories/new/d"));
             let end = |store, path| End { store, inside: Clone::clone(path), path, fixed: false };
-            let result = caller
-                .within(|| rename(&Context::new(), &end(&source, &from), &end(&destination, &to)));
+            let context = Context::new().cancelled_by(&caller);
+            let result = rename(&context, &end(&source, &from), &end(&destination, &to));
             let count = |store: &InProcess| {
                 let mut files = 0;
                 store.files(&mut |_| files += 1).unwrap();

@@ -142,20 +142,25 @@ impl Layer for FaultyStore {
         self.run(|| self.inner.mutate(context, mutation), half)
     }
 
-    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.whole(|| self.inner.read(path))
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.whole(|| self.inner.read_in(context, path))
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        self.whole(|| self.inner.list(path))
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.whole(|| self.inner.list_in(context, path))
     }
 
-    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        self.whole(|| self.inner.open(path, depth))
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        self.whole(|| self.inner.open_in(context, path, depth))
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.whole(|| self.inner.files(visit))
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.whole(|| self.inner.files_in(context, visit))
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {

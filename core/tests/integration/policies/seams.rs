@@ -69,16 +69,16 @@ impl Layer for Seams {
         Ok(done)
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         if self.closed.as_ref() == Some(path) {
             return Err(StoreError::PermissionDenied);
         }
-        self.store.list(path)
+        self.store.list_in(context, path)
     }
 
-    fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         self.walks.fetch_add(1, Ordering::Relaxed);
         Self::pass(&self.before_walking)?;
-        self.store.files(visit)
+        self.store.files_in(context, visit)
     }
 }
