@@ -191,7 +191,7 @@ macro_rules! methods_by_mutate {
     };
 }
 
-/// The methods of [`Store`] that read and may wait, for a store that does so by the methods with a [`Context`].
+/// The methods of [`Store`] that read and may wait, for a store that does so by the methods with a [`Context`](crate::Context).
 ///
 /// It stands in the place of the methods, within `impl Store for …`.
 #[macro_export]

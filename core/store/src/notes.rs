@@ -1,6 +1,6 @@
 //! [`Notes`]: what a database keeps together with a change, in one transaction. The history is kept so.
 //!
-//! The note of a change is in its [`Context`](super::Context). The store takes it into the transaction.
+//! The note of a change is in its [`Context`]. The store takes it into the transaction.
 
 use super::{Context, StoreError};
 
