@@ -7,11 +7,12 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Error, HookError};
+
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
-use crate::error::{Error, HookError};
 use crate::history::HistoryId;
 use crate::hooks::{Event, HookDecision, Outcome};
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};

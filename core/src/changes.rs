@@ -8,7 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use crate::path::MemoryPath;
+use memdir_store::path::MemoryPath;
+
 use crate::store::{Location, Store};
 
 /// A change to a memory.

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use memdir_store::path::{MemoryPath, ROOT};
+
 use crate::history::{HistoryError, Recorder, without_journal};
-use crate::path::{MemoryPath, ROOT};
 use crate::store::{
     Cancellation, Context, Durability, EntryKind, InContext, MOVING, NEW_DIRECTORY, Node, Problem,
     ProblemKind, Store, StoreError, sort_by_path,

@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-use crate::error::Error;
-use crate::path::MemoryPath;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::reply;
 use crate::value::Value;
 

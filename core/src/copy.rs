@@ -9,9 +9,10 @@ use std::ops::ControlFlow;
 
 mod refusal;
 
+use memdir_store::path::{Folding, MemoryPath};
+
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
-use crate::path::{Folding, MemoryPath};
 use crate::store::OnExisting;
 use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};

@@ -8,10 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Error, HookError};
+
 use crate::command::{Command, Repair};
-use crate::error::{Error, HookError};
 use crate::history::HistoryId;
-use crate::path::MemoryPath;
 use crate::value::{Fields, Value};
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).

@@ -28,11 +28,12 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::error::Error;
+use memdir_store::Error;
+use memdir_store::path::{Folding, MemoryPath};
+
 use crate::files;
 use crate::history::{HistoryId, Operation};
 use crate::memory::Memory;
-use crate::path::{Folding, MemoryPath};
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits::Reservation;
 use crate::reply;

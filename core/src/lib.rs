@@ -93,7 +93,6 @@ pub use files::{
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
-pub(crate) use memdir_store::{error, process};
 pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;

@@ -5,15 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Error, HookError};
+
 use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
-use crate::error::{Error, HookError};
 use crate::handlers;
 use crate::history::Recorder;
 use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
 use crate::options::MemoryOptions;
-use crate::path::{Folding, MemoryPath};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};

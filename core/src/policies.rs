@@ -17,9 +17,10 @@
 
 use std::borrow::Cow;
 
-use crate::error::Error;
+use memdir_store::Error;
+use memdir_store::path::{Folding, MemoryPath};
+
 use crate::options::MemoryOptions;
-use crate::path::{Folding, MemoryPath};
 use crate::policy::expiry::{self, Expiry};
 use crate::policy::limits::{self, Limits, Reservation, SizeChange, Unreserved};
 use crate::policy::sensitive;

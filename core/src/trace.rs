@@ -7,10 +7,10 @@
 //! A failure is told in two events. The first, of level WARN, names the kind of its cause, which is one of a few words and
 //! reveals nothing. The second, of level DEBUG, has the details, which are for the developer.
 
+use memdir_store::Error;
 #[cfg(feature = "tracing")]
 use tracing::{Level, Span, field::Empty};
 
-use crate::error::Error;
 use crate::hooks::{Event, Outcome};
 use crate::policy::expiry::Expired;
 use crate::policy::sensitive;

@@ -6,9 +6,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use memdir_store::path::MemoryPath;
+
 use crate::changes::{self, Change, ChangeKind};
 use crate::history::{HistoryError, HistoryId, Operation, Restored, RestoredFile};
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::store::{Context, InContext, Mutation, Store, StoreError};
 

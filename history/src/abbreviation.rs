@@ -5,11 +5,12 @@
 
 use std::collections::HashSet;
 
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+
 use super::error::HistoryError;
 use super::reading::HistorySnapshot;
 use super::timeline::Moment;
-use memdir_store::HistoryId;
-use memdir_store::Operation;
 
 /// The shortest part of an id that [`HistorySnapshot::resolve`] looks for, in hexadecimal digits.
 pub const SHORTEST_ID_PART: usize = 6;

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use memdir_store::{Context, StoreError};
+
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::timeline::FileState;
-use memdir_store::{Context, StoreError};
 
 impl Recorder {
     /// What is wrong with the history, in a few words each.

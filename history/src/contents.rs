@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use memdir_store::{Context, StoreError};
+
 use super::error::HistoryError;
 use super::journal::{Journal, Stored};
 use super::record::{ContentId, Digest, KeptSplice, Record};
-use memdir_store::{Context, StoreError};
 
 /// How a content can be come by.
 #[derive(Debug, Clone, Copy)]

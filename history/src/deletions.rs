@@ -1,11 +1,12 @@
 //! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
 
-use super::journal::Flush;
-use super::record::{ContentId, Row};
-use super::recorder::{Recorded, Recorder};
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, Node, StoreError};
+
+use super::journal::Flush;
+use super::record::{ContentId, Row};
+use super::recorder::{Recorded, Recorder};
 
 impl Recorder {
     /// Records that the files are gone, each with its content.

@@ -1,12 +1,13 @@
 //! `diff`: what changed between two versions, as a unified diff.
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
+
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use crate::text_diff::unified_diff;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Context, HistoryId};
 
 /// What stands for a file that is not there.
 const NOTHING: &str = "/dev/null";

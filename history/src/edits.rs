@@ -1,11 +1,12 @@
 //! How an edit is recorded and made: the splice and what it removed, before the store writes.
 
-use super::journal::Flush;
-use super::record::{ContentId, Digest, Row};
-use super::recorder::{Recorded, Recorder};
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Edit, Mutation, Splice, StoreError};
+
+use super::journal::Flush;
+use super::record::{ContentId, Digest, Row};
+use super::recorder::{Recorded, Recorder};
 
 impl Recorder {
     fn record_edit(

@@ -7,13 +7,14 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
+
 use super::error::HistoryError;
 use super::reading::HistorySnapshot;
 use super::record::Digest;
 use super::timeline::{FileState, Moment};
-use memdir_store::HistoryId;
-use memdir_store::Operation;
-use memdir_store::path::MemoryPath;
 
 /// Where the commits go.
 const BRANCH: &str = "refs/heads/main";

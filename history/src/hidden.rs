@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::recorder::Recorder;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Durability, Entry, Layer, Node, ReadOnly, Store, StoreError};
+
+use super::recorder::Recorder;
 
 /// The store without the files that hold its history, which some stores keep among the files of the memory. Use it in a program that
 /// lists, copies or exports what a memory shows. The history does not record what is written through it.

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
+use memdir_store::{Context, HistoryId, StoreError};
+
 use super::journal::{Appended, Journal, Loaded, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::Extent;
-use memdir_store::{Context, HistoryId, StoreError};
 
 #[derive(Default)]
 pub(super) struct Index {

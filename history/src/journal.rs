@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::log_writer::LogWriter;
-use super::record::{Header, Record};
 use memdir_store::HistoryId;
 use memdir_store::{Context, StoreError};
+
+use super::log_writer::LogWriter;
+use super::record::{Header, Record};
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
-use super::record::{Damaged, PREFIX, Prefix, Record};
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, OnExisting, Store, StoreError};
+
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::record::{Damaged, PREFIX, Prefix, Record};
 
 /// The reserved name.
 pub(super) const NAME: &str = ".memdir-history";

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memdir_store::HistoryId;
+use memdir_store::{Context, Durability, StoreError};
+
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::log_writer::{LogWriter, flush_directory, private};
 use super::record::{Header, PREFIX, Prefix, Record, next_magic};
-use memdir_store::HistoryId;
-use memdir_store::{Context, Durability, StoreError};
 
 /// How much is read at a time.
 const WINDOW: usize = 256 * 1024;

@@ -7,15 +7,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use memdir_store::HistoryId;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
+
 use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
 use super::kept_files;
 use super::record::{Header, Record, Row};
 use super::recorder::{Part, Recorder};
 use super::retention::Retention;
 use super::snapshot::Extent;
-use memdir_store::HistoryId;
-use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
 
 /// The history of the tree that `store` mounts. `one` makes that of a store.
 pub(super) fn recorder(

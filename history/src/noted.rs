@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
-use super::record::{Damaged, PREFIX, Prefix, Record};
 use memdir_store::HistoryId;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
+
+use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::record::{Damaged, PREFIX, Prefix, Record};
 
 pub(super) struct Noted {
     store: Arc<dyn Store>,

@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::recorder::Recorder;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Node, StoreError};
+
+use super::recorder::Recorder;
 
 /// Which places are taken, by the keys of paths as the store compares them.
 pub(super) struct Obstacles<'r> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use memdir_store::{Durability, Store};
+
 use super::mounted;
 use super::recorder::Recorder;
 use super::retention::Retention;
-use memdir_store::{Durability, Store};
 
 impl Recorder {
     /// The history of `store`. Of mounts each store has its own, and they are read as one.

@@ -3,15 +3,15 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
+use memdir_store::{Layer, Node};
 use serde::Serialize;
 
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Context, HistoryId};
-use memdir_store::{Layer, Node};
 
 /// A file as it was at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

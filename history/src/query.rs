@@ -2,12 +2,13 @@
 
 use std::time::SystemTime;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId};
+
 use super::error::HistoryError;
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::version::Version;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Context, HistoryId};
 
 /// Which versions `Memory::history` returns, newest first. The default is all.
 ///

@@ -6,6 +6,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use memdir_store::HistoryId;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Cancellation, Context, Durability, Store};
+
 use super::diff::unified;
 use super::error::HistoryError;
 use super::journal::Stored;
@@ -14,9 +18,6 @@ use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use super::version::Version;
-use memdir_store::HistoryId;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Cancellation, Context, Durability, Store};
 
 /// How many bytes of contents are kept.
 const KEPT: usize = 64 << 20;

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, StoreError};
+
 use super::contents::Contents;
 use super::error::HistoryError;
 use super::journal::Stored;
@@ -11,8 +14,6 @@ use super::recorder::Recorder;
 use super::settle::PathState;
 use super::snapshot::Snapshot;
 use super::timeline::{FileState, Timeline};
-use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, StoreError};
 
 impl Recorder {
     /// The history as it is now.

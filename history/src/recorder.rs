@@ -12,6 +12,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
+use memdir_store::{
+    Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
+    Splice, Store, StoreError,
+};
+
 use super::index::Index;
 use super::journal::{Appended, Flush, Journal};
 use super::kept_files::{self, KeptFiles};
@@ -20,13 +28,6 @@ use super::noted::Noted;
 use super::record::{ContentId, Header, Record, Row};
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
-use memdir_store::HistoryId;
-use memdir_store::Operation;
-use memdir_store::path::MemoryPath;
-use memdir_store::{
-    Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
-    Splice, Store, StoreError,
-};
 
 /// A store with a history: it records every change before it is made.
 pub struct Recorder {

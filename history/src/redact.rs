@@ -6,13 +6,14 @@
 
 use std::collections::HashMap;
 
+use memdir_store::Context;
+use memdir_store::HistoryId;
+
 use super::error::HistoryError;
 use super::record::{ContentId, Digest, Record, Redaction};
 use super::recorder::Recorder;
 use super::settle::PathState;
 use super::timeline::FileState;
-use memdir_store::Context;
-use memdir_store::HistoryId;
 
 impl Recorder {
     /// Removes the contents of a version, or of all versions of a change.

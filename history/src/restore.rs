@@ -6,6 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
+use memdir_store::Context;
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
+
 use super::error::HistoryError;
 use super::obstacles::{Availability, Obstacles};
 use super::record::ContentId;
@@ -14,10 +19,6 @@ use super::settle::PathState;
 use super::snapshot::Snapshot;
 use super::steps::{Restored, Step, without_detours};
 use super::timeline::FileState;
-use memdir_store::Context;
-use memdir_store::HistoryId;
-use memdir_store::Operation;
-use memdir_store::path::MemoryPath;
 
 /// What a file should be.
 #[derive(Debug, Clone)]

@@ -6,10 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::journal::Stored;
-use super::record::{Digest, Row};
 use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
+
+use super::journal::Stored;
+use super::record::{Digest, Row};
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! [`HistorySize`]: how much a history holds.
 
+use memdir_store::{Context, StoreError};
+
 use super::error::HistoryError;
 use super::recorder::Recorder;
-use memdir_store::{Context, StoreError};
 
 /// How much the history of a memory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

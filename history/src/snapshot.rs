@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use memdir_store::path::{Folding, MemoryPath};
+
 use super::contents::Contents;
 use super::journal::Stored;
 use super::record::Digest;
 use super::timeline::Timeline;
-use memdir_store::path::{Folding, MemoryPath};
 
 pub(super) struct Snapshot {
     pub(super) records: Vec<Stored>,

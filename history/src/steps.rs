@@ -2,6 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
 use serde::Serialize;
 
 use super::error::HistoryError;
@@ -10,10 +14,6 @@ use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
 use super::settle::PathState;
 use super::snapshot::Snapshot;
-use memdir_store::HistoryId;
-use memdir_store::Operation;
-use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

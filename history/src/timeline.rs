@@ -7,13 +7,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use memdir_store::HistoryId;
+use memdir_store::Operation;
+use memdir_store::path::{Folding, MemoryPath};
+
 use super::journal::Stored;
 use super::record::{ContentId, Digest, Header, Redaction, Row};
 use super::settle::{self, PathState};
 use super::version::Version;
-use memdir_store::HistoryId;
-use memdir_store::Operation;
-use memdir_store::path::{Folding, MemoryPath};
 
 /// The numbers of a record's versions: two for each row, because somebody else may have changed the file before.
 const NUMBERS: usize = 2;

@@ -7,12 +7,13 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use memdir_store::{Context, HistoryId};
+use memdir_store::{Durability, Store, StoreError};
+
 use super::error::HistoryError;
 use super::journal::Stored;
 use super::record::{Header, Prefix, Record};
 use super::recorder::Recorder;
-use memdir_store::{Context, HistoryId};
-use memdir_store::{Durability, Store, StoreError};
 
 /// Reads the bytes of a record.
 type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;

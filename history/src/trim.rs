@@ -5,12 +5,13 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
 
+use memdir_store::Operation;
+use memdir_store::{Context, HistoryId};
+
 use super::error::HistoryError;
 use super::record::{ContentId, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
-use memdir_store::Operation;
-use memdir_store::{Context, HistoryId};
 
 /// A content that is to be kept as a whole.
 type Whole = (ContentId, Vec<u8>);

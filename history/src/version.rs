@@ -2,11 +2,11 @@
 
 use std::time::SystemTime;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{HistoryId, Operation};
 use serde::Serialize;
 
 use crate::time::rfc3339;
-use memdir_store::path::MemoryPath;
-use memdir_store::{HistoryId, Operation};
 
 /// One version of one file: what a change made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

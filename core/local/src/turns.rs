@@ -12,11 +12,12 @@ use std::convert::Infallible;
 use std::hash::Hash;
 use std::path::PathBuf;
 
-use crate::directory::LocalDirectory;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::{Turn, Turns};
 use memdir_store::{Context, StoreError};
+
+use crate::directory::LocalDirectory;
 
 /// How many threads of a process stage a content in a tree at the same time: their flushes coincide.
 const STAGING: usize = 16;

@@ -3,10 +3,10 @@
 //! Anthropic's API knows the tool by its type and needs nothing of this. Made from the table that the decoder reads
 //! ([`fields`](super::fields)).
 
+use memdir_store::{ConfigError, Error};
 use serde_json::{Map, Value, json};
 
 use super::fields::{ENTRIES, Entry, Field, Kind};
-use crate::error::{ConfigError, Error};
 
 /// The largest whole number that every host's JSON reader keeps exactly: 2^53 - 1.
 const LARGEST: u64 = 9_007_199_254_740_991;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::path::MemoryPath;
+use memdir_store::path::MemoryPath;
 
 /// A path that prevents a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! `find_sensitive`: where the rules would find sensitive text.
 
-use crate::error::Error;
-use crate::path::{MAX_LEVELS, MemoryPath};
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::store::{InContext, Store as _, StoreError};

@@ -5,9 +5,9 @@ use std::ops::{ControlFlow, Range};
 
 use memchr::memmem::Finder;
 use memdir_regex::Regex;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+use memdir_store::{ConfigError, Error};
 
-use crate::error::{ConfigError, Error};
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::store::{InContext, Node, Store as _, StoreError};
 use crate::text::excerpt;

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memdir_store::path::MemoryPath;
+
 use super::grep::GrepQuery;
 use crate::history::{HistoryError, Recorder, Version};
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::store::Context;

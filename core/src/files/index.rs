@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::io::Read as _;
 
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use super::read::refusal;
-use crate::error::Error;
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Entry, EntryKind, InContext, Node, Store as _, StoreError};

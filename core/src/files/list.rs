@@ -1,8 +1,9 @@
 //! `list`: the entries of a directory, and `exists`: whether there is one.
 
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use super::read::refusal;
-use crate::error::Error;
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::{Entry, Node, Store, StoreError, sort_by_path};
 
 /// The entries below a directory, in the order of their paths; of a file, the file itself.

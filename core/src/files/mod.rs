@@ -32,8 +32,9 @@ pub use watch::Watch;
 pub(crate) use write::put;
 pub(crate) use write::{make, write};
 
-use crate::error::Error;
-use crate::path::MemoryPath;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::reply;
 
 /// The path, if it is one that a command could name.

@@ -1,8 +1,9 @@
 //! `read`: the text of a file, as it is.
 
-use crate::error::Error;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::handlers::view;
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply;
 use crate::store::{Effect, Node, Store, StoreError};

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memdir_store::Error;
+
 use super::watch::{Watch, Woken};
 use crate::changes::Change;
-use crate::error::Error;
 use crate::store::Cancellation;
 
 /// How often a call looks whether another one has ended.

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
 
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use super::read::refusal;
-use crate::error::Error;
 use crate::history::{HistorySize, Recorder};
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::{Context, Entry, EntryKind, InContext, Node, Store as _, sort_by_path};
 
 /// How many files are asked at once when they were used last.

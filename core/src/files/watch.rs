@@ -9,9 +9,10 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use crate::changes::{self, Change, ChangeKind, Subscription};
-use crate::error::Error;
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::{Cancellation, Context, EntryKind, InContext, Location, Store};
 
 /// How long it waits between two looks, at a store on this machine and at one elsewhere.

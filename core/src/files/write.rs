@@ -1,8 +1,9 @@
 //! `write`: a whole file, made or replaced; on request only if nobody has changed it meanwhile.
 
-use crate::error::Error;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::handlers::edit::{EditOperation, edit};
-use crate::path::MemoryPath;
 use crate::policies::NewFile;
 use crate::policy::limits;
 use crate::reply;

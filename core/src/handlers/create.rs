@@ -1,7 +1,8 @@
 //! `create`: a new file, with its parents.
 
-use crate::error::Error;
-use crate::path::MemoryPath;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::policies::{NewFile, Policies};
 use crate::policy::limits;
 use crate::reply;

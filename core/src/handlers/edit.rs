@@ -1,9 +1,10 @@
 //! The common part of `insert` and `str_replace`: reads a file, asks every policy, and writes the
 //! change, while no other writer can come between.
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::text;
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::policies::Stop;
 use crate::policy::limits::Unreserved;
 use crate::policy::stale_guard::ViewLog;

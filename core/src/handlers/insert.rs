@@ -1,8 +1,9 @@
 //! `insert`: inserts whole lines.
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::edit::{EditOperation, edit};
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::policy::stale_guard::ViewLog;
 use crate::reply;
 use crate::text::insert_lines;

@@ -11,9 +11,10 @@ mod rename;
 mod str_replace;
 pub(crate) mod view;
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::command::{Command, ValidCommand};
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::reply::{self, Content};
 use crate::store::{Effect, Store};

@@ -1,7 +1,8 @@
 //! `rename`: moves a file or directory, and never overwrites.
 
-use crate::error::Error;
-use crate::path::MemoryPath;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::reply;
 use crate::store::{Mutation, StoreError};
 use crate::unit_of_work::UnitOfWork;

@@ -1,8 +1,9 @@
 //! `str_replace`: replaces the only occurrence of a text.
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::edit::{EditOperation, edit};
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::policy::stale_guard::ViewLog;

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::io::Read;
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::text;
 use crate::command::ViewRange;
-use crate::error::Error;
 use crate::image::{Image, MAX_IMAGE_SIDE};
 use crate::options::MemoryOptions;
-use crate::path::MemoryPath;
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::policy::stale_guard::Fingerprinter;

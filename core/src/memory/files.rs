@@ -4,14 +4,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir_store::Error;
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
+
 use super::Memory;
 use crate::command::{self, Dialect};
-use crate::error::Error;
 use crate::files::{
     self, GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, Stats, Watch,
 };
 use crate::history::HistoryError;
-use crate::path::{MAX_LEVELS, MemoryPath};
 use crate::store::Entry;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.

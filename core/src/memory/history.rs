@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memdir_store::path::MemoryPath;
+
 use super::Memory;
 use crate::history::{
     HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
     RestoreOptions, Restored, Retention, Version,
 };
 use crate::options::MemoryOptions;
-use crate::path::MemoryPath;
 use crate::store::{Context, Store};
 use crate::unit_of_work::UnitOfWork;
 

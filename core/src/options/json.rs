@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::str::FromStr;
 use std::time::Duration;
 
+use memdir_store::{ConfigError, Error};
 use serde_json::Value as Json;
 
 use super::MemoryOptions;
-use crate::error::{ConfigError, Error};
 use crate::policy::PathPattern;
 use crate::policy::sensitive::{SensitiveRule, custom_rules};
 use crate::value::Value;

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use memdir_store::path::{Folding, MemoryPath, fold};
+use memdir_store::{ConfigError, Error};
+
 use super::glob::Glob;
-use crate::error::{ConfigError, Error};
-use crate::path::{Folding, MemoryPath, fold};
 
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///

@@ -11,8 +11,9 @@ pub use memdir_sensitive_text::{
     Finding, InvalidRule, SensitiveRule, find, numbered, redact, rule_ids,
 };
 
-use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
+use memdir_store::path::MemoryPath;
+use memdir_store::{ConfigError, Error};
+
 use crate::reply;
 use crate::text::{Snippet, Splice};
 

@@ -9,8 +9,9 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
 use std::io::{self, Read};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{ConfigError, Error};
-use crate::path::{Folding, MemoryPath};
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{ConfigError, Error};
+
 use crate::reply;
 
 /// Whether an edit that is based on an outdated view is refused.

@@ -3,9 +3,10 @@
 //! A pattern that matches a directory matches everything below it. So below a directory that may be changed,
 //! only a read-only pattern can forbid something.
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::pattern::PathPattern;
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::reply;
 use crate::store::{Store, StoreError};
 

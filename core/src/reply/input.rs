@@ -1,10 +1,11 @@
 //! The sentences about malformed input and invalid paths.
 
-use super::refused;
-use crate::error::Error;
-use crate::path::{
+use memdir_store::Error;
+use memdir_store::path::{
     MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError, RESERVED_PREFIX,
 };
+
+use super::refused;
 use crate::value::Value;
 
 pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {

@@ -6,8 +6,9 @@
 
 use std::fmt;
 
-use crate::error::Error;
-use crate::path::MemoryPath;
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use crate::store::{Effect, StoreError};
 
 mod input;
@@ -444,8 +445,8 @@ fn out_of_reach(effect: Effect) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::PathError;
     use crate::value::Value;
+    use memdir_store::path::PathError;
 
     #[test]
     fn long_input_is_never_repeated_whole() {

@@ -1,9 +1,10 @@
 //! The sentences of policies: limits, stale views, write patterns, sensitive text, hooks.
 
+use memdir_store::Error;
+use memdir_store::path::MemoryPath;
+
 use super::input::shortened;
 use super::refused;
-use crate::error::Error;
-use crate::path::MemoryPath;
 use crate::text::human_size;
 
 // --- limits -----------------------------------------------------------------------------------

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
+use memdir_store::Mounts;
+use memdir_store::path::MemoryPath;
+use memdir_store::{ConfigError, Error};
+
 use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_namespace};
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 use crate::store::{location_of, open_existing_store};
-use memdir_store::Mounts;
 
 /// A store to mount, its mount point, and whether it may be changed.
 ///

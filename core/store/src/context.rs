@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::StoreError;
-use super::notes::Note;
+use super::note::Note;
 use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;

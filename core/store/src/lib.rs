@@ -33,6 +33,7 @@ mod mount_table;
 mod mounts;
 mod mutation;
 pub mod node;
+mod note;
 pub mod notes;
 mod operation;
 pub mod path;

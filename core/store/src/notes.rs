@@ -2,6 +2,7 @@
 //!
 //! The note of a change is in its [`Context`]. The store takes it into the transaction.
 
+pub use super::note::{HEAD, Listed, Note};
 use super::{Context, StoreError};
 
 /// A store that can keep notes in the transaction of a change.
@@ -27,26 +28,3 @@ pub trait Notes: Send + Sync {
     /// Removes notes, likewise.
     fn remove(&self, numbers: &[i64]) -> Result<(), StoreError>;
 }
-
-/// What is kept with a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// Names it.
-    pub id: String,
-    /// What is kept.
-    pub bytes: Vec<u8>,
-}
-
-/// A note in a listing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
-    /// Its place in the order of transactions.
-    pub number: i64,
-    /// The first [`HEAD`] bytes.
-    pub head: Vec<u8>,
-    /// How many bytes it has.
-    pub len: u64,
-}
-
-/// How many bytes of a note a listing shows.
-pub const HEAD: usize = 4096;

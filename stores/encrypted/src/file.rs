@@ -9,12 +9,12 @@
 //! Each version of a file has its own key. That key is sealed under the master key of the generation, in
 //! the context of the store and the path. So moving a file changes only its header.
 
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
 use zeroize::Zeroizing;
 
 use super::ring::{Generation, Ring};
 use super::seal::{self, KEY, Key};
-use memdir_store::StoreError;
-use memdir_store::path::MemoryPath;
 
 const MAGIC: &[u8; 3] = b"MDE";
 const VERSION: u8 = 1;

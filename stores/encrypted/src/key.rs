@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use data_encoding::{BASE64, HEXLOWER_PERMISSIVE};
+use memdir_store::StoreError;
+use memdir_store::error::{ConfigError, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
 use super::hex;
 use super::seal::{self, KEY, Key};
-use memdir_store::StoreError;
-use memdir_store::error::{ConfigError, Error};
 
 /// The key of an encrypted store: 32 bytes, or a passphrase.
 ///

@@ -5,11 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use memdir_store::error::{ConfigError, Error};
+use memdir_store::local_path::expand_home;
 use zeroize::Zeroizing;
 
 use super::seal::{KEY, Key, random};
-use memdir_store::error::{ConfigError, Error};
-use memdir_store::local_path::expand_home;
 
 /// How often a file is looked for that is made and removed meanwhile.
 const ATTEMPTS: usize = 16;

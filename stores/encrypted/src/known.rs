@@ -3,15 +3,16 @@
 
 use std::sync::{Arc, PoisonError};
 
+use memdir_store::error::{ConfigError, Error};
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{Context, Mutation, Splice, Store, StoreError};
+
 use super::Encrypted;
 use super::key::KeyDeriver;
 use super::record::Record;
 use super::renames::Rename;
 use super::ring::Ring;
-use memdir_store::error::{ConfigError, Error};
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::OnExisting;
-use memdir_store::{Context, Mutation, Splice, Store, StoreError};
 
 /// Changes a record; it gets the key ring and the renames in the record.
 type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;

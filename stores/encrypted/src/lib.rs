@@ -11,12 +11,6 @@ use std::io::Read;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::SystemTime;
 
-use zeroize::Zeroizing;
-
-use self::file::Unreadable;
-use self::key::KeyDeriver;
-use self::known::Known;
-use self::names::Names;
 use memdir_store::access::if_a_file;
 use memdir_store::error::Error;
 use memdir_store::notes::Notes;
@@ -26,6 +20,12 @@ use memdir_store::{
     Splice, Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
     reads_in_context,
 };
+use zeroize::Zeroizing;
+
+use self::file::Unreadable;
+use self::key::KeyDeriver;
+use self::known::Known;
+use self::names::Names;
 
 mod file;
 mod hex;

@@ -4,11 +4,12 @@
 //! No edit is lost, because binding changes only a file's header, within an update of the underlying
 //! store.
 
-use super::{Encrypted, Known, file, renames, seal};
-use crate::renames::Rename;
 use memdir_store::access::Times;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
+
+use super::{Encrypted, Known, file, renames, seal};
+use crate::renames::Rename;
 
 impl Encrypted {
     pub(super) fn move_bound(

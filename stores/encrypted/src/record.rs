@@ -10,6 +10,9 @@
 //!
 //! There is one entry in `keys`, and during a change of the key there are two.
 
+use memdir_store::StoreError;
+use memdir_store::encryption_record::{FORMAT, NAME};
+use memdir_store::path::MemoryPath;
 use serde::{Deserialize, Serialize};
 
 use super::hex;
@@ -17,9 +20,6 @@ use super::key::{Derivation, KeyDeriver};
 use super::renames::Rename;
 use super::ring::{Generation, Ring, StoreId};
 use super::seal;
-use memdir_store::StoreError;
-use memdir_store::encryption_record::{FORMAT, NAME};
-use memdir_store::path::MemoryPath;
 
 const VERSION: u64 = 1;
 

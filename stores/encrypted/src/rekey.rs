@@ -12,12 +12,13 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::key::{EncryptionKey, KeyDeriver};
-use super::record::{Record, Slot};
-use super::{Encrypted, file};
 use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, EntryKind, Node, Splice, Store, StoreError};
+
+use super::key::{EncryptionKey, KeyDeriver};
+use super::record::{Record, Slot};
+use super::{Encrypted, file};
 
 /// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
 /// Returns the number of files that it encrypted.

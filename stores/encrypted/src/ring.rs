@@ -1,11 +1,11 @@
 //! [`Ring`]: the keys of a store. They are generated at random when the store is made, and sealed in its
 //! record under your key. So during a rotation both of your keys can open the store.
 
+use memdir_store::StoreError;
 use zeroize::Zeroizing;
 
 use super::names::{self, Names};
 use super::seal::{self, KEY, Key};
-use memdir_store::StoreError;
 
 /// The identity of a store, so no file of one store is accepted in another.
 pub(super) type StoreId = [u8; 16];

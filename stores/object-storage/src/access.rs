@@ -11,6 +11,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use memdir_store::access::is_unused;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, Scope, StoreError, micros};
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload};
 
@@ -18,9 +21,6 @@ use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
 use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use memdir_store::access::is_unused;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, Scope, StoreError, micros};
 
 /// What all notes are below.
 const NOTES: &str = ".memdir-accessed%2F";

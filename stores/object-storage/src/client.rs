@@ -10,6 +10,9 @@ use std::time::SystemTime;
 use futures_util::future::{join, join_all};
 use futures_util::stream::{self, Stream};
 use futures_util::{StreamExt, TryStreamExt};
+use memdir_store::StoreError;
+use memdir_store::edit::reserve;
+use memdir_store::path::MemoryPath;
 use object_store::path::Path as Key;
 use object_store::{
     GetOptions, GetResult, ObjectMeta, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
@@ -18,9 +21,6 @@ use object_store::{
 use super::command::Change;
 use super::error::{ObjectError, RetryBackoff, is_no_condition};
 use super::stamp::{Id, Stamp};
-use memdir_store::StoreError;
-use memdir_store::edit::reserve;
-use memdir_store::path::MemoryPath;
 
 /// The object that makes a directory exist also when nothing else is in it. No path can hold this
 /// name, because it decodes to a slash. Empty, unless the directory is being moved.

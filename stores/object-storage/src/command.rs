@@ -6,8 +6,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use super::error::ObjectError;
 use memdir_store::{Cancellation, StoreError, runtime};
+
+use super::error::ObjectError;
 
 /// How often it is looked whether a caller who has gone may be heard.
 const LOOK: Duration = Duration::from_millis(10);

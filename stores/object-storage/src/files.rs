@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{Client, Found, GONE_BYTES, Item, Put};
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff, pause};
 use super::stamp::{Id, Stamp};
-use memdir_store::StoreError;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::OnExisting;
 
 /// How long the command that claimed an object tries to remove its mark.
 const BURY: Duration = Duration::from_secs(10);

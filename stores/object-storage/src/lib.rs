@@ -22,14 +22,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use object_store::PutMode;
-use object_store::path::Path as Key;
-
-use self::address::Service;
-use self::client::{Body, Client, How, Put};
-use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
-use self::stamp::Id;
-use self::stream::Stream;
 use memdir_store::access::if_a_file;
 use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
@@ -38,6 +30,14 @@ use memdir_store::{
     Context, Edit, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
     methods_by_mutate, micros, reads_in_context, runtime,
 };
+use object_store::PutMode;
+use object_store::path::Path as Key;
+
+use self::address::Service;
+use self::client::{Body, Client, How, Put};
+use self::error::{ConflictBackoff, ObjectError, RetryBackoff};
+use self::stamp::Id;
+use self::stream::Stream;
 
 mod access;
 mod address;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use super::client::{Body, Client, Found, How, Item};
-use super::error::ObjectError;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
+
+use super::client::{Body, Client, Found, How, Item};
+use super::error::ObjectError;
 
 impl Client {
     /// The file at `path`; `None` if there is none.

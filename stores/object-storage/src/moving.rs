@@ -23,6 +23,9 @@ use std::collections::HashMap;
 use futures_util::StreamExt;
 use futures_util::TryStreamExt;
 use futures_util::stream;
+use memdir_store::StoreError;
+use memdir_store::path::{MemoryPath, PathError};
+use memdir_store::settings::OnExisting;
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
@@ -30,9 +33,6 @@ use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, 
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
-use memdir_store::StoreError;
-use memdir_store::path::{MemoryPath, PathError};
-use memdir_store::settings::OnExisting;
 
 /// A copy, and what it is of.
 #[derive(Clone)]

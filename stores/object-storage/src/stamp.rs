@@ -7,10 +7,10 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use memdir_store::micros;
 use object_store::{Attribute, AttributeValue, Attributes};
 
 use super::error::ObjectError;
-use memdir_store::micros;
 
 /// How many writes an object remembers. S3 allows 2 KiB of metadata; this takes 1.1.
 const REMEMBERED: usize = 64;

@@ -4,10 +4,10 @@ use std::io::{self, Read};
 use std::process;
 
 use futures_util::StreamExt;
+use memdir_store::{Cancellation, runtime};
 
 use super::client::Pieces;
 use super::error::ObjectError;
-use memdir_store::{Cancellation, runtime};
 
 pub(super) struct Stream {
     /// `None` at the end, and after an error.

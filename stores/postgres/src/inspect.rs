@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
 use super::statements::Statement;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Problem, ProblemKind};
 
 /// Every node of the namespace, with every directory before its entries; and last, at depth -1,
 /// those that no directory leads to.

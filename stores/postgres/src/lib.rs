@@ -8,14 +8,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use tokio_postgres::Row;
-
-use self::address::Address;
-use self::error::PostgresError;
-use self::server::Server;
-use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
-use self::statements::{Found, Statement, Way};
-use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 use memdir_store::access::is_unused;
 use memdir_store::error::Error;
 use memdir_store::notes::Notes;
@@ -26,6 +18,14 @@ use memdir_store::{
     Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
     methods_by_mutate, reads_in_context, runtime,
 };
+use tokio_postgres::Row;
+
+use self::address::Address;
+use self::error::PostgresError;
+use self::server::Server;
+use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
+use self::statements::{Found, Statement, Way};
+use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 
 mod address;
 mod error;

@@ -1,11 +1,12 @@
 //! The notes of changes: rows that no directory leads to, so what keeps tenants apart holds for them as well.
 
-use super::error::PostgresError;
-use super::session::{Change, Parameter, Wanted};
-use super::{PostgresDatabase, statements};
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, StoreError};
+
+use super::error::PostgresError;
+use super::session::{Change, Parameter, Wanted};
+use super::{PostgresDatabase, statements};
 
 const READING: &str = "reading the history";
 const REWRITING: &str = "rewriting the history";

@@ -2,10 +2,10 @@
 //!
 //! Everything is in the schema `memdir`, so other programs can use the same database.
 
+use memdir_store::StoreError;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::error::{PostgresError, explain};
-use memdir_store::StoreError;
 
 /// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
 /// A step that was ever released is never changed.

@@ -11,13 +11,13 @@ use deadpool_postgres::tokio_postgres::config::SslMode;
 use deadpool_postgres::{
     ClientWrapper, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
+use memdir_store::StoreError;
+use memdir_store::per_process::PerProcess;
 
 use super::address::Settings;
 use super::error::PostgresError;
 use super::writer_queue::{WriterPermit, WriterQueue};
 use super::{schema, tls};
-use memdir_store::StoreError;
-use memdir_store::per_process::PerProcess;
 
 /// The servers that this process knows. A forked process begins anew.
 static SERVERS: PerProcess<Mutex<Vec<Arc<Server>>>> = PerProcess::new();

@@ -9,17 +9,17 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memdir_store::notes::Note;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::Durability;
+use memdir_store::total::Total;
+use memdir_store::{Cancellation, Location, StoreError, runtime};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
-use memdir_store::notes::Note;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::Durability;
-use memdir_store::total::Total;
-use memdir_store::{Cancellation, Location, StoreError, runtime};
 
 /// How long the store searches for the outcome of a change while the server is down.
 const SEARCH: Duration = Duration::from_secs(30);

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memdir_store::StoreError;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -11,7 +12,6 @@ use tokio_postgres::config::SslNegotiation;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Settings;
-use memdir_store::StoreError;
 
 const OPERATION: &str = "preparing TLS for PostgreSQL";
 

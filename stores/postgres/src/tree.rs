@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, StoreError};
 use tokio_postgres::Row;
 
 use super::session::Change;
 use super::statements::{self, Found, Way};
-use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, StoreError};
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
 const MAX_CONTENT_BYTES: usize = 1_000_000_000;

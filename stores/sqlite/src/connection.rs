@@ -20,13 +20,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memdir_store::Cancellation;
+use memdir_store::StoreError;
+use memdir_store::settings::Durability;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, SqliteError, schema};
-use memdir_store::Cancellation;
-use memdir_store::StoreError;
-use memdir_store::settings::Durability;
 
 /// The most idle connections to keep: about as many as commands usually run at once.
 const KEPT: usize = 16;

@@ -4,11 +4,12 @@
 use std::io::{self, Read};
 use std::time::SystemTime;
 
+use memdir_store::edit::reserve;
+use memdir_store::{StoreError, micros};
+
 use super::SqliteError;
 use super::connection::Lease;
 use super::tree::Tree;
-use memdir_store::edit::reserve;
-use memdir_store::{StoreError, micros};
 
 /// The bytes in each chunk but the last. Most files are smaller, and are one row.
 pub(super) const CHUNK: usize = 64 * 1024;

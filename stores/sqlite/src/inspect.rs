@@ -1,11 +1,11 @@
 //! Finds problems of a database that reading its files would not show.
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind};
 use rusqlite::ErrorCode;
 
 use super::tree::Tree;
 use super::{SqliteError, schema};
-use memdir_store::path::MemoryPath;
-use memdir_store::{Problem, ProblemKind};
 
 /// The most problems of one kind to report.
 const MOST: usize = 100;

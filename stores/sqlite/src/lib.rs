@@ -11,10 +11,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use rusqlite::ErrorCode;
-
-use self::connection::Lease;
-use self::tree::{Found, Tree};
 use memdir_store::access::is_unused;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
@@ -23,6 +19,10 @@ use memdir_store::{
     Cancellation, Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError,
     StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
 };
+use rusqlite::ErrorCode;
+
+use self::connection::Lease;
+use self::tree::{Found, Tree};
 
 mod connection;
 mod content;

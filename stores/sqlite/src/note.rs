@@ -1,9 +1,10 @@
 //! The notes of changes, in a table of their own.
 
-use super::tree::Tree;
-use super::{SqliteDatabase, SqliteError};
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, StoreError};
+
+use super::tree::Tree;
+use super::{SqliteDatabase, SqliteError};
 
 pub(super) fn add(tree: &Tree<'_>, note: &Note) -> Result<(), SqliteError> {
     let mut add = tree.prepare_cached("INSERT INTO note (id, bytes) VALUES (?1, ?2)")?;

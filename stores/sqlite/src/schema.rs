@@ -1,9 +1,9 @@
 //! The tables and their version. Brings an older database up to date.
 
+use memdir_store::StoreError;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteError;
-use memdir_store::StoreError;
 
 /// The application id in the database's header, "memd". It identifies a database as ours.
 const APPLICATION_ID: i32 = 0x6d65_6d64;

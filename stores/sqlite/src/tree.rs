@@ -4,12 +4,12 @@
 use std::ops::Deref;
 use std::time::SystemTime;
 
-use rusqlite::{Connection, OptionalExtension, Row};
-
-use super::{SqliteError, schema};
 use memdir_store::path::{MemoryPath, PathError};
 use memdir_store::total::Total;
 use memdir_store::{Entry, Scope, StoreError, micros};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::{SqliteError, schema};
 
 /// The tree as one transaction sees it.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);

@@ -7,10 +7,11 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use super::Database;
 use memdir_store::per_process::PerProcess;
 use memdir_store::turns::{Turn, Turns};
 use memdir_store::{Cancellation, StoreError};
+
+use super::Database;
 
 /// How many threads of a process write to a database at the same time: one that works, and one that has its place at SQLite's
 /// lock already.

@@ -3,6 +3,9 @@
 use std::ffi::CString;
 use std::fs::File;
 
+use memdir_store::Context;
+use memdir_store::StoreError;
+use memdir_store::path::{Folding, MemoryPath};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, Stat, renameat, unlinkat};
 use rustix::io::Errno;
@@ -16,9 +19,6 @@ use super::remove::{self, Doomed};
 use super::temporary;
 use super::{LocalDirectory, parent_of, peek};
 use crate::read::absent;
-use memdir_store::Context;
-use memdir_store::StoreError;
-use memdir_store::path::{Folding, MemoryPath};
 
 impl LocalDirectory {
     pub(super) fn delete_entry(

@@ -7,14 +7,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::Durability;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, chmodat, fchmod, mkdirat, open, unlinkat};
 use rustix::io::Errno;
 
 use super::beneath::{self, PASSAGE, condition};
-use memdir_store::StoreError;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::Durability;
 
 /// The mode of new directories, whatever the umask.
 const DIRECTORY_MODE: Mode = Mode::RWXU;

@@ -4,6 +4,8 @@
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Problem, ProblemKind, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, fstat, statat};
 use rustix::io::Errno;
@@ -12,8 +14,6 @@ use super::beneath::{self, PASSAGE, condition, kind};
 use super::descend::id;
 use super::listing::entries;
 use super::{temporary, times};
-use memdir_store::path::MemoryPath;
-use memdir_store::{Problem, ProblemKind, StoreError};
 
 /// For how long a temporary entry must be unlocked and unchanged before it counts as a leftover, as a
 /// number of looks with a pause after each.

@@ -3,14 +3,14 @@
 use std::ffi::CString;
 use std::time::SystemTime;
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{Entry, Scope, StoreError};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 use rustix::io::Errno;
 
 use super::beneath::{condition, kind, open_child};
 use super::times;
-use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, Scope, StoreError};
 
 /// Collects the entries of an open directory whose path is `path`.
 ///

@@ -8,6 +8,8 @@
 
 use std::fs::File;
 
+use memdir_store::backoff::Backoff;
+use memdir_store::{Context, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{OFlags, fstat, stat};
 
@@ -15,8 +17,6 @@ use super::descend::id;
 use super::directory::open_root;
 use super::lockable::{LockableFile, NoFork};
 use super::{LocalDirectory, condition, remove, temporary};
-use memdir_store::backoff::Backoff;
-use memdir_store::{Context, StoreError};
 
 /// The tree's root, opened by a writer.
 #[derive(Debug)]

@@ -20,18 +20,18 @@ use std::fs::File;
 use std::io::Read;
 use std::time::SystemTime;
 
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
-use rustix::io::Errno;
-
-use crate::directory::LocalDirectory;
-use crate::read::{absent, read_whole};
 use memdir_store::access::{if_a_file, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, OnExisting};
 use memdir_store::{
     Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
 };
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
+use rustix::io::Errno;
+
+use crate::directory::LocalDirectory;
+use crate::read::{absent, read_whole};
 
 mod beneath;
 mod deleting;

@@ -1,12 +1,12 @@
 //! Moves that never overwrite.
 
+use memdir_store::path::{MemoryPath, PathError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, linkat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use super::beneath::{kind, open_child};
 use super::listing::entries;
-use memdir_store::path::{MemoryPath, PathError};
 
 /// Renames to a name that must be free, in one step where the system has one.
 pub(super) fn rename_new(

@@ -12,14 +12,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use memdir_store::NOWAIT_BYTES;
+use memdir_store::path::MemoryPath;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use super::beneath::{PASSAGE, kind};
 use super::size;
 use crate::read::FileSystem;
-use memdir_store::NOWAIT_BYTES;
-use memdir_store::path::MemoryPath;
 
 /// The file systems of disks in this machine, by the number that `statfs` has for each: ext2 to ext4, XFS, Btrfs, F2FS,
 /// bcachefs, and overlays, which containers have.

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
+use memdir_store::StoreError;
 use rustix::fd::AsFd;
 
 use super::directory::make_all;
 use super::{LocalDirectory, remove};
-use memdir_store::StoreError;
 
 impl LocalDirectory {
     /// Makes a directory and its missing parents.

@@ -9,6 +9,9 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::time::SystemTime;
 
+use memdir_store::StoreError;
+use memdir_store::access::is_unused;
+use memdir_store::path::MemoryPath;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{
     Access, AtFlags, FileType, Mode, OFlags, Stat, accessat, fchmod, openat, statat, unlinkat,
@@ -25,9 +28,6 @@ use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::temporary::{self, DOOMED, STAGED};
 use super::{parent_of, times};
-use memdir_store::StoreError;
-use memdir_store::access::is_unused;
-use memdir_store::path::MemoryPath;
 
 /// Whether the directory `name` of `parent` can be deleted with all that it holds, as far as that can be
 /// known without trying.

@@ -4,6 +4,9 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::settings::Durability;
 use rustix::fd::BorrowedFd;
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, Uid, fchmod, fchown, fstat, openat, renameat, unlinkat,
@@ -15,9 +18,6 @@ use super::lockable::{LockableFile, NoFork};
 use super::moving::rename_new;
 use super::remove::sweep;
 use super::temporary::{STAGED, is_at, names, take_over};
-use memdir_store::StoreError;
-use memdir_store::backoff::Backoff;
-use memdir_store::settings::Durability;
 
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);

@@ -5,12 +5,12 @@
 use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};
 
+use memdir_store::micros;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{OFlags, Stat};
 use rustix::io::Errno;
 
 use super::beneath::open_child;
-use memdir_store::micros;
 
 /// The fields of a `Stat` differ in their types from system to system; on some nothing is to be converted.
 macro_rules! time {

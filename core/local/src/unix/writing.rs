@@ -2,6 +2,10 @@
 
 use std::fs::File;
 
+use memdir_store::backoff::Backoff;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{Context, Edit, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{FileType, Mode, Stat};
 
@@ -11,10 +15,6 @@ use super::lock::Root;
 use super::staged::{Content, Misplaced, Staged};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::read::{absent, read_whole};
-use memdir_store::backoff::Backoff;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::OnExisting;
-use memdir_store::{Context, Edit, StoreError};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;

@@ -3,6 +3,12 @@
 use std::fs::File;
 use std::io::ErrorKind;
 
+use memdir_store::access::is_unused;
+use memdir_store::backoff::Backoff;
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::settings::Durability;
+use memdir_store::{Context, StoreError};
+
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::lock::finish_clearing;
@@ -13,11 +19,6 @@ use super::times::Accesses;
 use super::tree::{self, Found, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
 use crate::read::absent;
-use memdir_store::access::is_unused;
-use memdir_store::backoff::Backoff;
-use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::settings::Durability;
-use memdir_store::{Context, StoreError};
 
 /// How Windows compares names.
 const FOLDING: Folding = Folding::new(true);

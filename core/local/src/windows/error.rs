@@ -2,6 +2,7 @@
 
 use std::io;
 
+use memdir_store::StoreError;
 use windows_sys::Win32::Foundation::{
     RtlNtStatusToDosError, STATUS_ACCESS_DENIED, STATUS_CANNOT_DELETE, STATUS_DELETE_PENDING,
     STATUS_DIRECTORY_NOT_EMPTY, STATUS_DISK_FULL, STATUS_FILE_IS_A_DIRECTORY,
@@ -13,7 +14,6 @@ use windows_sys::Win32::Foundation::{
 };
 
 use super::handle::Status;
-use memdir_store::StoreError;
 
 pub(super) fn condition(operation: &'static str, status: Status) -> StoreError {
     match status.0 {

@@ -6,12 +6,13 @@
 
 use std::fs::{File, TryLockError};
 
+use memdir_store::backoff::Backoff;
+use memdir_store::{Context, StoreError};
+
 use super::LocalDirectory;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{self, LOCK, utf16};
-use memdir_store::backoff::Backoff;
-use memdir_store::{Context, StoreError};
 
 /// The root of the tree, while nobody else changes it.
 pub(super) struct Locked<'r> {

@@ -19,6 +19,13 @@ use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::SystemTime;
 
+use memdir_store::access::{if_a_file, is_unused};
+use memdir_store::backoff::Backoff;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{
+    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
+};
 use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_FLAG_BACKUP_SEMANTICS, FILE_FLAG_OPEN_REPARSE_POINT, FILE_SHARE_DELETE, FILE_SHARE_READ,
@@ -27,13 +34,6 @@ use windows_sys::Win32::Storage::FileSystem::{
 
 use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
-use memdir_store::access::{if_a_file, is_unused};
-use memdir_store::backoff::Backoff;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::OnExisting;
-use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
-};
 
 mod changing;
 mod error;

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 
+use memdir_store::StoreError;
+use memdir_store::path::MemoryPath;
+
 use super::broken;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose};
 use super::names::encoded;
 use super::tree::{self, Found, is_short_form, open_directory};
-use memdir_store::StoreError;
-use memdir_store::path::MemoryPath;
 
 /// The name of a file as the directory has it, which may differ in case from the one that leads to it.
 pub(super) fn on_disk(parent: &File, name: &str) -> Result<Vec<u16>, StoreError> {

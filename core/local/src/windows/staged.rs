@@ -6,6 +6,9 @@ use std::os::windows::fs::{FileTimesExt, MetadataExt};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::SystemTime;
 
+use memdir_store::StoreError;
+use memdir_store::backoff::Backoff;
+use memdir_store::settings::Durability;
 use windows_sys::Win32::Foundation::STATUS_ACCESS_DENIED;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_ARCHIVE, FILE_ATTRIBUTE_HIDDEN, FILE_ATTRIBUTE_NORMAL,
@@ -16,9 +19,6 @@ use super::error::condition;
 use super::handle::{self, Existing, Purpose, Rights, Status};
 use super::retried;
 use super::temporary;
-use memdir_store::StoreError;
-use memdir_store::backoff::Backoff;
-use memdir_store::settings::Durability;
 
 const OPERATION: &str = "writing a file";
 

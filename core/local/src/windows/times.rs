@@ -12,10 +12,11 @@ use std::fs::{File, FileTimes};
 use std::os::windows::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
+use memdir_store::{StoreError, micros};
+
 use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{ACCESSED, utf16};
-use memdir_store::{StoreError, micros};
 
 /// The times of one tree.
 pub(super) struct Accesses(Option<File>);

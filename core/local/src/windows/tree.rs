@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::windows::fs::MetadataExt;
 use std::time::SystemTime;
 
+use memdir_store::path::{MemoryPath, fold};
+use memdir_store::{Entry, Problem, ProblemKind, Scope, StoreError};
 use windows_sys::Win32::Foundation::STATUS_OBJECT_NAME_NOT_FOUND;
 use windows_sys::Win32::Storage::FileSystem::{
     FILE_ATTRIBUTE_DIRECTORY, FILE_ATTRIBUTE_REPARSE_POINT,
@@ -14,8 +16,6 @@ use super::handle::{self, Existing, Purpose, Status};
 use super::names::{decoded, encoded};
 use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
-use memdir_store::path::{MemoryPath, fold};
-use memdir_store::{Entry, Problem, ProblemKind, Scope, StoreError};
 
 /// What a look at a path found.
 pub(super) enum Found {

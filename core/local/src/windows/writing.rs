@@ -3,6 +3,11 @@
 use std::fs::File;
 use std::sync::atomic::Ordering::Relaxed;
 
+use memdir_store::backoff::Backoff;
+use memdir_store::path::MemoryPath;
+use memdir_store::settings::OnExisting;
+use memdir_store::{Context, Edit, StoreError};
+
 use super::handle::{self, Purpose};
 use super::parent::{Parent, on_disk, parent_of};
 use super::staged::{Kept, Staged, failed, flush};
@@ -10,10 +15,6 @@ use super::times::Accesses;
 use super::tree::{Found, look};
 use super::{LocalDirectory, names::encoded};
 use crate::read::{absent, read_whole};
-use memdir_store::backoff::Backoff;
-use memdir_store::path::MemoryPath;
-use memdir_store::settings::OnExisting;
-use memdir_store::{Context, Edit, StoreError};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
 const TRIES: usize = 3;

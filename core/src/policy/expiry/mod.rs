@@ -8,10 +8,11 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
 
+use memdir_store::path::MemoryPath;
+use memdir_store::{ConfigError, Error};
+
 use super::pattern::PathPattern;
 use super::write_patterns::WritePatterns;
-use crate::error::{ConfigError, Error};
-use crate::path::MemoryPath;
 use crate::store::{Entry, EntryKind, Store, StoreError};
 
 mod run_once;

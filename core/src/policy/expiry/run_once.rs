@@ -6,7 +6,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use crate::process;
+use memdir_store::process;
 
 /// Runs something once; other threads wait until it is done.
 #[derive(Debug, Default)]

@@ -6,9 +6,10 @@
 
 mod usage;
 
+use memdir_store::Error;
+use memdir_store::path::{Folding, MemoryPath};
+
 use super::write_patterns::WritePatterns;
-use crate::error::Error;
-use crate::path::{Folding, MemoryPath};
 use crate::reply::{self, Used, Uses};
 use crate::store::{Effect, EntryKind, Store, StoreError};
 

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::path::{Folding, MemoryPath};
+use memdir_store::path::{Folding, MemoryPath};
+
 use crate::store::{EntryKind, Store, StoreError};
 
 /// How long a measurement is used, although others may have written since.

@@ -5,19 +5,20 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memdir_store::Error;
+#[cfg(feature = "sqlite")]
+use memdir_store::local_path::expand_home;
+#[cfg(any(unix, windows, feature = "sqlite"))]
+use memdir_store::local_path::{FILES, own_files_hint};
+
 #[cfg(feature = "sqlite")]
 use super::redact_address;
-use crate::error::Error;
 #[cfg(any(unix, windows))]
 use crate::store::ReadOnly;
 use crate::store::Store;
 #[cfg(any(unix, windows, feature = "sqlite"))]
 use crate::store::StoreError;
 use crate::store::options::StoreOptions;
-#[cfg(feature = "sqlite")]
-use memdir_store::local_path::expand_home;
-#[cfg(any(unix, windows, feature = "sqlite"))]
-use memdir_store::local_path::{FILES, own_files_hint};
 
 #[cfg(any(unix, windows, feature = "sqlite"))]
 fn shared(store: impl Store + 'static) -> Arc<dyn Store> {

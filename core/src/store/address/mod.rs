@@ -7,14 +7,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use memdir_store::encryption_record::is_encrypted;
+use memdir_store::local_path::{FILES, check_not_files, expand_home};
+#[cfg(feature = "encryption")]
+use memdir_store::path::MemoryPath;
+use memdir_store::{ConfigError, Error};
+
 use super::address_hint::unknown_scheme;
 use super::options::StoreOptions;
 use super::{InProcess, Location, ReadOnly, Store};
-use crate::error::{ConfigError, Error};
-#[cfg(feature = "encryption")]
-use crate::path::MemoryPath;
-use memdir_store::encryption_record::is_encrypted;
-use memdir_store::local_path::{FILES, check_not_files, expand_home};
 
 mod engines;
 mod redact;
