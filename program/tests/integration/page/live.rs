@@ -1,0 +1,50 @@
+//! What a page is told while it is open.
+
+use super::*;
+
+#[test]
+fn a_stream_tells_the_changes_of_several_memories_each_with_its_number() {
+    let place = tempfile::tempdir().unwrap();
+    let stores: Vec<String> =
+        ["a", "b", "c"].map(|name| place.path().join(name).to_str().unwrap().to_owned()).into();
+    let memories: Vec<Memory> = stores.iter().map(|store| memory(Path::new(store))).collect();
+    let stores: Vec<&str> = stores.iter().map(String::as_str).collect();
+    let page = Page::open(&stores, &[]);
+    // Each once, in any order; a number that is none's is left out.
+    let mut told = events(&page, "3,1,3,1,9,x,");
+    let mut first = [told.next().unwrap(), told.next().unwrap()];
+    first.sort();
+    let look_again = r#"{"changes":[]}"#.to_owned();
+    assert_eq!(first, [("1".to_owned(), look_again.clone()), ("3".to_owned(), look_again)]);
+    memories[1].create("/memories/unseen.md", "").unwrap();
+    for (number, name) in [(3, "in-c.md"), (1, "in-a.md")] {
+        memories[number - 1].create(&format!("/memories/{name}"), "").unwrap();
+        let (of, said) = told.next().unwrap();
+        assert_eq!(of, number.to_string(), "{said}");
+        assert!(said.contains(name), "{said}");
+    }
+    for none in ["9", "0", "x", ",", "1-3", "18446744073709551616"] {
+        assert_eq!(page.get(&format!("/{none}/changes")).status, 404, "{none}");
+    }
+}
+
+#[test]
+fn what_another_process_changes_is_told_to_a_page_that_listens() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let mut told = listening(&page);
+    let mut next = || told.next().unwrap();
+    assert_eq!(next(), r#"{"changes":[]}"#);
+    // From then on everything is seen.
+    memory.create("/memories/a.md", "one").unwrap();
+    let told = next();
+    assert!(told.contains(r#""kind":"written""#) && told.contains("/memories/a.md"), "{told}");
+    // A second page is told at once that all is seen, and both are told of the next change.
+    let mut second = listening(&page);
+    assert_eq!(second.next().unwrap(), r#"{"changes":[]}"#);
+    memory.delete("/memories/a.md").unwrap();
+    for told in [next(), second.next().unwrap()] {
+        assert!(told.contains(r#""kind":"deleted""#), "{told}");
+    }
+}

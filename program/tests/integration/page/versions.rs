@@ -1,0 +1,257 @@
+//! The history on the page: periods, undo, comparison.
+
+use super::*;
+
+#[test]
+fn changes_since_a_time_are_asked_for_as_on_the_command_line_and_nothing_typed_is_lost() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    memory.create("/memories/a.md", "one\n").unwrap();
+    memory.acting_as("<b>\u{202e}").create("/memories/b.md", "two\n").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+
+    for asked in [
+        "since=1h",
+        "since=yesterday",
+        "since=&preset=today",
+        "since=nonsense&preset=7d",
+        "preset=1h&zone=%2B14:00",
+        "since=1970-01-01",
+        "since=1w&zone=nonsense",
+    ] {
+        // What was changed just before midnight is of yesterday.
+        let shown = page.get(&format!("/1/history?{asked}")).text();
+        assert!(!shown.contains("since-problem"), "{asked}: {shown}");
+        assert!(listed(&shown).len() == 2 || asked.contains("today"), "{asked}: {shown}");
+        let question = page.get(&format!("/1/undo?{asked}")).text();
+        assert!(question.contains("All that anybody changed since"), "{asked}: {question}");
+    }
+    let zones = [("", "UTC"), ("+05:30", "UTC+05:30"), ("-12:00", "UTC-12:00"), ("CET", "UTC")];
+    for (zone, named) in zones {
+        let asked = format!("since=2001-02-03+4:05&zone={}", encoded(zone));
+        for place in ["history", "undo"] {
+            let shown = page.get(&format!("/1/{place}?{asked}")).text();
+            assert!(shown.contains(&format!("ince 2001-02-03 04:05:00 {named}.")), "{shown}");
+        }
+    }
+    // A time without a zone is in that of the form: what is the time of the last change in UTC is long before it, or after it, elsewhere.
+    let newest = memory.history(&memdir::history::HistoryQuery::default()).unwrap().remove(0);
+    let time = serde_json::to_value(newest).unwrap()["time"].as_str().unwrap().replace('Z', "");
+    for (zone, count) in [("", 1), ("+00:00", 1), ("+02:00", 2), ("-02:00", 0)] {
+        let asked = format!("since={}&zone={}", encoded(&time), encoded(zone));
+        let shown = page.get(&format!("/1/history?{asked}")).text();
+        assert_eq!(listed(&shown).len(), count, "{zone}: {shown}");
+    }
+
+    for place in ["history", "undo"] {
+        for typed in ["25:00", "2 hours", "yesterday 9", "\"><script>x</script>", "2026-13-01"] {
+            let asked = format!("/1/{place}?actor=nobody&since={}&zone=%2B01:00", encoded(typed));
+            let answer = page.get(&asked);
+            let shown = answer.text();
+            assert_eq!(answer.status, 200, "{shown}");
+            assert!(shown.contains("This is not a time: use a time such as 14:30,"), "{shown}");
+            assert!(shown.contains("aria-describedby=\"since-problem since-help\""), "{shown}");
+            assert!(shown.contains("aria-invalid=\"true\""), "{shown}");
+            let escaped = typed.replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+            assert!(shown.contains(&format!("name=\"since\" value=\"{escaped}\"")), "{shown}");
+            assert!(shown.contains("value=\"+01:00\""), "{shown}");
+            assert!(shown.contains("<option value=\"nobody\" selected>nobody<"), "{shown}");
+            // Nothing is listed or done that was not asked for.
+            assert!(listed(&shown).is_empty() && !shown.contains("method=\"post\""), "{shown}");
+        }
+    }
+    // Every actor can be chosen, and one that hides something is seen to.
+    let form = page.get("/1/undo").text();
+    assert!(!form.contains("since-problem") && !form.contains("method=\"post\""), "{form}");
+    let hostile = "<option value=\"&lt;b&gt;\u{202e}\">&lt;b&gt;⟨U+202E⟩<";
+    for part in
+        ["<option value=\"session 7\">session 7<", hostile, "<option value=\"\" selected>Anybody<"]
+    {
+        assert!(form.contains(part), "{part} in {form}");
+    }
+    assert!(page.get("/1/undo?since=").text().contains("Say since when."));
+}
+
+#[test]
+fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let other = memory.acting_as("session 8");
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    memory.create("/memories/a.md", "one\n").unwrap();
+    other.create("/memories/b.md", "two\n").unwrap();
+    let question = page.get("/1/undo?actor=session%207&since=1h&zone=-03:00").text();
+    assert!(question.contains("deleted</span>") && question.contains("a.md"), "{question}");
+    let form = question.split("method=\"post\"").nth(1).unwrap();
+    let since = between(form, "name=\"since\" value=\"", "\"");
+    assert!(since.starts_with("20") && since.ends_with('Z'), "{since}");
+    let undone = page.post("/1/undo", &[("since", since), ("actor", "session 7")]);
+    assert_eq!(undone.status, 303, "{}", undone.text());
+    assert!(!memory.exists("/memories/a.md").unwrap());
+    assert!(memory.exists("/memories/b.md").unwrap());
+    let location = undone.header("location").unwrap();
+    assert!(page.get(location).text().contains("Taken back."), "{location}");
+
+    // What a later change stands on is said below the form, in which everything is still there.
+    other.create("/memories/c.md", "one\n").unwrap();
+    memory.write("/memories/c.md", "two\n", None).unwrap();
+    let asked = "/1/undo?actor=session%208&since=30m&zone=";
+    let conflict = page.get(asked).text();
+    assert!(conflict.contains("Later changes stand on it:"), "{conflict}");
+    assert!(conflict.contains("name=\"since\" value=\"30m\""), "{conflict}");
+    assert!(conflict.contains("<option value=\"session 8\" selected>"), "{conflict}");
+    let refused = page.post("/1/undo", &[("since", "30m"), ("actor", "session 8")]);
+    assert_eq!(refused.status, 200);
+    assert!(refused.text().contains("Later changes stand on it:"));
+    for since in ["", "nonsense"] {
+        let refused = page.post("/1/undo", &[("since", since), ("actor", "session 8")]);
+        assert_eq!(refused.status, 200, "{since}");
+        assert!(refused.text().contains("since-problem"), "{since}");
+    }
+    assert_eq!(memory.read("/memories/c.md").unwrap(), "two\n");
+}
+
+#[test]
+fn links_of_lists_are_named_by_what_they_are_about() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    memory.create("/memories/notes.md", "one\n").unwrap();
+    memory.str_replace("/memories/notes.md", "one", "two").unwrap();
+    memory.create("/memories/dir/a.md", "a\n").unwrap();
+    memory.create("/memories/dir/\"b\u{200b}.md", "b\n").unwrap();
+    memory.delete("/memories/dir").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let shown = page.get("/1/history").text();
+    let hostile = "dir/&quot;b⟨U+200B⟩.md";
+    for name in [
+        "Undo the deletion of 2 files by session 7".to_owned(),
+        "Undo the edit of notes.md by session 7".to_owned(),
+        format!("Undo the creation of {hostile} by session 7"),
+        "Version after the edit of notes.md by session 7".to_owned(),
+        "What changed: the creation of notes.md by session 7".to_owned(),
+        "Restore notes.md as it was after the creation by session 7".to_owned(),
+        "Redact notes.md as it was after the creation by session 7".to_owned(),
+        format!("Restore {hostile} as it was before the deletion by session 7"),
+    ] {
+        assert!(shown.contains(&format!("aria-label=\"{name}\"")), "{name} in {shown}");
+    }
+    // Every link of a version has such a name, and is described by when that was, which is there once.
+    for word in ["Undo", "Version", "Restore", "Redact", "What changed"] {
+        for link in shown.split(&format!(">{word}<")).collect::<Vec<_>>().split_last().unwrap().1 {
+            let tag = &link[link.rfind('<').unwrap()..];
+            assert!(tag.contains(&format!("aria-label=\"{word}")), "{tag}");
+            let when = between(tag, "aria-describedby=\"", "\"");
+            assert_eq!(shown.matches(&format!(" id=\"{when}\"")).count(), 1, "{tag}");
+        }
+    }
+    let overview = page.get("/1/").text();
+    let deleted = overview.split("id=\"deleted\"").nth(1).unwrap();
+    assert!(
+        deleted
+            .contains("aria-label=\"Restore dir/a.md as it was before the deletion by session 7\"")
+    );
+    let gone = page.post("/1/delete", &[("path", "/memories/notes.md")]);
+    let banner = page.get(gone.header("location").unwrap()).text();
+    assert!(banner.contains("aria-label=\"Undo the deletion of notes.md by Ann\""), "{banner}");
+}
+
+#[test]
+fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    for count in 0..55 {
+        memory.write("/memories/a.md", &format!("kept\n{count}\n"), None).unwrap();
+    }
+    memory.create("/memories/b/c.md", "c\n").unwrap();
+    memory.create("/memories/b/d.md", "d\n").unwrap();
+    memory.delete("/memories/b").unwrap();
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    assert!(!page.get("/1/history").text().contains("type=\"radio\""));
+    assert!(!page.get("/1/history?path=/memories/b").text().contains("type=\"radio\""));
+    let shown = page.get("/1/history?path=/memories/a.md").text();
+    let checked = |shown: &str| -> Vec<String> {
+        let radios = shown
+            .split("<input type=\"radio\"")
+            .skip(1)
+            .map(|rest| rest.split('>').next().unwrap());
+        let checked = radios.filter(|radio| radio.contains(" checked"));
+        checked
+            .map(|radio| {
+                format!("{} {}", between(radio, "name=\"", "\""), between(radio, "value=\"", "\""))
+            })
+            .collect()
+    };
+    let ids = listed(&shown);
+    assert_eq!(ids.len(), 50);
+    assert_eq!(checked(&shown), [format!("other {}", ids[0]), format!("id {}", ids[1])]);
+
+    // Both sides, in both layouts, from the older to the newer one, whichever is named first.
+    let (new, old) = (ids[0], ids[49]);
+    for (one, two) in [(old, new), (new, old)] {
+        for layout in ["inline", "side"] {
+            let address =
+                format!("/1/compare?path=/memories/a.md&id={one}&other={two}&diff={layout}");
+            let answer = page.get(&address);
+            let shown = answer.text();
+            assert_eq!(answer.status, 200, "{shown}");
+            let (removed, added) = (
+                shown.find("<code><bdi>5</bdi>").unwrap(),
+                shown.find("<code><bdi>54</bdi>").unwrap(),
+            );
+            assert!(removed < added && shown.contains("kept"), "{shown}");
+            assert_eq!(shown.contains("<table class=\"side\""), layout == "side");
+            let other = if layout == "side" { "inline" } else { "side" };
+            assert!(
+                shown.contains(&format!("compare?id={old}&amp;other={new}&amp;diff={other}")),
+                "{shown}"
+            );
+        }
+    }
+    // What is chosen is still chosen on a page of older versions.
+    let further =
+        format!("/1/history?path=/memories/a.md&before={old}&id={}&other={}", ids[7], ids[3]);
+    let further = page.get(&further).text();
+    assert_eq!(listed(&further).len(), 5);
+    assert_eq!(checked(&further), [format!("id {}", ids[7]), format!("other {}", ids[3])]);
+    assert!(further.contains("chosen on another page"), "{further}");
+    // A deletion is a version without content.
+    let deletion = versions
+        .iter()
+        .find(|version| version.size.is_none() && version.path.as_str().ends_with("c.md"))
+        .unwrap();
+    let creation = versions.iter().rfind(|version| version.path == deletion.path).unwrap();
+    let shown = page.get(&format!("/1/compare?id={}&other={}", creation.id, deletion.id)).text();
+    assert!(shown.contains("class=\"removed\""), "{shown}");
+
+    let unknown = "01990a3c-7c00-7123-8456-789abc000001";
+    for (asked, sentence) in [
+        (String::new(), "One version alone cannot be compared."),
+        (format!("id={new}"), "One version alone cannot be compared."),
+        (format!("other={new}"), "&quot;&quot; is not the id of a version or a change."),
+        (
+            format!("id={new}&other=x%3Cb%3E"),
+            "&quot;x&lt;b&gt;&quot; is not the id of a version or a change.",
+        ),
+        (format!("id={unknown}&other={new}"), "there is no version or change 01990a3c"),
+        (format!("id={new}&other={new}"), "This is the same version twice."),
+        (format!("id={new}&other={}", deletion.change), "This change made several versions"),
+    ] {
+        for path in ["", "&path=/memories/a.md", "&path=../x"] {
+            let answer = page.get(&format!("/1/compare?{asked}{path}"));
+            let shown = answer.text();
+            assert_eq!(answer.status, 404, "{asked}: {shown}");
+            assert!(shown.contains(sentence), "{asked}: {shown}");
+            assert!(shown.contains("Timeline") && shown.contains("Nothing to compare"), "{shown}");
+        }
+    }
+    // A redacted version cannot be chosen, and an address that names it does not show what it held.
+    memory.redact(versions[versions.len() - 2].id, "held a password").unwrap();
+    let redacted = versions[versions.len() - 2].id.to_string();
+    let shown = page.get(&format!("/1/compare?id={redacted}&other={new}"));
+    assert_eq!(shown.status, 404);
+    assert!(shown.text().contains("the content was redacted: held a password"));
+    let further = page.get(&format!("/1/history?path=/memories/a.md&before={old}")).text();
+    assert!(!further.contains(&format!("type=\"radio\" name=\"id\" value=\"{redacted}")));
+}
