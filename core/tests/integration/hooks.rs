@@ -10,7 +10,8 @@ use crate::common::failing::Failing;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{
-    Command, Error, Event, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath,
+    Cancellation, Command, Error, Event, HookDecision, HookError, Memory, MemoryHooks,
+    MemoryOptions, MemoryPath, Store, StoreError,
 };
 
 type Before = dyn Fn(&Command<'_>) -> Result<HookDecision, HookError> + Send + Sync;
@@ -307,4 +308,21 @@ fn a_hook_that_panics_leaves_the_next_command_its_hooks() {
     let memory = memory(MemoryOptions::default(), &hooks);
     assert!(catch_unwind(AssertUnwindSafe(|| memory.delete("/memories/a"))).is_err());
     assert_eq!(memory.view("/memories", None).unwrap_err().to_string(), "No.");
+}
+
+#[test]
+fn a_command_of_a_hook_is_not_cancelled_with_the_call() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let cancellation = Cancellation::new();
+    let (own, cancel) = (Arc::clone(&store), cancellation.clone());
+    let hooks = Told::new(move |_| {
+        cancel.cancel();
+        let own = Memory::with_store(Arc::clone(&own), MemoryOptions::default());
+        own.create("/memories/log", "seen").unwrap();
+        Ok(HookDecision::Allow)
+    });
+    let memory = Memory::with_store(store, MemoryOptions::default()).with_hooks(hooks);
+    let done = memory.cancelled_by(&cancellation).create("/memories/a", "x");
+    assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
+    assert!(memory.exists("/memories/log").unwrap() && !memory.exists("/memories/a").unwrap());
 }

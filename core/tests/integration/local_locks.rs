@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::common::{fork, memory, memory_with, on_disk, process};
-use memdir::{Durability, Error, Memory, MemoryOptions, MemoryPath, StoreError};
+use memdir::{Cancellation, Durability, Error, Memory, MemoryOptions, MemoryPath, StoreError};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A memory that waits for others only so long.
@@ -53,6 +53,39 @@ fn a_lock_that_is_held_too_long_is_said_to_be_and_keeps_no_reader() {
     drop(holder);
     patient.join().unwrap().unwrap();
     assert_eq!(on_disk(&place.path().join("memories")), ["a", "b"]);
+}
+
+#[test]
+fn a_writer_that_waits_for_the_lock_ends_when_its_call_is_cancelled() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = impatient(place.path(), Duration::from_secs(600));
+    memory.create("/memories/a", "one\n").unwrap();
+    let holder = File::open(place.path().join("memories")).unwrap();
+    holder.lock().unwrap();
+    let commands: [fn(&Memory) -> Result<String, Error>; 5] = [
+        |memory| memory.create("/memories/b", "x"),
+        |memory| memory.str_replace("/memories/a", "one", "two"),
+        |memory| memory.insert("/memories/a", 0, "x"),
+        |memory| memory.delete("/memories/a"),
+        |memory| memory.rename("/memories/a", "/memories/c"),
+    ];
+    let cancellation = Cancellation::new();
+    std::thread::scope(|scope| {
+        let waiting = commands.map(|command| {
+            let gone = memory.cancelled_by(&cancellation);
+            scope.spawn(move || command(&gone))
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+        cancellation.cancel();
+        for waiting in waiting {
+            let done = waiting.join().unwrap();
+            assert!(matches!(done, Err(Error::Store(StoreError::Cancelled))), "{done:?}");
+        }
+    });
+    drop(holder);
+    assert_eq!(memory.read("/memories/a").unwrap(), "one\n");
+    assert_eq!(on_disk(&place.path().join("memories")), ["a"]);
 }
 
 #[test]
