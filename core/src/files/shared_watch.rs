@@ -20,12 +20,12 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// ```
 /// use std::sync::Arc;
 /// use std::time::Duration;
-/// use memdir::{Memory, MemoryOptions, SharedWatch};
+/// use memdir::{Cancellation, Memory, MemoryOptions, SharedWatch};
 ///
 /// let memory = Memory::open("memory:", MemoryOptions::default())?;
 /// let watch = Arc::new(SharedWatch::from(memory.watch("/memories", None)?));
 /// let waiting = Arc::clone(&watch);
-/// let waiter = std::thread::spawn(move || waiting.changes(Duration::MAX));
+/// let waiter = std::thread::spawn(move || waiting.changes(&Cancellation::never(), Duration::MAX));
 /// watch.close();
 /// assert_eq!(waiter.join().unwrap()?, None);
 /// # Ok::<(), memdir::Error>(())
