@@ -55,6 +55,9 @@ fn a_lock_that_is_held_too_long_is_said_to_be_and_keeps_no_reader() {
     assert_eq!(on_disk(&place.path().join("memories")), ["a", "b"]);
 }
 
+/// A command of a model.
+type Command = fn(&Memory) -> Result<String, Error>;
+
 #[test]
 fn a_writer_that_waits_for_the_lock_ends_when_its_call_is_cancelled() {
     let place = tempfile::tempdir().unwrap();
@@ -62,7 +65,7 @@ fn a_writer_that_waits_for_the_lock_ends_when_its_call_is_cancelled() {
     memory.create("/memories/a", "one\n").unwrap();
     let holder = File::open(place.path().join("memories")).unwrap();
     holder.lock().unwrap();
-    let commands: [fn(&Memory) -> Result<String, Error>; 5] = [
+    let commands: [Command; 5] = [
         |memory| memory.create("/memories/b", "x"),
         |memory| memory.str_replace("/memories/a", "one", "two"),
         |memory| memory.insert("/memories/a", 0, "x"),
