@@ -62,7 +62,7 @@ impl Query {
     }
 }
 
-/// What is to be taken back.
+/// Which changes to undo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Undo {
     /// The change with this id, or that made the version with it.

@@ -54,7 +54,7 @@ impl Cancellation {
         Self(Some(Arc::default()))
     }
 
-    /// That of a call that nobody can cancel: [`cancel`](Cancellation::cancel) does nothing.
+    /// A cancellation that never happens, for a call that cannot be cancelled: [`cancel`](Cancellation::cancel) does nothing.
     #[must_use]
     pub const fn never() -> Self {
         Self(None)

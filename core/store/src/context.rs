@@ -53,7 +53,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// The context of a call without an actor, which nobody can cancel.
+    /// The context of a call without an actor, which cannot be cancelled.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

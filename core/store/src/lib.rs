@@ -162,7 +162,7 @@ pub trait Store: Send + Sync {
     /// reading contents.
     ///
     /// This is one method, so a store that knows all of its files can answer it in one round trip.
-    /// By default it walks through the listings. A change that somebody makes meanwhile may or may
+    /// By default it walks through the listings. A change that is made meanwhile may or may
     /// not be seen. Files below a directory that cannot be read are left out.
     ///
     /// # Errors
@@ -391,7 +391,7 @@ pub trait Store: Send + Sync {
     }
 
     /// A text that is another one after every change of the files, for a watch that looks often: while it stays the same,
-    /// nothing was changed, whoever might have. It may change although no file was. `None` if the store cannot tell at a
+    /// nothing was changed by any program. It may change although no file was. `None` if the store cannot tell at a
     /// small part of the cost of listing itself.
     ///
     /// By default it is `None`.
