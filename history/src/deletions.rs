@@ -4,7 +4,6 @@ use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, Node, StoreError};
 
-use super::journal::Flush;
 use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
 
@@ -16,8 +15,12 @@ impl Recorder {
         files: &[MemoryPath],
         operation: Operation,
     ) -> Result<Option<Recorded>, StoreError> {
+        if files.is_empty() {
+            return Ok(None);
+        }
         let operation = context.operation(operation);
-        let mut record = self.record(context)?;
+        let mut draft = self.draft(context)?;
+        let record = &mut draft.record;
         for path in files {
             let bytes = match self.store.read_in(context, path) {
                 Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
@@ -25,7 +28,7 @@ impl Recorder {
                 read => read.map_err(StoreError::unchanged)?,
             };
             let content = ContentId::of(&bytes);
-            self.keep_unknown(&mut record, content, &bytes);
+            self.keep_unknown(record, content, &bytes);
             record.header.rows.push(Row {
                 operation,
                 path: path.clone(),
@@ -36,10 +39,10 @@ impl Recorder {
                 is_trimmed: false,
             });
         }
-        if record.header.rows.is_empty() {
+        if draft.record.header.rows.is_empty() {
             return Ok(None);
         }
-        self.append(context, record, Flush::Now).map(Some)
+        self.append(context, draft).map(Some)
     }
 
     /// Records that the files come from a reserved name, under which they were not part of the memory.
@@ -51,7 +54,8 @@ impl Recorder {
         to: &MemoryPath,
     ) -> Result<Option<Recorded>, StoreError> {
         let operation = context.operation(Operation::Created);
-        let mut record = self.record(context)?;
+        let mut draft = self.draft(context)?;
+        let record = &mut draft.record;
         for hidden in files {
             // The store refuses what cannot be moved, and says why.
             let Ok(path) = hidden.moved(from, to) else { continue };
@@ -68,10 +72,10 @@ impl Recorder {
                 is_trimmed: false,
             });
         }
-        if record.header.rows.is_empty() {
+        if draft.record.header.rows.is_empty() {
             return Ok(None);
         }
-        self.append(context, record, Flush::Now).map(Some)
+        self.append(context, draft).map(Some)
     }
 
     /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it

@@ -4,14 +4,14 @@ use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Edit, Mutation, Splice, StoreError};
 
-use super::journal::Flush;
 use super::record::{ContentId, Digest, Row};
-use super::recorder::{Recorded, Recorder};
+use super::recorder::{Draft, Recorded, Recorder};
 
 impl Recorder {
     fn record_edit(
         &self,
         context: &Context,
+        mut draft: Draft,
         path: &MemoryPath,
         old: &[u8],
         splice: &Splice,
@@ -22,8 +22,8 @@ impl Recorder {
         let after_len = pieces.iter().map(|piece| piece.len() as u64).sum();
         let before = ContentId::of(old);
         let after = ContentId { sha256: Digest::of_pieces(&pieces), size: after_len };
-        let mut record = self.record(context)?;
-        self.keep_unknown(&mut record, before, old);
+        let record = &mut draft.record;
+        self.keep_unknown(record, before, old);
         let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
         let (same_start, same_end) = common_ends(removed, pieces[1]);
         let at = pieces[0].len() + same_start;
@@ -39,7 +39,7 @@ impl Recorder {
             splice: Some(kept),
             is_trimmed: false,
         });
-        self.append(context, record, Flush::Beside)
+        self.append(context, draft)
     }
 
     /// [`Store::update`](memdir_store::Store::update) where an edit may not write to the journal: the content is read first, and the edit is
@@ -61,7 +61,8 @@ impl Recorder {
         for _ in 0..MAX_ATTEMPTS {
             let Some(old) = found.take() else { break };
             let Some(splice) = edit(&old) else { return Ok(()) };
-            let recorded = self.record_edit(context, path, &old, &splice, operation)?;
+            let draft = self.draft(context)?;
+            let recorded = self.record_edit(context, draft, path, &old, &splice, operation)?;
             let mut made = false;
             let mut replace = |content: &[u8]| {
                 made = content == old;
@@ -74,7 +75,7 @@ impl Recorder {
             let replaced =
                 self.store.mutate(context, Mutation::Update { path, edit: &mut replace });
             match replaced {
-                Ok(_) if !made => self.withdraw(context, recorded.id),
+                Ok(_) if !made => self.withdraw(context, recorded.id, recorded.appended),
                 result => return self.finish(context, Some(recorded), result.map(drop)),
             }
         }
@@ -93,22 +94,27 @@ impl Recorder {
         if !self.journal.is_apart() {
             return self.update_in_steps(context, path, edit, operation);
         }
+        let mut pen = None;
         let (mut recorded, mut broken) = (None, None);
+        let mut record = |old: &[u8]| -> Result<Option<Splice>, StoreError> {
+            // The store tries again, with a newer content.
+            if let Some(Recorded { id, appended, .. }) = recorded.take() {
+                self.index().withdrawn(id);
+                pen = Some(self.journal.withdraw(context, id, appended)?);
+            }
+            let Some(splice) = edit(old) else { return Ok(None) };
+            let draft = match pen.take() {
+                Some(pen) => self.draft_with(context, pen)?,
+                None => self.draft(context)?,
+            };
+            recorded = Some(self.record_edit(context, draft, path, old, &splice, operation)?);
+            Ok(Some(splice))
+        };
         let mut recording = |old: &[u8]| {
-            if let Some(Recorded { id, .. }) = recorded.take() {
-                self.withdraw(context, id);
-            }
-            let splice = edit(old)?;
-            match self.record_edit(context, path, old, &splice, operation) {
-                Ok(appended) => {
-                    recorded = Some(appended);
-                    Some(splice)
-                }
-                Err(error) => {
-                    broken = Some(error);
-                    None
-                }
-            }
+            record(old).unwrap_or_else(|error| {
+                broken = Some(error);
+                None
+            })
         };
         let update = Mutation::Update { path, edit: &mut recording };
         let result = self.store.mutate(context, update).map(drop);

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use memdir_store::{Context, HistoryId, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Stored};
+use super::journal::{Appended, Journal, Loaded, Pen, Place, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::Extent;
@@ -43,6 +43,20 @@ impl Index {
     ) -> Result<(), StoreError> {
         self.loaded.start_anew();
         self.refresh(context, journal)
+    }
+
+    /// Looks at the log again if others have rewritten it since it was loaded, so that it may know less than before.
+    pub(super) fn follow_rewrites(
+        &mut self,
+        context: &Context,
+        journal: &dyn Journal,
+        pen: &Pen,
+    ) -> Result<(), StoreError> {
+        let loaded = self.loaded.log.segments.last();
+        match (&pen.log, loaded) {
+            (Some(log), Some(loaded)) if *loaded != log.id => self.refresh(context, journal),
+            _ => Ok(()),
+        }
     }
 
     fn count(&mut self) {
@@ -85,14 +99,8 @@ impl Index {
 
     /// A record that this process appended.
     pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
-        let follows = match appended.at {
-            None => true,
-            Some(at) => at == self.loaded.end && !self.loaded.beginning.is_empty(),
-        };
-        if follows {
-            let at = appended.at.unwrap_or(0);
-            self.loaded.add(header, at, appended.len);
-            self.loaded.end = at.saturating_add(appended.len);
+        if appended.is_next {
+            self.loaded.add(header, Place::default(), appended.len);
             self.count();
         } else {
             self.unsure.push((header.id, contents_of(&header)));

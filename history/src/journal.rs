@@ -9,32 +9,47 @@ use std::sync::Arc;
 use memdir_store::HistoryId;
 use memdir_store::{Context, StoreError};
 
-use super::log_writer::LogWriter;
+use super::log_frame::Check;
+use super::log_segment::SegmentId;
+use super::log_writer::{Alone, AppendedAt, LogWriter};
 use super::record::{Header, Record};
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
+    /// Opens the journal for a record. Until the record's change is made, nobody rewrites it: what is known of it stays
+    /// true.
+    fn open(&self) -> Result<Pen, StoreError> {
+        Ok(Pen::default())
+    }
+
     /// Keeps a record, as durably as the store keeps files.
-    ///
-    /// With [`Flush::Beside`] it may still be on its way to the disk when this returns; the store then waits for it
-    /// before the change takes effect ([`Context::wait`]).
-    fn append(
-        &self,
-        context: &Context,
-        record: &Record,
-        flush: Flush,
-    ) -> Result<Appended, StoreError>;
+    fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError>;
 
     /// As [`append`](Journal::append), for a record that comes with no change of the store.
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
-        self.append(&Context::new(), record, Flush::Now).map(drop)
+        self.append(&Context::new(), self.open()?, record).map(drop)
     }
 
     /// Notes that the change of a record was made, if that costs little. It need not be durable.
-    fn confirm(&self, id: HistoryId, appended: &mut Appended) -> bool;
+    fn confirm(&self, id: HistoryId, appended: Appended) -> bool;
 
-    /// Notes that the change of a record was not made.
-    fn withdraw(&self, context: &Context, id: HistoryId) -> Result<(), StoreError>;
+    /// Notes that the change of a record was not made, and gives the pen back for another one.
+    fn withdraw(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        appended: Appended,
+    ) -> Result<Pen, StoreError>;
+
+    /// As [`withdraw`](Journal::withdraw), when nothing else is to be recorded.
+    fn withdraw_last(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        appended: Appended,
+    ) -> Result<(), StoreError> {
+        self.withdraw(context, id, appended).map(drop)
+    }
 
     /// Ends a change of which is not known whether it was made: what was not written yet is written no more.
     fn give_up(&self, context: &Context) {
@@ -47,9 +62,18 @@ pub(super) trait Journal: Send + Sync {
     /// A whole record.
     fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError>;
 
-    /// Replaces or removes records, while nobody appends any. What `change` returns stands for the record; `None`
-    /// removes it.
-    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError>;
+    /// Keeps others from appending and rewriting, where the journal can, until what is returned is dropped.
+    fn lock(&self) -> Result<Locked, StoreError> {
+        Ok(Locked::default())
+    }
+
+    /// Replaces or removes records, and then appends `note`.
+    fn rewrite(
+        &self,
+        locked: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError>;
 
     /// Whether a record may be appended while the store makes a change: the journal needs no lock of the store.
     fn is_apart(&self) -> bool;
@@ -59,34 +83,79 @@ pub(super) trait Journal: Send + Sync {
     fn is_cheap_to_follow(&self) -> bool;
 }
 
-/// Decides what becomes of a record.
-pub(super) type Rewrite<'r> = dyn FnMut(Record) -> Result<Option<Record>, StoreError> + 'r;
-
-/// When a record is flushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Flush {
-    Now,
-    /// While the store flushes the new content.
-    Beside,
+/// Decides what becomes of records.
+pub(super) struct Rewrite<'r> {
+    /// Whether a record with this header may become another one. Those of which it is not true are not read.
+    pub(super) concerns: &'r dyn Fn(&Header) -> bool,
+    /// What stands for a record from now on; `None` removes it.
+    pub(super) change: &'r mut dyn FnMut(Record) -> Result<Option<Record>, StoreError>,
 }
 
-/// Where an appended record stands, if the journal can tell; then it need not be loaded again.
+/// A journal that is open for a record.
+#[derive(Debug, Default)]
+pub(super) struct Pen {
+    /// The log, open and locked, if it is one.
+    pub(super) log: Option<LogWriter>,
+}
+
+/// A journal that nobody else appends to meanwhile.
+#[derive(Debug, Default)]
+pub(super) struct Locked {
+    pub(super) log: Option<Alone>,
+}
+
+/// What became of a record.
 #[derive(Debug)]
 pub(super) struct Appended {
-    pub(super) at: Option<u64>,
     pub(super) len: u64,
-    /// The file that it was written to, open and locked until the change is made.
-    pub(super) file: Option<Arc<LogWriter>>,
+    /// Whether it follows what was loaded, so it need not be loaded itself.
+    pub(super) is_next: bool,
+    pub(super) pen: Pen,
+    /// Where it is in the log.
+    pub(super) at: Option<AppendedAt>,
 }
 
 /// A record without its contents, and where it is.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) header: Arc<Header>,
-    /// The place in the file, for a journal in one file.
-    pub(super) at: u64,
+    pub(super) place: Place,
     /// How many bytes the record has.
     pub(super) len: u64,
+}
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// The segment, in a log that has segments.
+    pub(super) segment: Option<SegmentId>,
+    /// The place in the file, or the number in a table.
+    pub(super) at: u64,
+}
+
+impl Place {
+    pub(super) fn numbered(at: u64) -> Self {
+        Self { segment: None, at }
+    }
+}
+
+impl LogCursor {
+    /// Goes on in another segment.
+    pub(super) fn begin(&mut self, segment: SegmentId, at: u64) {
+        self.segments.push(segment);
+        (self.end, self.mark) = (at, Check::default());
+    }
+}
+
+/// How far a log was loaded.
+#[derive(Debug, Default)]
+pub(super) struct LogCursor {
+    /// The segments, in their order.
+    pub(super) segments: Vec<SegmentId>,
+    /// Where to go on in the last of them.
+    pub(super) end: u64,
+    /// The bytes before that place: they are others if a record at the end was taken back meanwhile.
+    pub(super) mark: Check,
 }
 
 /// The records that were loaded so far.
@@ -99,10 +168,10 @@ pub(super) struct Loaded {
     pub(super) confirmed: HashSet<HistoryId>,
     /// What is damaged, in a few words each.
     pub(super) damaged: Vec<String>,
-    /// Where to go on, for a journal in one file.
+    /// The number to go on after, for a journal in a table.
     pub(super) end: u64,
-    /// The first bytes of that file, which a rewritten one does not have.
-    pub(super) beginning: Vec<u8>,
+    /// Where to go on, for a log.
+    pub(super) log: LogCursor,
     /// How often it was started anew.
     pub(super) generation: u64,
 }
@@ -114,12 +183,23 @@ impl Loaded {
         *self = Self { generation, ..Self::default() };
     }
 
-    pub(super) fn add(&mut self, header: Header, at: u64, len: u64) {
+    /// Forgets everything, if there is anything, because there is no journal any more.
+    pub(super) fn start_anew_if_any(&mut self) {
+        let is_empty = self.records.is_empty()
+            && self.withdrawn.is_empty()
+            && self.damaged.is_empty()
+            && self.log.segments.is_empty();
+        if !is_empty {
+            self.start_anew();
+        }
+    }
+
+    pub(super) fn add(&mut self, header: Header, place: Place, len: u64) {
         header.id.seen();
         self.withdrawn.extend(&header.withdraws);
         self.confirmed.extend(&header.confirms);
-        if !header.rows.is_empty() || !header.redacts.is_empty() || header.trims.is_some() {
-            self.records.push(Stored { header: Arc::new(header), at, len });
+        if header.is_kept() {
+            self.records.push(Stored { header: Arc::new(header), place, len });
         }
     }
 }

@@ -9,7 +9,7 @@ use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, OnExisting, Store, StoreError};
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 
 /// The reserved name.
@@ -43,6 +43,13 @@ impl KeptFiles {
         directory().join(&id.to_string()).map_err(|_| StoreError::NameTooLong)
     }
 
+    fn remove(&self, id: HistoryId) -> Result<(), StoreError> {
+        match self.store.delete(&Self::path(id)?) {
+            Err(StoreError::NotFound) => Ok(()),
+            deleted => deleted,
+        }
+    }
+
     fn record(&self, context: &Context, path: &MemoryPath) -> Result<Record, StoreError> {
         Record::from_bytes(&self.store.read_in(context, path)?).map_err(damaged)
     }
@@ -53,25 +60,22 @@ fn damaged(error: Damaged) -> StoreError {
 }
 
 impl Journal for KeptFiles {
-    fn append(&self, context: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+    fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
         let path = Self::path(record.header.id)?;
         let write = Mutation::WriteUnique { path: &path, content: &bytes };
         self.store.mutate(&context.separate(), write)?;
-        Ok(Appended { at: None, len: bytes.len() as u64, file: None })
+        Ok(Appended { len: bytes.len() as u64, is_next: true, pen, at: None })
     }
 
     /// Not by a file more: the next record says it.
-    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
+    fn confirm(&self, _: HistoryId, _: Appended) -> bool {
         false
     }
 
     /// Also if the call is cancelled.
-    fn withdraw(&self, _: &Context, id: HistoryId) -> Result<(), StoreError> {
-        match self.store.delete(&Self::path(id)?) {
-            Err(StoreError::NotFound) => Ok(()),
-            deleted => deleted,
-        }
+    fn withdraw(&self, _: &Context, id: HistoryId, appended: Appended) -> Result<Pen, StoreError> {
+        self.remove(id).map(|()| appended.pen)
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
@@ -107,7 +111,9 @@ impl Journal for KeptFiles {
                 prefix.header(bytes.get(PREFIX..PREFIX + prefix.header).unwrap_or_default())
             });
             match header {
-                Ok(header) if header.id == id => loaded.add(header, 0, bytes.len() as u64),
+                Ok(header) if header.id == id => {
+                    loaded.add(header, Place::default(), bytes.len() as u64);
+                }
                 _ => loaded.damaged.push(format!("the record {id}")),
             }
         }
@@ -119,23 +125,29 @@ impl Journal for KeptFiles {
         self.record(context, &Self::path(stored.header.id)?)
     }
 
-    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
+    fn rewrite(
+        &self,
+        _: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
-        for stored in &loaded.records {
+        let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
+        for stored in concerned {
             let path = Self::path(stored.header.id)?;
             let record = match self.record(&Context::new(), &path) {
                 // Withdrawn meanwhile, or damaged: it cannot be read anyway.
                 Err(_) => continue,
                 Ok(record) => record,
             };
-            match change(record.clone())? {
-                None => self.withdraw(&Context::new(), stored.header.id)?,
+            match (rewrite.change)(record.clone())? {
+                None => self.remove(stored.header.id)?,
                 Some(new) if new == record => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
-        Ok(())
+        note.map_or(Ok(()), |note| self.append_alone(note))
     }
 
     fn is_apart(&self) -> bool {

@@ -1,47 +1,35 @@
-//! [`LogFile`]: the journal of a local directory, one file that records are appended to.
+//! [`LogFile`]: the journal of a local directory, a log of segments that records are appended to.
 //!
-//! It stands beside the directory of the files, out of the reach of commands: `./memory/history/log` beside
-//! `./memory/memories`. Each append opens the file again ([`log_writer`](super::log_writer)), so nothing is kept between
-//! commands, as with the files. What a kill leaves of a record at the end is skipped: a reader looks for the next
-//! record's first bytes.
+//! It stands beside the directory of the files, out of the reach of commands: `./memory/history` beside
+//! `./memory/memories`. Each append opens it again ([`log_writer`](super::log_writer)), so nothing is kept between
+//! commands, as with the files. The order of the records is that of the log.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::collections::HashSet;
+use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
-use super::log_writer::{LogWriter, flush_directory, private};
-use super::record::{Header, PREFIX, Prefix, Record, next_magic};
-
-/// How much is read at a time.
-const WINDOW: usize = 256 * 1024;
-/// How many of the first bytes tell one file from another: the first record's prefix, with its checks.
-const BEGINNING: usize = PREFIX;
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
+use super::log_beginning::OLD;
+use super::log_directory::{LogDirectory, Opening};
+use super::log_segment::{FrameAt, Segment, SegmentId};
+use super::log_writer::{ACTIVE, Alone, LogWriter, NewSegments, SEGMENT_BYTES, SEGMENTS};
+use super::record::{Damaged, Record};
 
 pub(super) struct LogFile {
     directory: PathBuf,
     durability: Durability,
-    /// Whether the last flush took long.
-    is_slow: AtomicBool,
 }
 
 impl LogFile {
     pub(super) fn new(directory: PathBuf, durability: Durability) -> Self {
-        Self { directory, durability, is_slow: AtomicBool::new(false) }
+        Self { directory, durability }
     }
 
-    fn log(&self) -> PathBuf {
-        self.directory.join("log")
-    }
-
-    fn failed(operation: &'static str) -> impl Fn(std::io::Error) -> StoreError {
+    fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
         move |error| match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
             ErrorKind::PermissionDenied => StoreError::PermissionDenied,
@@ -50,228 +38,189 @@ impl LogFile {
         }
     }
 
-    fn writer(&self) -> Result<LogWriter, StoreError> {
-        let writer = LogWriter::shared(&self.directory, self.durability);
-        writer.map_err(Self::failed("writing the history"))
-    }
-
-    /// Flushes the log. If that is slow, as on a disk, another thread does it while the store flushes the content.
-    fn flush(
-        &self,
-        context: &Context,
-        writer: &Arc<LogWriter>,
-        flush: Flush,
-    ) -> Result<(), StoreError> {
-        /// What takes longer is worth a thread.
-        const SLOW: Duration = Duration::from_micros(150);
-        let failed = Self::failed("writing the history");
-        if self.durability != Durability::Full {
+    /// Ends the active segment if it is full. The next change can do that as well.
+    fn begin_segment(&self, size: u64) -> Result<(), Error> {
+        /// From this size on, it is not left to the next change.
+        const LONG: u64 = 4 * SEGMENT_BYTES;
+        if size < SEGMENT_BYTES {
             return Ok(());
         }
-        if flush == Flush::Beside && self.is_slow.load(Ordering::Relaxed) {
-            let beside = Arc::clone(writer);
-            let thread = thread::Builder::new().name("memdir-history".to_owned());
-            if let Ok(flushing) = thread.spawn(move || beside.flush()) {
-                context.put_wait(Box::new(move || {
-                    let broken = |_| Err(std::io::Error::other("a thread broke off"));
-                    flushing.join().unwrap_or_else(broken).map_err(failed)
-                }));
-                return Ok(());
-            }
-        }
-        let begun = Instant::now();
-        writer.flush().map_err(failed)?;
-        self.is_slow.store(begun.elapsed() > SLOW, Ordering::Relaxed);
-        Ok(())
-    }
-}
-
-/// Reads a file record by record.
-struct Reader {
-    file: File,
-    /// Where in the file the window begins.
-    start: u64,
-    window: Vec<u8>,
-    /// How many bytes the file had when reading began.
-    len: u64,
-}
-
-impl Reader {
-    /// The bytes at a place, at most as many as the file has.
-    fn bytes(&mut self, at: u64, count: usize) -> std::io::Result<&[u8]> {
-        let available = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
-        let count = count.min(available);
-        let from = at.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
-        let held =
-            from.filter(|from| from.checked_add(count).is_some_and(|end| end <= self.window.len()));
-        let from = match held {
-            Some(from) => from,
-            None => {
-                self.window.resize(count.max(WINDOW.min(available)), 0);
-                self.file.seek(SeekFrom::Start(at))?;
-                self.file.read_exact(&mut self.window)?;
-                self.start = at;
-                0
-            }
+        let alone = match LogWriter::alone_if_free(&self.directory, self.durability)? {
+            Some(alone) => alone,
+            None if size < LONG => return Ok(()),
+            None => LogWriter::alone(&self.directory, self.durability)?,
         };
-        Ok(&self.window[from..from + count])
-    }
-
-    /// The header of the record at a place; `Ok(None)` if there is none that is whole.
-    fn header(&mut self, at: u64) -> std::io::Result<Option<(Header, u64)>> {
-        let Ok(prefix) = Prefix::read(self.bytes(at, PREFIX)?) else { return Ok(None) };
-        if prefix.record_len() > self.len - at {
-            return Ok(None);
+        if alone.writer.size()? < SEGMENT_BYTES {
+            return Ok(());
         }
-        let header = self.bytes(at + PREFIX as u64, prefix.header)?;
-        Ok(prefix.header(header).ok().map(|header| (header, prefix.record_len())))
+        let active = alone.directory.file_there(ACTIVE, Opening::Read)?;
+        let Some((id, segment)) = Segment::open(active)? else { return Ok(()) };
+        let mut new = NewSegments::new(&alone.directory, SEGMENTS, self.durability)?;
+        for earlier in segment.earlier {
+            new.keep(earlier)?;
+        }
+        new.keep_active(id)?;
+        new.prepare(&[])?;
+        new.place()
     }
 
-    /// Where the next record may begin after a damaged one; the file's end if there is none.
-    fn next(&mut self, mut at: u64) -> std::io::Result<u64> {
-        while at < self.len {
-            let bytes = self.bytes(at, WINDOW)?;
-            let count = bytes.len() as u64;
-            match next_magic(bytes) {
-                Some(found) => return Ok(at + found as u64),
-                // The four bytes may stand on both sides of the window's end.
-                None if count > 4 && at + count < self.len => at += count - 4,
-                None => break,
+    /// Reads what is new. `false` if the log was rewritten meanwhile, so that a segment is not there any more.
+    fn load_once(&self, loaded: &mut Loaded) -> Result<bool, Error> {
+        let Some(history) = LogDirectory::open(&self.directory)? else {
+            loaded.start_anew_if_any();
+            return Ok(true);
+        };
+        let Some(active) = history.file(ACTIVE, Opening::Read)? else {
+            return load_old(&history, loaded).map(|()| true);
+        };
+        let Some((active_id, active)) = Segment::open(active)? else {
+            loaded.start_anew_if_any();
+            loaded.damaged.push("its first bytes are no log".to_owned());
+            return Ok(true);
+        };
+        let full = history.directory(SEGMENTS)?;
+        let mut segments = active.earlier.clone();
+        segments.push(active_id);
+        if !segments.starts_with(&loaded.log.segments) {
+            loaded.start_anew();
+        }
+        let mut active = Some(active);
+        let known = loaded.log.segments.len().saturating_sub(1);
+        for id in segments.into_iter().skip(known) {
+            let opened = if id == active_id { active.take() } else { segment(full.as_ref(), id)? };
+            let is_known = loaded.log.segments.last() == Some(&id);
+            let Some(mut segment) = opened else {
+                if !is_active(&history, active_id)? {
+                    return Ok(false);
+                }
+                if !is_known {
+                    loaded.damaged.push(format!("the segment {id} is missing or damaged"));
+                    loaded.log.begin(id, 0);
+                }
+                continue;
+            };
+            if !is_known {
+                loaded.log.begin(id, segment.begin);
+            } else if segment.mark_before(loaded.log.end)? != Some(loaded.log.mark) {
+                // A record at its end was taken back.
+                loaded.start_anew();
+                return Ok(false);
             }
+            load_frames(&mut segment, Some(id), loaded)?;
         }
-        Ok(self.len)
+        Ok(true)
+    }
+
+    /// The segment that a record is in.
+    fn segment_of(&self, place: Place) -> Result<Option<Segment>, Error> {
+        let Some(history) = LogDirectory::open(&self.directory)? else { return Ok(None) };
+        let Some(id) = place.segment else {
+            let file = history.file(SEGMENTS, Opening::Read)?;
+            return file.map(Segment::plain).transpose();
+        };
+        if let Some(segment) = segment(history.directory(SEGMENTS)?.as_ref(), id)? {
+            return Ok(Some(segment));
+        }
+        let Some(active) = history.file(ACTIVE, Opening::Read)? else { return Ok(None) };
+        Ok(Segment::open(active)?.filter(|(now, _)| *now == id).map(|(_, segment)| segment))
     }
 }
 
 impl Journal for LogFile {
-    fn append(
-        &self,
-        context: &Context,
-        record: &Record,
-        flush: Flush,
-    ) -> Result<Appended, StoreError> {
-        let (writer, bytes) = (Arc::new(self.writer()?), record.to_bytes());
-        let at = writer.append(&bytes).map_err(Self::failed("writing the history"))?;
-        self.flush(context, &writer, flush)?;
-        Ok(Appended { at: Some(at), len: bytes.len() as u64, file: Some(writer) })
+    fn open(&self) -> Result<Pen, StoreError> {
+        let log = LogWriter::shared(&self.directory, self.durability);
+        Ok(Pen { log: Some(log.map_err(Self::failed("writing the history"))?) })
     }
 
-    fn confirm(&self, id: HistoryId, appended: &mut Appended) -> bool {
-        let Some(writer) = appended.file.take() else { return false };
-        let Ok(noted) = HistoryId::new() else { return false };
+    fn append(&self, _: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
+        let failed = Self::failed("writing the history");
+        let pen = if pen.log.is_some() { pen } else { self.open()? };
+        let appended =
+            pen.log.as_ref().map(|log| log.append(record).and_then(|at| log.flush().map(|()| at)));
+        let at = appended.transpose().map_err(failed)?;
+        Ok(Appended { len: at.map_or(0, |at| at.len), is_next: false, pen, at })
+    }
+
+    fn confirm(&self, id: HistoryId, appended: Appended) -> bool {
+        let (Some(log), Ok(noted)) = (appended.pen.log, HistoryId::new()) else { return false };
         let mut record = Record::new(noted, id, None);
         record.header.confirms.push(id);
-        writer.append(&record.to_bytes()).is_ok()
+        let is_noted = log.append(&record).is_ok();
+        let size = log.size();
+        drop(log);
+        // The change was made. If the segment cannot be ended now, the next change does it.
+        let _ = size.and_then(|size| self.begin_segment(size));
+        is_noted
     }
 
-    fn withdraw(&self, _: &Context, id: HistoryId) -> Result<(), StoreError> {
+    fn withdraw(&self, _: &Context, id: HistoryId, appended: Appended) -> Result<Pen, StoreError> {
+        let pen = if appended.pen.log.is_some() { appended.pen } else { self.open()? };
         let mut record = Record::new(HistoryId::new()?, id, None);
         record.header.withdraws.push(id);
         // A loss of power brings back the record; that the change was not made is then seen by the file.
-        let written = self.writer()?.append(&record.to_bytes());
-        written.map(drop).map_err(Self::failed("writing the history"))
+        let written = pen.log.as_ref().map(|log| log.append(&record));
+        written.transpose().map_err(Self::failed("writing the history"))?;
+        Ok(pen)
+    }
+
+    /// The record goes, if nobody has appended since, so what is refused often needs no room.
+    fn withdraw_last(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        mut appended: Appended,
+    ) -> Result<(), StoreError> {
+        if let (Some(log), Some(at)) = (appended.pen.log.take(), appended.at)
+            && log.retract(at)
+        {
+            return Ok(());
+        }
+        self.withdraw(context, id, appended).map(drop)
     }
 
     fn load(&self, _: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        let failed = Self::failed("reading the history");
-        let file = match File::open(self.log()) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if loaded.end > 0 {
-                    loaded.start_anew();
-                }
+        /// Each time the log was rewritten while it was read.
+        const MAX_ATTEMPTS: usize = 100;
+        for _ in 0..MAX_ATTEMPTS {
+            if self.load_once(loaded).map_err(Self::failed("reading the history"))? {
                 return Ok(());
             }
-            opened => opened.map_err(&failed)?,
-        };
-        let len = file.metadata().map_err(&failed)?.len();
-        if len == loaded.end && len == 0 {
-            return Ok(());
         }
-        let mut reader = Reader { file, start: 0, window: Vec::new(), len };
-        // Not through the window, which is for what follows.
-        let mut beginning = vec![0; BEGINNING.min(usize::try_from(len).unwrap_or(BEGINNING))];
-        reader.file.read_exact(&mut beginning).map_err(&failed)?;
-        if beginning != loaded.beginning || len < loaded.end {
-            if !loaded.beginning.is_empty() {
-                loaded.start_anew();
-            }
-            loaded.beginning = beginning;
-        }
-        let mut at = loaded.end;
-        while at < len {
-            match reader.header(at).map_err(&failed)? {
-                Some((header, record_len)) => {
-                    loaded.add(header, at, record_len);
-                    at += record_len;
-                    loaded.end = at;
-                }
-                None => {
-                    let next = reader.next(at).map_err(&failed)?;
-                    // At the end it may be a record that is just being written.
-                    if next == len {
-                        break;
-                    }
-                    loaded.damaged.push(format!("{} bytes at {at} are no record", next - at));
-                    at = next;
-                    loaded.end = at;
-                }
-            }
-        }
-        Ok(())
+        Err(StoreError::failed("reading the history", "it is rewritten all the time").unchanged())
     }
 
     fn read(&self, _: &Context, stored: &Stored) -> Result<Record, StoreError> {
         let failed = Self::failed("reading the history");
-        let mut file = File::open(self.log()).map_err(&failed)?;
-        file.seek(SeekFrom::Start(stored.at)).map_err(&failed)?;
-        let mut bytes = vec![0; usize::try_from(stored.len).unwrap_or(0)];
-        file.read_exact(&mut bytes).map_err(&failed)?;
         let damaged = |error| StoreError::failed("reading the history", error).unchanged();
-        let record = Record::from_bytes(&bytes).map_err(damaged)?;
-        if record.header.id != stored.header.id {
-            return Err(damaged(super::record::Damaged));
-        }
-        Ok(record)
+        let segment = self.segment_of(stored.place).map_err(&failed)?;
+        let mut segment = segment.ok_or_else(|| damaged(Damaged))?;
+        let record =
+            segment.read(stored.place.at, stored.len).map_err(&failed)?.map_err(damaged)?;
+        if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
     }
 
-    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
-        let failed = Self::failed("rewriting the history");
-        let _alone = LogWriter::alone(&self.directory, self.durability).map_err(&failed)?;
+    fn lock(&self) -> Result<Locked, StoreError> {
+        let alone = LogWriter::alone(&self.directory, self.durability);
+        Ok(Locked { log: Some(alone.map_err(Self::failed("rewriting the history"))?) })
+    }
+
+    fn rewrite(
+        &self,
+        locked: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
+        let own;
+        let alone = match &locked.log {
+            Some(alone) => alone,
+            None => {
+                own = self.lock()?.log;
+                own.as_ref().ok_or_else(|| StoreError::failed("rewriting the history", "no log"))?
+            }
+        };
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
-        let (new, log) = (self.directory.join("log.new"), self.log());
-        let mut options = OpenOptions::new();
-        let file = private(options.write(true).create(true).truncate(true)).open(&new);
-        let mut file = file.map_err(&failed)?;
-        let write =
-            |file: &mut File, record: &Record| file.write_all(&record.to_bytes()).map_err(&failed);
-        // By this record, readers see that it is another file.
-        let id = HistoryId::new()?;
-        let mut begin = Record::new(id, id, None);
-        begin.header.withdraws.push(id);
-        let rewritten = write(&mut file, &begin).and_then(|()| {
-            for stored in &loaded.records {
-                if loaded.withdrawn.contains(&stored.header.id) {
-                    continue;
-                }
-                // What is damaged is left out: it cannot be read anyway, and may hold what is to be removed.
-                let Ok(record) = self.read(&Context::new(), stored) else { continue };
-                if let Some(mut record) = change(record)? {
-                    // It stands for itself from now on: the notes about it are left out.
-                    if loaded.confirmed.contains(&stored.header.id) {
-                        record.header.confirms.push(stored.header.id);
-                    }
-                    write(&mut file, &record)?;
-                }
-            }
-            file.sync_all().map_err(&failed)
-        });
-        let placed = rewritten.and_then(|()| fs::rename(&new, &log).map_err(&failed));
-        if let Err(error) = placed {
-            let _ = fs::remove_file(&new);
-            return Err(error.unchanged());
-        }
-        flush_directory(&self.directory, self.durability).map_err(&failed)
+        self.rewrite_segments(alone, &loaded, rewrite, note)
     }
 
     fn is_apart(&self) -> bool {
@@ -280,5 +229,148 @@ impl Journal for LogFile {
 
     fn is_cheap_to_follow(&self) -> bool {
         true
+    }
+}
+
+/// What is in a segment that is rewritten.
+struct OldSegment {
+    id: SegmentId,
+    segment: Segment,
+    records: Vec<Stored>,
+    /// What is said of records of other segments.
+    confirms: Vec<HistoryId>,
+    /// Whether there is something that goes by itself: what was withdrawn, is damaged or was not written to its end.
+    has_litter: bool,
+}
+
+impl LogFile {
+    fn old_segment(&self, id: SegmentId, loaded: &Loaded) -> Result<Option<OldSegment>, Error> {
+        let Some(segment) = self.segment_of(Place { segment: Some(id), at: 0 })? else {
+            return Ok(None);
+        };
+        let mut old = OldSegment {
+            id,
+            segment,
+            records: Vec::new(),
+            confirms: Vec::new(),
+            has_litter: false,
+        };
+        let mut at = old.segment.begin;
+        loop {
+            match old.segment.frame_at(at)? {
+                FrameAt::Record { header, len, .. } => {
+                    old.confirms.extend(&header.confirms);
+                    if loaded.withdrawn.contains(&header.id) || !header.withdraws.is_empty() {
+                        old.has_litter = true;
+                    } else if header.is_kept() {
+                        let place = Place { segment: Some(id), at };
+                        old.records.push(Stored { header: Arc::new(*header), place, len });
+                    }
+                    at += len;
+                }
+                FrameAt::Part(next) | FrameAt::Damage(next) => {
+                    old.has_litter = true;
+                    at = next;
+                }
+                FrameAt::End => break,
+            }
+        }
+        old.has_litter |= at < old.segment.len;
+        Ok(Some(old))
+    }
+
+    fn rewrite_segments(
+        &self,
+        alone: &Alone,
+        loaded: &Loaded,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
+        let failed = Self::failed("rewriting the history");
+        let new = NewSegments::new(&alone.directory, SEGMENTS, self.durability);
+        let mut new = new.map_err(&failed)?;
+        // What is said of records whose segment stays.
+        let mut said = Record::new(HistoryId::new()?, HistoryId::new()?, None);
+        for id in &loaded.log.segments {
+            let Some(mut old) = self.old_segment(*id, loaded).map_err(&failed)? else { continue };
+            let bytes: u64 = old.records.iter().map(|stored| stored.len).sum();
+            let concerned = old.records.iter().any(|stored| (rewrite.concerns)(&stored.header));
+            let is_small = bytes < SEGMENT_BYTES / 2 && new.has_room_for(bytes);
+            if !concerned && !old.has_litter && !old.records.is_empty() && !is_small {
+                let is_active = old.id == alone.writer.id;
+                if is_active { new.keep_active(old.id) } else { new.keep(old.id) }
+                    .map_err(&failed)?;
+                continue;
+            }
+            for stored in &old.records {
+                let read = old.segment.read(stored.place.at, stored.len).map_err(&failed)?;
+                // What is damaged is left out: it cannot be read anyway, and may hold what is to be removed.
+                let Ok(record) = read else { continue };
+                let is_concerned = (rewrite.concerns)(&record.header);
+                let changed = if is_concerned { (rewrite.change)(record)? } else { Some(record) };
+                let Some(mut record) = changed else { continue };
+                // It stands for itself from now on: the notes about it are left out.
+                let id = record.header.id;
+                let is_confirmed = loaded.confirmed.contains(&id);
+                record.header.confirms = Vec::from_iter(is_confirmed.then_some(id));
+                new.add(&record).map_err(&failed)?;
+            }
+            let own: HashSet<HistoryId> = old.records.iter().map(|own| own.header.id).collect();
+            said.header.confirms.extend(old.confirms.iter().filter(|id| !own.contains(id)));
+        }
+        let said = (!said.header.confirms.is_empty()).then_some(said);
+        let notes: Vec<Record> = note.cloned().into_iter().chain(said).collect();
+        new.prepare(&notes).and_then(|()| new.place()).map_err(&failed)
+    }
+}
+
+/// Reads a log from before there were segments. The next writer converts it.
+fn load_old(history: &LogDirectory, loaded: &mut Loaded) -> Result<(), Error> {
+    loaded.start_anew_if_any();
+    // The name of the older form may be that of a directory, if a conversion was killed.
+    for name in [OLD, SEGMENTS] {
+        let Ok(Some(file)) = history.file(name, Opening::Read) else { continue };
+        loaded.log.end = 0;
+        load_frames(&mut Segment::plain(file)?, None, loaded)?;
+    }
+    Ok(())
+}
+
+fn is_active(history: &LogDirectory, id: SegmentId) -> Result<bool, Error> {
+    let Some(active) = history.file(ACTIVE, Opening::Read)? else { return Ok(false) };
+    Ok(Segment::open(active)?.is_some_and(|(now, _)| now == id))
+}
+
+/// A full segment, if it is there and whole at its beginning.
+fn segment(full: Option<&LogDirectory>, id: SegmentId) -> Result<Option<Segment>, Error> {
+    let Some(full) = full else { return Ok(None) };
+    let Some(file) = full.file(&id.to_string(), Opening::Read)? else { return Ok(None) };
+    Ok(Segment::open(file)?.filter(|(found, _)| *found == id).map(|(_, segment)| segment))
+}
+
+/// Reads the frames from where the last reading ended.
+fn load_frames(
+    segment: &mut Segment,
+    id: Option<SegmentId>,
+    loaded: &mut Loaded,
+) -> Result<(), Error> {
+    let mut at = loaded.log.end;
+    loop {
+        match segment.frame_at(at)? {
+            FrameAt::Record { header, len } => {
+                loaded.add(*header, Place { segment: id, at }, len);
+                at += len;
+            }
+            FrameAt::Part(next) => at = next,
+            FrameAt::Damage(next) => {
+                loaded.damaged.push(format!("{} bytes at {at} are no record", next - at));
+                at = next;
+            }
+            FrameAt::End => {
+                loaded.log.mark = segment.mark_before(at)?.unwrap_or_default();
+                loaded.log.end = at;
+                return Ok(());
+            }
+        }
     }
 }

@@ -1,133 +1,341 @@
 //! [`LogWriter`]: the log of a local directory, open to be appended to.
 //!
-//! Writers hold a lock shared while they append and make their change, so several can at once; a rewrite holds it alone.
-//! On Unix it is a lock of the log itself. Windows keeps everybody from the bytes of a locked file, so there it is that of
-//! a file beside it.
+//! ```text
+//! history/active   the segment that records are appended to
+//! history/log/     the segments before it, each named by its id; the active one says in which order
+//! history/turn     while somebody rewrites the log, or waits to do so
+//! ```
+//! Writers hold a lock of the active segment shared, from before they look what is known until their change is made, so
+//! several can at once. A rewrite holds it alone. Windows keeps everybody from the bytes of a locked file, so there it is
+//! the lock of a file beside it.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind, Seek, Write};
+use std::fs::{File, TryLockError};
+use std::io::{Error, ErrorKind, Read, Seek, Write};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use memdir_store::Durability;
+use memdir_store::{Durability, HistoryId};
 
-/// The log, open and locked.
+use super::log_beginning::OLD;
+use super::log_directory::{LogDirectory, Opening};
+use super::log_frame::to_frame;
+use super::log_segment::{HEAD, SegmentId, head, read_head};
+use super::record::Record;
+
+pub(super) const ACTIVE: &str = "active";
+/// The active segment that will take the place of the present one.
+pub(super) const NEXT: &str = "active.new";
+pub(super) const SEGMENTS: &str = "log";
+const TURN: &str = "turn";
+pub(super) const LOCK: &str = "lock";
+
+/// The active segment, open and locked.
 #[derive(Debug)]
 pub(super) struct LogWriter {
-    log: File,
+    active: File,
+    pub(super) id: SegmentId,
     /// On Windows what is locked.
-    _lock: Option<File>,
+    lock: Option<File>,
+    durability: Durability,
+}
+
+/// Where an appended record stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AppendedAt {
+    pub(super) at: u64,
+    pub(super) len: u64,
+}
+
+/// What a process has of the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holding {
+    Shared,
+    Alone,
+    /// Alone, if that is free now.
+    AloneIfFree,
 }
 
 impl LogWriter {
     /// Opens the log in `directory`, which is made if it is missing, together with others.
     pub(super) fn shared(directory: &Path, durability: Durability) -> Result<Self, Error> {
-        Self::locked(directory, durability, File::lock_shared)
+        let locked = Self::locked(directory, durability, Holding::Shared)?;
+        locked.map(|(_, writer)| writer).ok_or_else(no_log)
     }
 
-    /// As [`shared`](Self::shared), alone.
-    pub(super) fn alone(directory: &Path, durability: Durability) -> Result<Self, Error> {
-        Self::locked(directory, durability, File::lock)
+    /// As [`shared`](Self::shared), alone. Writers who come later wait, so this does not wait for ever.
+    pub(super) fn alone(directory: &Path, durability: Durability) -> Result<Alone, Error> {
+        let place = LogDirectory::open_or_make(directory, durability)?;
+        let turn = place.file_there(TURN, Opening::AppendOrMake)?;
+        turn.lock()?;
+        let locked = Self::locked(directory, durability, Holding::Alone)?;
+        let (directory, writer) = locked.ok_or_else(no_log)?;
+        Ok(Alone { directory, writer, turn: Some(turn) })
+    }
+
+    /// As [`alone`](Self::alone); `None` if others have it now.
+    pub(super) fn alone_if_free(
+        directory: &Path,
+        durability: Durability,
+    ) -> Result<Option<Alone>, Error> {
+        let locked = Self::locked(directory, durability, Holding::AloneIfFree)?;
+        Ok(locked.map(|(directory, writer)| Alone { directory, writer, turn: None }))
     }
 
     fn locked(
-        directory: &Path,
+        path: &Path,
         durability: Durability,
-        lock: fn(&File) -> Result<(), Error>,
-    ) -> Result<Self, Error> {
-        let path = directory.join("log");
-        if cfg!(windows) {
-            let beside = open(&directory.join("lock"), directory, durability)?;
-            lock(&beside)?;
-            let log = open(&path, directory, durability)?;
-            return Ok(Self { log, _lock: Some(beside) });
-        }
+        holding: Holding,
+    ) -> Result<Option<(LogDirectory, Self)>, Error> {
         loop {
-            let log = open(&path, directory, durability)?;
-            lock(&log)?;
-            // A rewrite may have put another file in its place meanwhile.
-            if is_at(&log, &path)? {
-                return Ok(Self { log, _lock: None });
+            let directory = LogDirectory::open_or_make(path, durability)?;
+            if holding == Holding::Shared
+                && let Some(turn) = directory.file(TURN, Opening::Read)?
+            {
+                wait_for(&turn)?;
             }
+            let Some(active) = directory.file(ACTIVE, Opening::Append)? else {
+                super::log_beginning::begin(&directory, durability)?;
+                continue;
+            };
+            let lock = if cfg!(windows) {
+                Some(directory.file_there(LOCK, Opening::AppendOrMake)?)
+            } else {
+                None
+            };
+            let locked = lock.as_ref().unwrap_or(&active);
+            match holding {
+                Holding::Shared => locked.lock_shared()?,
+                Holding::Alone => locked.lock()?,
+                Holding::AloneIfFree => match locked.try_lock() {
+                    Err(TryLockError::WouldBlock) => return Ok(None),
+                    tried => tried?,
+                },
+            }
+            // A rewrite may have put another file in its place meanwhile.
+            if !directory.is_at(&active, ACTIVE)? {
+                continue;
+            }
+            let mut first = [0; HEAD];
+            let is_read = (&active).read_exact(&mut first);
+            let Some((id, _)) = is_read.ok().and_then(|()| read_head(&first)) else {
+                return Err(Error::other("its first bytes are damaged"));
+            };
+            return Ok(Some((directory, Self { active, id, lock, durability })));
         }
     }
 
-    /// Appends with one write, and returns where.
-    pub(super) fn append(&self, bytes: &[u8]) -> Result<u64, Error> {
-        let mut log = &self.log;
-        log.write_all(bytes)?;
-        Ok(log.stream_position()?.saturating_sub(bytes.len() as u64))
+    /// Appends a record, whole or not at all.
+    pub(super) fn append(&self, record: &Record) -> Result<AppendedAt, Error> {
+        let salt = self.id.to_string();
+        let bytes = to_frame(salt.as_bytes(), record);
+        let mut active = &self.active;
+        // One write, so it is not mixed with that of another process. What is written of it is not gone on with: that of
+        // another may stand behind it already.
+        let written = active.write(&bytes);
+        match written {
+            Ok(written) if written == bytes.len() => {
+                let len = bytes.len() as u64;
+                Ok(AppendedAt { at: active.stream_position()?.saturating_sub(len), len })
+            }
+            Ok(written) => {
+                let end = active.stream_position()?;
+                self.remove_end(end.saturating_sub(written as u64), end);
+                Err(ErrorKind::StorageFull.into())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes a record back that was appended. Returns whether it is gone: not if others have the log, or have appended since.
+    pub(super) fn retract(self, appended: AppendedAt) -> bool {
+        self.remove_end(appended.at, appended.at + appended.len)
+    }
+
+    /// Removes the last bytes, if the file ends where they do and no other writer has it.
+    fn remove_end(&self, at: u64, end: u64) -> bool {
+        let locked = self.lock.as_ref().unwrap_or(&self.active);
+        // Somebody may take the lock in between. The bytes at the end are this writer's as long as nothing follows.
+        let is_alone = locked.try_lock().is_ok();
+        let is_last = || self.active.metadata().is_ok_and(|now| now.len() == end);
+        let is_gone = is_alone && is_last() && self.active.set_len(at).is_ok();
+        is_gone && locked.lock_shared().is_ok()
     }
 
     pub(super) fn flush(&self) -> Result<(), Error> {
-        self.log.sync_data()
+        if self.durability == Durability::Full { self.active.sync_data() } else { Ok(()) }
+    }
+
+    /// How many bytes the segment has.
+    pub(super) fn size(&self) -> Result<u64, Error> {
+        Ok(self.active.metadata()?.len())
     }
 }
 
-/// Whether the file is the one at the path.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> Result<bool, Error> {
-    use std::os::unix::fs::MetadataExt;
-
-    let (open, there) = match (file.metadata(), path.metadata()) {
-        (Ok(open), Ok(there)) => (open, there),
-        (_, Err(error)) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        (Err(error), _) | (_, Err(error)) => return Err(error),
-    };
-    Ok((open.dev(), open.ino()) == (there.dev(), there.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> Result<bool, Error> {
-    Ok(true)
-}
-
-/// Opens a file of the journal for appending, and makes it and its directory if they are missing.
-fn open(path: &Path, directory: &Path, durability: Durability) -> Result<File, Error> {
-    let mut options = OpenOptions::new();
-    options.append(true).read(true);
-    match private(&mut options).open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        opened => return opened,
+/// Lets somebody go first who waits to rewrite the log, but not for ever: those for whom that one waits may need a lock of
+/// the store that this one has.
+fn wait_for(turn: &File) -> Result<(), Error> {
+    const MOST: Duration = Duration::from_millis(500);
+    let begun = Instant::now();
+    loop {
+        match turn.try_lock_shared() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < MOST => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            Ok(()) | Err(TryLockError::WouldBlock) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
-    match make_directory(directory) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-        made => {
-            if made.is_ok()
-                && let Some(above) = directory.parent()
-            {
-                flush_directory(above, durability)?;
+}
+
+fn no_log() -> Error {
+    Error::other("it is in use")
+}
+
+/// The log, in use by nobody else.
+#[derive(Debug)]
+pub(super) struct Alone {
+    pub(super) directory: LogDirectory,
+    pub(super) writer: LogWriter,
+    /// What keeps later writers waiting.
+    turn: Option<File>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        if self.turn.take().is_some() {
+            // Who waits for it goes on. If it stays, it costs the next writers an opening more.
+            let _ = self.directory.remove(TURN);
+        }
+    }
+}
+
+/// Segments that take the place of those that are there, and become the log when all are written.
+pub(super) struct NewSegments<'d> {
+    history: &'d LogDirectory,
+    segments: LogDirectory,
+    durability: Durability,
+    /// Those of the new log, in their order.
+    ids: Vec<SegmentId>,
+    /// The one that is being written.
+    open: Option<(File, SegmentId, u64)>,
+}
+
+/// From this size on, a new segment begins.
+pub(super) const SEGMENT_BYTES: u64 = 4 << 20;
+
+impl<'d> NewSegments<'d> {
+    /// Writes into the directory `segments` in `history`.
+    pub(super) fn new(
+        history: &'d LogDirectory,
+        segments: &str,
+        durability: Durability,
+    ) -> Result<Self, Error> {
+        let segments = history.directory_or_make(segments, durability)?;
+        Ok(Self { history, segments, durability, ids: Vec::new(), open: None })
+    }
+
+    /// The segment with this id stays as it is.
+    pub(super) fn keep(&mut self, id: SegmentId) -> Result<(), Error> {
+        self.end_segment()?;
+        self.ids.push(id);
+        Ok(())
+    }
+
+    /// The active segment stays as it is, and gets a name among the full ones.
+    pub(super) fn keep_active(&mut self, id: SegmentId) -> Result<(), Error> {
+        self.keep(id)?;
+        let name = id.to_string();
+        match self.history.link(ACTIVE, &self.segments, &name) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            // Some file systems have no links.
+            Err(_) => {
+                let mut active = self.history.file_there(ACTIVE, Opening::Read)?;
+                self.segments.remove(&name)?;
+                let mut copy = self.segments.file_there(&name, Opening::New)?;
+                std::io::copy(&mut active, &mut copy)?;
+                copy.sync_all()
             }
         }
     }
-    let file = private(options.create(true)).open(path)?;
-    flush_directory(directory, durability)?;
-    Ok(file)
+
+    /// Adds a record to the segment that is being written.
+    pub(super) fn add(&mut self, record: &Record) -> Result<(), Error> {
+        let (file, id, size) = match &mut self.open {
+            Some(open) => open,
+            None => {
+                let id = new_id()?;
+                let mut file = self.segments.file_there(&id.to_string(), Opening::New)?;
+                let head = head(id, &self.ids);
+                file.write_all(&head)?;
+                self.open.insert((file, id, head.len() as u64))
+            }
+        };
+        let frame = to_frame(id.to_string().as_bytes(), record);
+        file.write_all(&frame)?;
+        *size += frame.len() as u64;
+        if *size >= SEGMENT_BYTES { self.end_segment() } else { Ok(()) }
+    }
+
+    /// Ends the segment that is being written.
+    pub(super) fn end_segment(&mut self) -> Result<(), Error> {
+        if let Some((file, id, _)) = self.open.take() {
+            file.sync_all()?;
+            self.ids.push(id);
+        }
+        Ok(())
+    }
+
+    /// Whether the segment that is being written could take so many bytes more.
+    pub(super) fn has_room_for(&self, bytes: u64) -> bool {
+        self.open.as_ref().is_some_and(|(_, _, size)| size + bytes <= SEGMENT_BYTES)
+    }
+
+    /// Writes the active segment that will follow these, with these records in it, under its name of before.
+    pub(super) fn prepare(&mut self, records: &[Record]) -> Result<(), Error> {
+        self.end_segment()?;
+        self.segments.flush(self.durability)?;
+        self.history.remove(NEXT)?;
+        let id = new_id()?;
+        let mut next = self.history.file_there(NEXT, Opening::New)?;
+        let mut bytes = head(id, &self.ids);
+        for record in records {
+            bytes.extend_from_slice(&to_frame(id.to_string().as_bytes(), record));
+        }
+        next.write_all(&bytes)?;
+        next.sync_all()
+    }
+
+    /// These segments become the log, at once. Those that are not in it any more are removed.
+    pub(super) fn place(self) -> Result<(), Error> {
+        self.history.rename(NEXT, ACTIVE)?;
+        self.history.flush(self.durability)?;
+        // What kills left.
+        self.history.remove(OLD)?;
+        remove_others(&self.segments, &self.ids)
+    }
 }
 
-/// Flushes a directory, so a loss of power does not take the name of a new file.
-pub(super) fn flush_directory(directory: &Path, durability: Durability) -> Result<(), Error> {
-    if cfg!(unix) && durability == Durability::Full {
-        File::open(directory)?.sync_all()?;
+impl Drop for NewSegments<'_> {
+    /// What became no part of the log is removed. After [`place`](Self::place) there is nothing.
+    fn drop(&mut self) {
+        if let Some((_, id, _)) = self.open.take() {
+            let _ = self.segments.remove(&id.to_string());
+        }
+    }
+}
+
+/// Removes the segments that are not among these.
+pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Result<(), Error> {
+    for name in segments.names()? {
+        if !name.parse().is_ok_and(|id: SegmentId| ids.contains(&id)) {
+            segments.remove(&name)?;
+        }
     }
     Ok(())
 }
 
-/// Readable by its owner only, as the files are.
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options
-}
-
-fn make_directory(directory: &Path) -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        std::fs::DirBuilder::new().mode(0o700).create(directory)
-    }
-    #[cfg(not(unix))]
-    std::fs::create_dir(directory)
+fn new_id() -> Result<SegmentId, Error> {
+    HistoryId::new().map_err(Error::other)
 }

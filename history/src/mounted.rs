@@ -11,7 +11,7 @@ use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
 use super::kept_files;
 use super::record::{Header, Record, Row};
 use super::recorder::{Part, Recorder};
@@ -118,7 +118,8 @@ impl MountedJournals {
                 all.confirmed.insert(header.id);
             }
             state.records.insert(header.id, (part, stored.clone()));
-            taken.push(Stored { header: Arc::new(header), at: 0, len: stored.len });
+            let (header, place) = (Arc::new(header), Place::default());
+            taken.push(Stored { header, place, len: stored.len });
         }
         taken
     }
@@ -129,6 +130,28 @@ impl MountedJournals {
             let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
             !part.recorder.store.info().is_read_only && !self.parts[..*number].iter().any(is_same)
         })
+    }
+}
+
+impl MountedJournals {
+    /// What each part is told of a note about versions of the tree, by its number.
+    fn own_notes(&self, note: &Record) -> Result<Vec<(usize, Record)>, StoreError> {
+        let state = self.state();
+        let mut notes = Vec::new();
+        for (number, _) in self.writable() {
+            let own = note.header.redacts.iter().filter_map(|id| {
+                let (part, stored) = state.records.get(&id.record())?;
+                let is_own = Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
+                is_own.then(|| stored.header.id.numbered(id.number()))
+            });
+            let redacts: Vec<HistoryId> = own.collect();
+            if !redacts.is_empty() {
+                // Ids of records are different in all of the tree.
+                let header = Header { id: HistoryId::new()?, redacts, ..note.header.clone() };
+                notes.push((number, Record { header, contents: note.contents.clone() }));
+            }
+        }
+        Ok(notes)
     }
 }
 
@@ -152,40 +175,15 @@ fn only_by_the_parts() -> StoreError {
 }
 
 impl Journal for MountedJournals {
-    fn append(&self, _: &Context, _: &Record, _: Flush) -> Result<Appended, StoreError> {
+    fn append(&self, _: &Context, _: Pen, _: &Record) -> Result<Appended, StoreError> {
         Err(only_by_the_parts())
     }
 
-    /// Each part is told of its own versions.
-    fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
-        let notes: Vec<(usize, Record)> = {
-            let state = self.state();
-            let parts = self.writable().map(|(number, _)| {
-                let own = record.header.redacts.iter().filter_map(|id| {
-                    let (part, stored) = state.records.get(&id.record())?;
-                    let is_own =
-                        Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
-                    is_own.then(|| stored.header.id.numbered(id.number()))
-                });
-                let redacts: Vec<HistoryId> = own.collect();
-                let header = Header { redacts, ..record.header.clone() };
-                (number, Record { header, contents: record.contents.clone() })
-            });
-            parts.filter(|(_, note)| !note.header.redacts.is_empty()).collect()
-        };
-        for (number, mut note) in notes {
-            // Ids of records are different in all of the tree.
-            note.header.id = HistoryId::new()?;
-            self.parts[number].recorder.journal.append_alone(&note)?;
-        }
-        Ok(())
-    }
-
-    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
+    fn confirm(&self, _: HistoryId, _: Appended) -> bool {
         false
     }
 
-    fn withdraw(&self, _: &Context, _: HistoryId) -> Result<(), StoreError> {
+    fn withdraw(&self, _: &Context, _: HistoryId, _: Appended) -> Result<Pen, StoreError> {
         Err(only_by_the_parts())
     }
 
@@ -228,21 +226,31 @@ impl Journal for MountedJournals {
     }
 
     /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
-    /// be in a store that may only be read.
-    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
+    /// be in a store that may only be read. Each is told of its own versions.
+    fn rewrite(
+        &self,
+        _: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
+        let notes = note.map(|note| self.own_notes(note)).transpose()?.unwrap_or_default();
         for part in self.parts.iter().filter(|part| part.recorder.store.info().is_read_only) {
             let stored: Vec<Stored> = part.recorder.index().records().cloned().collect();
-            for stored in &stored {
+            let concerned = |stored: &&Stored| (rewrite.concerns)(&stored.header);
+            let stored: Vec<&Stored> = stored.iter().filter(concerned).collect();
+            for stored in stored {
                 let Ok(record) = part.recorder.journal.read(&Context::new(), stored) else {
                     continue;
                 };
-                if change(record.clone())?.as_ref() != Some(&record) {
+                if (rewrite.change)(record.clone())?.as_ref() != Some(&record) {
                     return Err(StoreError::ReadOnly);
                 }
             }
         }
-        for (_, part) in self.writable() {
-            part.recorder.journal.rewrite(change)?;
+        for (number, part) in self.writable() {
+            let journal = &part.recorder.journal;
+            let note = notes.iter().find(|(of, _)| *of == number).map(|(_, note)| note);
+            journal.rewrite(&journal.lock()?, rewrite, note)?;
             part.recorder.index().reload(&Context::new(), &*part.recorder.journal)?;
         }
         Ok(())

@@ -8,7 +8,7 @@ use memdir_store::HistoryId;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
 
-use super::journal::{Appended, Flush, Journal, Loaded, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
 use super::record::{Damaged, PREFIX, Prefix, Record};
 
 pub(super) struct Noted {
@@ -57,25 +57,30 @@ fn note(record: &Record) -> Note {
 
 impl Journal for Noted {
     /// The record goes with the change to the store, which takes it into the transaction.
-    fn append(&self, context: &Context, record: &Record, _: Flush) -> Result<Appended, StoreError> {
+    fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
         let note = note(record);
         let len = note.bytes.len() as u64;
         context.put_note(note);
-        Ok(Appended { at: Some(u64::MAX), len, file: None })
+        Ok(Appended { len, is_next: false, pen, at: None })
     }
 
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
         self.notes()?.append(&note(record))
     }
 
-    fn confirm(&self, _: HistoryId, _: &mut Appended) -> bool {
+    fn confirm(&self, _: HistoryId, _: Appended) -> bool {
         true
     }
 
     /// The transaction did not come about, so the note is not for the next one.
-    fn withdraw(&self, context: &Context, _: HistoryId) -> Result<(), StoreError> {
+    fn withdraw(
+        &self,
+        context: &Context,
+        _: HistoryId,
+        appended: Appended,
+    ) -> Result<Pen, StoreError> {
         self.give_up(context);
-        Ok(())
+        Ok(appended.pen)
     }
 
     fn give_up(&self, context: &Context) {
@@ -92,7 +97,7 @@ impl Journal for Noted {
             match header {
                 Ok(header) => {
                     loaded.confirmed.insert(header.id);
-                    loaded.add(header, number, listed.len);
+                    loaded.add(header, Place::numbered(number), listed.len);
                 }
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(_) => loaded.damaged.push(format!("the record number {number}")),
@@ -103,24 +108,38 @@ impl Journal for Noted {
     }
 
     fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
-        let record = self.record(context, i64::try_from(stored.at).unwrap_or(-1), stored.len)?;
+        let record =
+            self.record(context, i64::try_from(stored.place.at).unwrap_or(-1), stored.len)?;
         if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
     }
 
-    fn rewrite(&self, change: &mut Rewrite<'_>) -> Result<(), StoreError> {
+    fn rewrite(
+        &self,
+        _: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
         let mut gone = Vec::new();
         for listed in self.notes()?.list(&Context::new(), 0)? {
+            let header = self.header_bytes(&Context::new(), &listed);
+            let header = header.and_then(|(prefix, bytes)| prefix.header(&bytes).map_err(damaged));
+            if !header.is_ok_and(|header| (rewrite.concerns)(&header)) {
+                continue;
+            }
             // What is damaged cannot be read anyway.
             let Ok(record) = self.record(&Context::new(), listed.number, listed.len) else {
                 continue;
             };
-            match change(record.clone())? {
+            match (rewrite.change)(record.clone())? {
                 None => gone.push(listed.number),
                 Some(new) if new == record => {}
                 Some(new) => self.notes()?.replace(listed.number, &new.to_bytes())?,
             }
         }
-        if gone.is_empty() { Ok(()) } else { self.notes()?.remove(&gone) }
+        if !gone.is_empty() {
+            self.notes()?.remove(&gone)?;
+        }
+        note.map_or(Ok(()), |note| self.append_alone(note))
     }
 
     fn is_apart(&self) -> bool {

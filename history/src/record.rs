@@ -20,11 +20,11 @@ use memdir_store::HistoryId;
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 
-const MAGIC: [u8; 4] = *b"MDH1";
+pub(super) const MAGIC: [u8; 4] = *b"MDH1";
 /// How many bytes stand before the header.
 pub(super) const PREFIX: usize = 32;
 /// The longest header that is read: that of a change of a million files.
-const MAX_HEADER: usize = 1 << 30;
+pub(super) const MAX_HEADER: usize = 1 << 30;
 
 /// The SHA-256 of a content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +174,19 @@ pub(super) struct Header {
     pub(super) confirms: Vec<HistoryId>,
 }
 
+impl Header {
+    /// Whether it says more than what became of other records.
+    pub(super) fn is_kept(&self) -> bool {
+        !self.rows.is_empty() || !self.redacts.is_empty() || self.trims.is_some()
+    }
+
+    /// The contents that it is about.
+    pub(super) fn contents(&self) -> impl Iterator<Item = ContentId> {
+        let rows = self.rows.iter().flat_map(|row| [row.before, row.after]).flatten();
+        rows.chain(self.wholes.iter().map(|kept| kept.content))
+    }
+}
+
 /// A record of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
@@ -222,11 +235,6 @@ impl Prefix {
         }
         serde_json::from_slice(bytes).map_err(|_| Damaged)
     }
-}
-
-/// Where the next record may begin in `bytes`, after a damaged one at their start.
-pub(super) fn next_magic(bytes: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes.get(1..)?, &MAGIC).map(|at| at + 1)
 }
 
 fn check(pieces: &[&[u8]]) -> [u8; 8] {
@@ -319,9 +327,13 @@ impl Record {
         self.contents.get(start..start.checked_add(len)?)
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
+    pub(super) fn header_bytes(&self) -> Vec<u8> {
         // A struct of texts and numbers always becomes JSON.
-        let header = serde_json::to_vec(&self.header).unwrap_or_default();
+        serde_json::to_vec(&self.header).unwrap_or_default()
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let header = self.header_bytes();
         let mut bytes = Vec::with_capacity(PREFIX + header.len() + self.contents.len());
         bytes.extend_from_slice(&MAGIC);
         bytes.extend_from_slice(&u32::try_from(header.len()).unwrap_or(u32::MAX).to_le_bytes());

@@ -21,7 +21,7 @@ use memdir_store::{
 };
 
 use super::index::Index;
-use super::journal::{Appended, Flush, Journal};
+use super::journal::{Appended, Journal, Pen};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
 use super::noted::Noted;
@@ -134,21 +134,26 @@ impl Recorder {
         }
     }
 
-    /// A record of a change.
-    pub(super) fn record(&self, context: &Context) -> Result<Record, StoreError> {
+    /// Begins a record of a change. What the journal knows stays true until the change is made.
+    pub(super) fn draft(&self, context: &Context) -> Result<Draft, StoreError> {
+        let pen = self.journal.open().map_err(StoreError::unchanged)?;
+        self.draft_with(context, pen)
+    }
+
+    pub(super) fn draft_with(&self, context: &Context, pen: Pen) -> Result<Draft, StoreError> {
+        self.index().follow_rewrites(context, &*self.journal, &pen)?;
         let id = HistoryId::new()?;
-        Ok(Record::new(id, context.change().unwrap_or(id), context.actor()))
+        let record = Record::new(id, context.change().unwrap_or(id), context.actor());
+        Ok(Draft { record, pen })
     }
 
     pub(super) fn append(
         &self,
         context: &Context,
-        mut record: Record,
-        flush: Flush,
+        Draft { mut record, pen }: Draft,
     ) -> Result<Recorded, StoreError> {
         record.header.confirms = self.index().take_unconfirmed();
-        let appended =
-            self.journal.append(context, &record, flush).map_err(StoreError::unchanged)?;
+        let appended = self.journal.append(context, pen, &record).map_err(StoreError::unchanged)?;
         let Header { id, change, .. } = record.header;
         self.index().appended(record.header, &appended);
         Ok(Recorded { id, change, appended })
@@ -161,32 +166,26 @@ impl Recorder {
         recorded: Option<Recorded>,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(Recorded { id, change, mut appended }) = recorded else { return result };
-        // If the store did not wait for the record, as one does that refuses the change.
-        let flushed = context.wait();
-        let result =
-            result.and_then(|done| flushed.map(|()| done).map_err(StoreError::after_changes));
+        let Some(Recorded { id, change, appended }) = recorded else { return result };
         match &result {
             Ok(_) => {
                 context.begin(change);
-                let is_noted = self.journal.confirm(id, &mut appended);
+                let is_noted = self.journal.confirm(id, appended);
                 self.index().confirmed(id, is_noted);
                 self.trim_sometimes();
             }
             // Whether it was made is seen by the file, or by the record, if that is in the transaction.
             Err(error) if error.may_have_changed() => self.journal.give_up(context),
-            Err(_) => {
-                drop(appended);
-                self.withdraw(context, id);
-            }
+            Err(_) => self.withdraw(context, id, appended),
         }
         result
     }
 
-    pub(super) fn withdraw(&self, context: &Context, id: HistoryId) {
+    /// The change was not made, and nothing else is recorded for it.
+    pub(super) fn withdraw(&self, context: &Context, id: HistoryId, appended: Appended) {
         self.index().withdrawn(id);
         // If it stays, it is seen by the file that the change was not made.
-        let _ = self.journal.withdraw(context, id);
+        let _ = self.journal.withdraw_last(context, id, appended);
     }
 
     /// Removes what is too old, now and then.
@@ -253,9 +252,9 @@ impl Recorder {
                 }
             }
             let whole = ContentId::of(content);
-            let mut record = self.record(context)?;
-            record.keep(whole, content);
-            record.header.rows.push(Row {
+            let mut draft = self.draft(context)?;
+            draft.record.keep(whole, content);
+            draft.record.header.rows.push(Row {
                 operation: context.operation(Operation::Created),
                 path: path.clone(),
                 old_path: None,
@@ -264,7 +263,7 @@ impl Recorder {
                 splice: None,
                 is_trimmed: false,
             });
-            let recorded = self.append(context, record, Flush::Beside)?;
+            let recorded = self.append(context, draft)?;
             let too_large = existing == OnExisting::Overwrite
                 && matches!(self.store.open_in(context, path, 0), Ok(Node::File(..)));
             let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
@@ -303,8 +302,8 @@ impl Recorder {
             self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
         match self.store.mutate(context, Mutation::DeleteUnused { path, since }) {
             Ok(false) => {
-                if let Some(Recorded { id, .. }) = recorded {
-                    self.withdraw(context, id);
+                if let Some(Recorded { id, appended, .. }) = recorded {
+                    self.withdraw(context, id, appended);
                 }
                 Ok(false)
             }
@@ -338,7 +337,7 @@ impl Recorder {
             let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
             return self.finish(context, recorded, renamed);
         }
-        let mut record = self.record(context)?;
+        let mut draft = self.draft(context)?;
         let is_file = files.first() == Some(from);
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
@@ -353,10 +352,10 @@ impl Recorder {
                     .read_in(context, &old_path)
                     .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
                 let found = ContentId::of(&bytes);
-                self.keep_unknown(&mut record, found, &bytes);
+                self.keep_unknown(&mut draft.record, found, &bytes);
                 content = Some(found);
             }
-            record.header.rows.push(Row {
+            draft.record.header.rows.push(Row {
                 operation: context.operation(Operation::Renamed),
                 path,
                 old_path: Some(old_path),
@@ -366,10 +365,10 @@ impl Recorder {
                 is_trimmed: false,
             });
         }
-        let recorded = if record.header.rows.is_empty() {
+        let recorded = if draft.record.header.rows.is_empty() {
             None
         } else {
-            Some(self.append(context, record, Flush::Now)?)
+            Some(self.append(context, draft)?)
         };
         let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
         self.finish(context, recorded, renamed)
@@ -391,7 +390,13 @@ impl Recorder {
 pub(super) struct Recorded {
     pub(super) id: HistoryId,
     change: HistoryId,
-    appended: Appended,
+    pub(super) appended: Appended,
+}
+
+/// A record that is being made.
+pub(super) struct Draft {
+    pub(super) record: Record,
+    pub(super) pen: Pen,
 }
 
 /// Where a local directory's journal is.

@@ -10,6 +10,7 @@ use memdir_store::Context;
 use memdir_store::HistoryId;
 
 use super::error::HistoryError;
+use super::journal::Rewrite;
 use super::record::{ContentId, Digest, Record, Redaction};
 use super::recorder::Recorder;
 use super::settle::PathState;
@@ -23,6 +24,9 @@ impl Recorder {
         id: HistoryId,
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
+        // Nobody waits for what cannot be done.
+        self.snapshot(context)?.numbers_of(id)?;
+        let locked = self.journal.lock()?;
         let snapshot = self.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
@@ -69,8 +73,12 @@ impl Recorder {
         let Ok(change) = HistoryId::new() else { return Err(HistoryError::Damaged) };
         let mut record = Record::new(change, change, context.actor());
         record.header.redacts = redacts;
-        self.journal.rewrite(&mut |record| Ok(Some(redacted(record, &marks, &wholes))))?;
-        self.journal.append_alone(&record)?;
+        let is_marked = |content: &ContentId| marks.contains_key(&content.sha256);
+        let mut rewrite = Rewrite {
+            concerns: &|header| header.contents().any(|content| is_marked(&content)),
+            change: &mut |record| Ok(Some(redacted(record, &marks, &wholes))),
+        };
+        self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
         self.index().reload(context, &*self.journal)?;
         Ok(Some(change))
     }
@@ -81,11 +89,7 @@ fn redacted(
     marks: &HashMap<Digest, Redaction>,
     wholes: &HashMap<Digest, Vec<u8>>,
 ) -> Record {
-    let contents = |record: &Record| -> Vec<ContentId> {
-        let rows = record.header.rows.iter().flat_map(|row| [row.before, row.after]).flatten();
-        rows.chain(record.header.wholes.iter().map(|kept| kept.content)).collect()
-    };
-    let before = contents(&record);
+    let before: Vec<ContentId> = record.header.contents().collect();
     if !before.iter().any(|content| marks.contains_key(&content.sha256)) {
         return record;
     }

@@ -152,8 +152,6 @@ impl HistoryRecords {
         let Some(last) = missing.last() else { return Ok(()) };
         let durable = Recorder::untrimmed(Arc::clone(store), durability);
         let quick = Recorder::untrimmed(Arc::clone(store), Durability::Relaxed);
-        // Without what an interrupted attempt left of a record.
-        durable.journal.rewrite(&mut |record| Ok(Some(record)))?;
         for number in missing {
             // The last one brings them all to the disk.
             let journal = if number == last { &durable.journal } else { &quick.journal };

@@ -9,9 +9,11 @@ use memdir_store::Operation;
 use memdir_store::{Context, HistoryId};
 
 use super::error::HistoryError;
-use super::record::{ContentId, Record};
+use super::journal::Rewrite;
+use super::record::{ContentId, Header, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
+use super::snapshot::Snapshot;
 
 /// A content that is to be kept as a whole.
 type Whole = (ContentId, Vec<u8>);
@@ -24,8 +26,56 @@ impl Recorder {
                 self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
             return writable.map(|part| part.recorder.trim(context)).sum();
         }
-        let retention = self.retention;
+        // Nobody waits if there is nothing to remove.
+        if self.expired_records(&*self.snapshot(context)?).is_empty() {
+            return Ok(0);
+        }
+        // What others are changing just now is not too much, and nobody counts on what goes.
+        let locked = self.journal.lock()?;
         let snapshot = self.snapshot(context)?;
+        let goes = self.expired_records(&snapshot);
+        if goes.is_empty() {
+            return Ok(0);
+        }
+        let firsts = self.first_after(context, &snapshot, &goes);
+        let id = HistoryId::new()?;
+        let mut note = Record::new(id, id, None);
+        note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
+        let is_older_note = |header: &Header| header.trims.is_some() && header.id != id;
+        let is_first = |header: &Header| {
+            (0..header.rows.len()).any(|row| firsts.contains_key(&(header.id, row)))
+        };
+        let mut rewrite = Rewrite {
+            concerns: &|header| {
+                goes.contains(&header.id) || is_older_note(header) || is_first(header)
+            },
+            change: &mut |mut record| {
+                if goes.contains(&record.header.id) || is_older_note(&record.header) {
+                    return Ok(None);
+                }
+                for row in 0..record.header.rows.len() {
+                    if let Some(whole) = firsts.get(&(record.header.id, row)) {
+                        let kept = &mut record.header.rows[row];
+                        kept.is_trimmed = true;
+                        if let Some((content, bytes)) = whole {
+                            if kept.old_path.is_some() {
+                                (kept.before, kept.after) = (Some(*content), Some(*content));
+                            }
+                            record.keep(*content, bytes);
+                        }
+                    }
+                }
+                Ok(Some(record))
+            },
+        };
+        self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
+        self.index().reload(context, &*self.journal)?;
+        Ok(goes.len())
+    }
+
+    /// The records that are kept no longer.
+    fn expired_records(&self, snapshot: &Snapshot) -> BTreeSet<HistoryId> {
+        let retention = self.retention;
         let timeline = &snapshot.timeline;
         let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
         // Of each record whether a version of it must stay, and whether all may go for their age or number.
@@ -63,10 +113,17 @@ impl Recorder {
                 bytes = bytes.saturating_sub(stored.len);
             }
         }
-        if goes.is_empty() {
-            return Ok(0);
-        }
-        // A version that stays must not need the one before it, if that goes.
+        goes
+    }
+
+    /// The versions that stay while the one before them goes, each with its content: it must not need that one.
+    fn first_after(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        goes: &BTreeSet<HistoryId>,
+    ) -> HashMap<(HistoryId, usize), Option<Whole>> {
+        let timeline = &snapshot.timeline;
         let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
         for file in 0..timeline.latest.len() {
             for number in timeline.chain(file) {
@@ -80,36 +137,11 @@ impl Recorder {
                 let row = &moment.header.rows[moment.row];
                 let content = row.after.or(moment.state.content()).or(row.before);
                 let whole = content.and_then(|content| {
-                    Some((content, self.content(context, &snapshot, content).ok()?))
+                    Some((content, self.content(context, snapshot, content).ok()?))
                 });
                 firsts.insert((moment.header.id, moment.row), whole);
             }
         }
-        let id = HistoryId::new()?;
-        let mut note = Record::new(id, id, None);
-        note.header.trims = goes.last().copied().max(timeline.trimmed);
-        // First, so that nothing is taken for complete that is not.
-        self.journal.append_alone(&note)?;
-        self.journal.rewrite(&mut |mut record| {
-            let is_older_note = record.header.trims.is_some() && record.header.id != id;
-            if goes.contains(&record.header.id) || is_older_note {
-                return Ok(None);
-            }
-            for row in 0..record.header.rows.len() {
-                if let Some(whole) = firsts.get(&(record.header.id, row)) {
-                    let kept = &mut record.header.rows[row];
-                    kept.is_trimmed = true;
-                    if let Some((content, bytes)) = whole {
-                        if kept.old_path.is_some() {
-                            (kept.before, kept.after) = (Some(*content), Some(*content));
-                        }
-                        record.keep(*content, bytes);
-                    }
-                }
-            }
-            Ok(Some(record))
-        })?;
-        self.index().reload(context, &*self.journal)?;
-        Ok(goes.len())
+        firsts
     }
 }

@@ -11,10 +11,7 @@ use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
 
-/// Ends when what it stands for is on the disk.
-type Wait = Box<dyn FnOnce() -> Result<(), StoreError>>;
-
-/// Whether the call is cancelled, who makes a change and what for, and what has to be kept, or waited for, together with it.
+/// Whether the call is cancelled, who makes a change and what for, and what has to be kept together with it.
 ///
 /// A `Memory` makes one for each operation, which may make several changes. It goes with each of them down
 /// to the store ([`Store::mutate`](crate::Store::mutate)), and with what is read and may wait
@@ -32,7 +29,6 @@ pub struct Context {
 struct ChangeState {
     id: Cell<Option<HistoryId>>,
     note: RefCell<Option<Note>>,
-    wait: RefCell<Option<Wait>>,
 }
 
 impl Default for Context {
@@ -135,20 +131,5 @@ impl Context {
     /// Takes the note for a transaction that begins, or that will never be.
     pub fn take_note(&self) -> Option<Note> {
         self.change.note.borrow_mut().take()
-    }
-
-    /// The next change takes effect when this has ended: the record of a history is being flushed meanwhile. A store that
-    /// flushes the new content first waits after that, so both flushes coincide.
-    pub fn put_wait(&self, wait: Wait) {
-        *self.change.wait.borrow_mut() = Some(wait);
-    }
-
-    /// Waits for what the change has to wait for, if there is anything.
-    ///
-    /// # Errors
-    /// Nothing was changed yet.
-    pub fn wait(&self) -> Result<(), StoreError> {
-        let wait = self.change.wait.borrow_mut().take();
-        wait.map_or(Ok(()), |wait| wait().map_err(StoreError::unchanged))
     }
 }

@@ -42,7 +42,6 @@ impl LocalDirectory {
             let pieces = [content];
             let content = self.content(&pieces, there.as_ref());
             let staged = content.stage(root.as_fd(), &mut backoff)?;
-            context.wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.as_fd(), path)?;
             let now = may_be_written(&parent.directory, name, existing)?;
@@ -77,9 +76,9 @@ impl LocalDirectory {
             }
             let root = self.enter_to_write()?;
             let edited = if tried < TRIES {
-                self.edit_ahead(context, &root, path, edit, &mut backoff)?
+                self.edit_ahead(&root, path, edit, &mut backoff)?
             } else {
-                self.edit_locked(context, &root, path, edit, &mut backoff)?
+                self.edit_locked(&root, path, edit, &mut backoff)?
             };
             let Some(edited) = edited else {
                 drop(root);
@@ -106,7 +105,6 @@ impl LocalDirectory {
     /// `Some(None)` if nothing is to be changed, or else the directory that was.
     fn edit_ahead(
         &self,
-        context: &Context,
         root: &Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -119,7 +117,6 @@ impl LocalDirectory {
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         let staged = content.stage(root.as_fd(), backoff)?;
-        context.wait()?;
         let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
         let Some((parent, name)) = found.is_still_at(locked.as_fd(), path) else {
             return Ok(None);
@@ -131,7 +128,6 @@ impl LocalDirectory {
     /// The same while nobody else changes the tree, so that it is not too late. What it needs it has before it has the lock.
     fn edit_locked(
         &self,
-        context: &Context,
         root: &Root,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -146,7 +142,6 @@ impl LocalDirectory {
         let pieces = splice.pieces(&found.content);
         let content = self.content(&pieces, Some(&found.stat));
         content.write_to(&staged)?;
-        context.wait()?;
         let (parent, name) = parent_of(locked.as_fd(), path)?;
         self.place(staged, &content, parent.as_fd(), name, true, backoff)?;
         Ok(Some(Some(parent)))

@@ -40,7 +40,6 @@ impl LocalDirectory {
             drop(there);
             let staged =
                 Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
-            context.wait()?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let parent = Parent::make(locked.root, path)?;
             let now = may_be_written(locked.root, path, existing)?;
@@ -80,9 +79,9 @@ impl LocalDirectory {
             }
             let root = self.enter_to_write()?;
             let edited = if tried < tries {
-                self.edit_ahead(context, &root, path, edit, &mut backoff)?
+                self.edit_ahead(&root, path, edit, &mut backoff)?
             } else {
-                self.edit_locked(context, &root, path, edit, &mut backoff)?
+                self.edit_locked(&root, path, edit, &mut backoff)?
             };
             let Some(edited) = edited else {
                 drop(root);
@@ -109,7 +108,6 @@ impl LocalDirectory {
     /// `Some(None)` if nothing is to be changed, or else the file that is in place.
     fn edit_ahead(
         &self,
-        context: &Context,
         root: &File,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -119,7 +117,6 @@ impl LocalDirectory {
         let Some(splice) = edit(&found.content) else { return Ok(Some(None)) };
         let pieces = splice.pieces(&found.content);
         let staged = Staged::new(root, &pieces, Some(&found.kept), self.durability, backoff)?;
-        context.wait()?;
         let Some(locked) = self.lock(root, backoff)? else { return Ok(None) };
         let Some(old) = unchanged(locked.root, path, &found.content) else { return Ok(None) };
         let (parent, name) = parent_of(locked.root, path)?;
@@ -131,7 +128,6 @@ impl LocalDirectory {
     /// waits: those who have the names wait for the lock.
     fn edit_locked(
         &self,
-        context: &Context,
         root: &File,
         path: &MemoryPath,
         edit: &mut Edit<'_>,
@@ -146,7 +142,6 @@ impl LocalDirectory {
             backoff.wait()?;
             return Ok(None);
         };
-        context.wait()?;
         let EntryAt::File(old, _) = look(locked.root, path, Purpose::Read)? else {
             return Err(StoreError::IsADirectory);
         };

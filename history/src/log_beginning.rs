@@ -1,0 +1,147 @@
+//! How a log begins: anew, or as the conversion of one from before there were segments.
+//!
+//! The older form is one file `history/log`, which every version of memdir before appended to. Now a directory has that
+//! name, so such a version cannot append to it and says so. The file is read and converted while its lock is held alone,
+//! and it is kept as `log.old` until the new log is there. A kill in between leaves it, or all that the next process needs
+//! to go on.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Write};
+
+use memdir_store::{Durability, HistoryId};
+
+use super::journal::{Loaded, Place};
+use super::log_directory::{LogDirectory, Opening};
+use super::log_segment::{FrameAt, Segment, SegmentId, head};
+use super::log_writer::{ACTIVE, LOCK, NEXT, NewSegments, SEGMENTS};
+
+/// The file of the older form, when the directory has its name already.
+pub(super) const OLD: &str = "log.old";
+/// The directory of segments, before it has that name.
+pub(super) const CONVERTED: &str = "log.new";
+/// What is locked while a log begins.
+const BEGINNING: &str = "beginning";
+
+/// Makes the active segment, where there is none.
+pub(super) fn begin(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
+    // One at a time.
+    let alone = history.file_there(BEGINNING, Opening::AppendOrMake)?;
+    alone.lock()?;
+    if history.file(ACTIVE, Opening::Read)?.is_none() {
+        begin_alone(history, durability)?;
+    }
+    history.remove(BEGINNING)
+}
+
+fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
+    let old_log = lock_old(history)?;
+    let kept = history.file(OLD, Opening::Read)?;
+    match (&old_log, &kept) {
+        (None, None) => return begin_anew(history, durability),
+        // Killed when everything was converted.
+        (None, Some(_)) => {
+            if history.directory(SEGMENTS)?.is_none() {
+                history.rename(CONVERTED, SEGMENTS)?;
+            }
+            return place_converted(history, durability);
+        }
+        (Some(_), _) => {}
+    }
+    if let Some(left) = history.directory(CONVERTED)? {
+        for name in left.names()? {
+            left.remove(&name)?;
+        }
+    }
+    let mut new = NewSegments::new(history, CONVERTED, durability)?;
+    for file in kept.iter().chain(&old_log) {
+        convert(file, &mut new)?;
+    }
+    new.prepare(&[])?;
+    // If a process of an older version began a second log after a kill, both are in the new one, and the first stays until
+    // that is there.
+    match kept {
+        Some(_) => history.remove(SEGMENTS)?,
+        None => history.rename(SEGMENTS, OLD)?,
+    }
+    history.rename(CONVERTED, SEGMENTS)?;
+    history.flush(durability)?;
+    place_converted(history, durability)
+}
+
+/// The log in the older form, if there is one, while no writer of an older version is in the middle of a change.
+fn lock_old(history: &LogDirectory) -> Result<Option<File>, Error> {
+    loop {
+        let file = match history.file(SEGMENTS, Opening::Append) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Ok(None),
+            // It is the directory; if not, that is the error.
+            Err(_) => return history.directory(SEGMENTS).map(|_| None),
+        };
+        // On Windows those writers lock another file.
+        let lock = cfg!(windows).then(|| history.file_there(LOCK, Opening::AppendOrMake));
+        lock.transpose()?.as_ref().unwrap_or(&file).lock()?;
+        if history.is_at(&file, SEGMENTS)? {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// The last step of a conversion.
+fn place_converted(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
+    history.rename(NEXT, ACTIVE)?;
+    history.flush(durability)?;
+    history.remove(OLD)
+}
+
+/// Adds the records of a log in the older form whose changes were not withdrawn, each with what is known of it.
+fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
+    let mut segment = Segment::plain(file.try_clone()?)?;
+    let (mut loaded, mut at) = (Loaded::default(), 0);
+    loop {
+        match segment.frame_at(at)? {
+            FrameAt::Record { header, len, .. } => {
+                loaded.add(*header, Place::numbered(at), len);
+                at += len;
+            }
+            FrameAt::Part(next) | FrameAt::Damage(next) => at = next,
+            FrameAt::End => break,
+        }
+    }
+    for stored in &loaded.records {
+        let id = stored.header.id;
+        let read = segment.read(stored.place.at, stored.len)?;
+        if let (Ok(mut record), false) = (read, loaded.withdrawn.contains(&id)) {
+            record.header.withdraws.clear();
+            record.header.confirms = Vec::from_iter(loaded.confirmed.contains(&id).then_some(id));
+            new.add(&record)?;
+        }
+    }
+    Ok(())
+}
+
+/// A log without records. If full segments are there whose active one is lost, they stay a part of it.
+fn begin_anew(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
+    let segments = history.directory_or_make(SEGMENTS, durability)?;
+    let mut longest: Vec<SegmentId> = Vec::new();
+    for name in segments.names()? {
+        let Some(file) = segments.file(&name, Opening::Read)? else { continue };
+        if let Some((id, segment)) = Segment::open(file)?
+            && segment.earlier.len() >= longest.len()
+        {
+            longest = segment.earlier;
+            longest.push(id);
+        }
+    }
+    history.remove(NEXT)?;
+    let mut active = history.file_there(NEXT, Opening::New)?;
+    let id = HistoryId::new().map_err(Error::other)?;
+    active.write_all(&head(id, &longest))?;
+    if durability == Durability::Full {
+        active.sync_all()?;
+    }
+    match history.file(ACTIVE, Opening::Read)? {
+        Some(_) => Err(ErrorKind::AlreadyExists.into()),
+        None => history.rename(NEXT, ACTIVE),
+    }?;
+    history.flush(durability)
+}

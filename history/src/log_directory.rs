@@ -1,0 +1,234 @@
+//! [`LogDirectory`]: a directory of the journal. Its files are opened beneath its handle, and never through a link.
+//!
+//! A link, a pipe or a directory in the place of a file is an error: nothing is written outside, and nothing waits.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use memdir_store::Durability;
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Opening {
+    Read,
+    /// To append to it, and to read.
+    Append,
+    /// As [`Append`](Self::Append); it is made if it is missing.
+    AppendOrMake,
+    /// It must not be there yet.
+    New,
+}
+
+#[derive(Debug)]
+pub(super) struct LogDirectory {
+    #[cfg(unix)]
+    handle: std::os::fd::OwnedFd,
+    path: PathBuf,
+}
+
+impl LogDirectory {
+    /// Opens the directory; `None` if there is none.
+    pub(super) fn open(path: &Path) -> Result<Option<Self>, Error> {
+        if_there(Self::open_there(path))
+    }
+
+    /// Opens the directory, and makes it if it is missing, but nothing above it.
+    pub(super) fn open_or_make(path: &Path, durability: Durability) -> Result<Self, Error> {
+        if let Some(there) = Self::open(path)? {
+            return Ok(there);
+        }
+        match make_directory(path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            made => {
+                if made.is_ok()
+                    && let Some(above) = path.parent()
+                {
+                    flush_directory(above, durability)?;
+                }
+            }
+        }
+        Self::open_there(path)
+    }
+
+    /// Opens a file in it; `None` if there is none.
+    pub(super) fn file(&self, name: &str, opening: Opening) -> Result<Option<File>, Error> {
+        let Some(file) = if_there(self.open_file(name, opening))? else { return Ok(None) };
+        if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(no_file()) }
+    }
+
+    /// As [`file`](Self::file), where it must be there or is made.
+    pub(super) fn file_there(&self, name: &str, opening: Opening) -> Result<File, Error> {
+        self.file(name, opening)?.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// A directory in it; `None` if there is none.
+    pub(super) fn directory(&self, name: &str) -> Result<Option<Self>, Error> {
+        Self::open(&self.path.join(name))
+    }
+
+    /// The same, made if it is missing.
+    pub(super) fn directory_or_make(
+        &self,
+        name: &str,
+        durability: Durability,
+    ) -> Result<Self, Error> {
+        Self::open_or_make(&self.path.join(name), durability)
+    }
+
+    /// Whether the file is the one with that name.
+    #[cfg(unix)]
+    pub(super) fn is_at(&self, file: &File, name: &str) -> Result<bool, Error> {
+        use rustix::fs::{AtFlags, fstat, statat};
+
+        let open = fstat(file)?;
+        match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) => Ok((open.st_dev, open.st_ino) == (there.st_dev, there.st_ino)),
+            Err(rustix::io::Errno::NOENT) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Writers hold the lock of a file that is never replaced.
+    #[cfg(not(unix))]
+    pub(super) fn is_at(&self, _: &File, _: &str) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    /// Renames a file or directory, which takes the place of a file that is there.
+    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
+        #[cfg(unix)]
+        rustix::fs::renameat(&self.handle, from, &self.handle, to)?;
+        #[cfg(not(unix))]
+        std::fs::rename(self.path.join(from), self.path.join(to))?;
+        Ok(())
+    }
+
+    /// Gives a file a second name, in another directory.
+    pub(super) fn link(&self, from: &str, directory: &Self, to: &str) -> Result<(), Error> {
+        #[cfg(unix)]
+        {
+            use rustix::fs::{AtFlags, linkat};
+            linkat(&self.handle, from, &directory.handle, to, AtFlags::empty())?;
+        }
+        #[cfg(not(unix))]
+        std::fs::hard_link(self.path.join(from), directory.path.join(to))?;
+        Ok(())
+    }
+
+    /// Removes a file, if it is there.
+    pub(super) fn remove(&self, name: &str) -> Result<(), Error> {
+        #[cfg(unix)]
+        let removed = rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::empty())
+            .map_err(Error::from);
+        #[cfg(not(unix))]
+        let removed = std::fs::remove_file(self.path.join(name));
+        if_there(removed).map(drop)
+    }
+
+    /// The names of what is in it.
+    pub(super) fn names(&self) -> Result<Vec<String>, Error> {
+        let listed = std::fs::read_dir(&self.path)?;
+        let names = listed.map(|entry| Ok(entry?.file_name().into_string().ok()));
+        names.filter_map(Result::transpose).collect()
+    }
+
+    /// Flushes the names in it.
+    pub(super) fn flush(&self, durability: Durability) -> Result<(), Error> {
+        flush_directory(&self.path, durability)
+    }
+}
+
+#[cfg(unix)]
+impl LogDirectory {
+    fn open_there(path: &Path) -> Result<Self, Error> {
+        use rustix::fs::{Mode, OFlags, open};
+
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match open(path, flags, Mode::empty()) {
+            Ok(handle) => Ok(Self { handle, path: path.to_owned() }),
+            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => Err(no_directory()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn open_file(&self, name: &str, opening: Opening) -> Result<File, Error> {
+        use rustix::fs::{Mode, OFlags, openat};
+        use rustix::io::Errno;
+
+        // Opening a pipe must not wait for somebody at its other end.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let append = OFlags::RDWR | OFlags::APPEND;
+        let flags = flags
+            | match opening {
+                Opening::Read => OFlags::RDONLY,
+                Opening::Append => append,
+                Opening::AppendOrMake => append | OFlags::CREATE,
+                Opening::New => append | OFlags::CREATE | OFlags::EXCL,
+            };
+        // Readable by its owner only, as the files are.
+        match openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => Ok(File::from(file)),
+            Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::MLINK) => Err(no_file()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl LogDirectory {
+    fn open_there(path: &Path) -> Result<Self, Error> {
+        let is_directory = path.symlink_metadata()?.is_dir();
+        if is_directory { Ok(Self { path: path.to_owned() }) } else { Err(no_directory()) }
+    }
+
+    fn open_file(&self, name: &str, opening: Opening) -> Result<File, Error> {
+        use std::os::windows::fs::OpenOptionsExt;
+
+        /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself, and is no file.
+        const NOT_THROUGH_A_LINK: u32 = 0x0020_0000;
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).custom_flags(NOT_THROUGH_A_LINK);
+        match opening {
+            Opening::Read => {}
+            Opening::Append => drop(options.append(true)),
+            Opening::AppendOrMake => drop(options.append(true).create(true)),
+            Opening::New => drop(options.append(true).create_new(true)),
+        }
+        options.open(self.path.join(name))
+    }
+}
+
+fn no_file() -> Error {
+    Error::other("something else is in the place of its file")
+}
+
+fn no_directory() -> Error {
+    Error::other("something else is in the place of its directory")
+}
+
+/// `None` for what is not there.
+fn if_there<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+/// Flushes a directory, so a loss of power does not take the name of a new file.
+fn flush_directory(directory: &Path, durability: Durability) -> Result<(), Error> {
+    if cfg!(unix) && durability == Durability::Full {
+        File::open(directory)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn make_directory(directory: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        std::fs::DirBuilder::new().mode(0o700).create(directory)
+    }
+    #[cfg(not(unix))]
+    std::fs::create_dir(directory)
+}
