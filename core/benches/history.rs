@@ -128,8 +128,13 @@ fn reading(address: &str) {
         memory.str_replace("/memories/a.md", &old, &new).unwrap();
     }
     let history = Path::new(&format!("{address}1")).join("history");
-    let bytes: u64 =
-        history.read_dir().unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    let bytes: u64 = [history.clone(), history.join("log")]
+        .iter()
+        .flat_map(|directory| directory.read_dir().unwrap())
+        .map(|file| file.unwrap().metadata().unwrap())
+        .filter(std::fs::Metadata::is_file)
+        .map(|file| file.len())
+        .sum();
     println!(
         "\n1,000 edits of ten bytes in a file of {} KiB: {} KiB of history",
         text.len() / 1024,

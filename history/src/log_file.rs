@@ -16,8 +16,10 @@ use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Sto
 use super::log_beginning::OLD;
 use super::log_directory::{LogDirectory, Opening};
 use super::log_segment::{FrameAt, Segment, SegmentId};
-use super::log_writer::{ACTIVE, Alone, LogWriter, NewSegments, SEGMENT_BYTES, SEGMENTS};
+use super::log_writer::{ACTIVE, Alone, DAMAGED, LogWriter, NewSegments, SEGMENT_BYTES, SEGMENTS};
 use super::record::{Damaged, Record};
+
+const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
 
 pub(super) struct LogFile {
     directory: PathBuf,
@@ -75,14 +77,18 @@ impl LogFile {
         };
         let Some((active_id, active)) = Segment::open(active)? else {
             loaded.start_anew_if_any();
-            loaded.damaged.push("its first bytes are no log".to_owned());
+            loaded.damaged.push(DAMAGED_HEAD.to_owned());
             return Ok(true);
         };
         let full = history.directory(SEGMENTS)?;
         let mut segments = active.earlier.clone();
         segments.push(active_id);
-        if !segments.starts_with(&loaded.log.segments) {
-            loaded.start_anew();
+        // It was rewritten, or converted.
+        if loaded.log.segments.is_empty() || !segments.starts_with(&loaded.log.segments) {
+            loaded.start_anew_if_any();
+        }
+        if loaded.log.segments.is_empty() && history.file(DAMAGED, Opening::Read)?.is_some() {
+            loaded.damaged.push(DAMAGED_HEAD.to_owned());
         }
         let mut active = Some(active);
         let known = loaded.log.segments.len().saturating_sub(1);

@@ -26,6 +26,8 @@ use super::record::Record;
 pub(super) const ACTIVE: &str = "active";
 /// The active segment that will take the place of the present one.
 pub(super) const NEXT: &str = "active.new";
+/// An active segment of which the first bytes were damaged.
+pub(super) const DAMAGED: &str = "active.damaged";
 pub(super) const SEGMENTS: &str = "log";
 const TURN: &str = "turn";
 pub(super) const LOCK: &str = "lock";
@@ -119,7 +121,12 @@ impl LogWriter {
             let mut first = [0; HEAD];
             let is_read = (&active).read_exact(&mut first);
             let Some((id, _)) = is_read.ok().and_then(|()| read_head(&first)) else {
-                return Err(Error::other("its first bytes are damaged"));
+                // What is in it cannot be read, but it is kept, and commands go on.
+                locked.lock()?;
+                if directory.is_at(&active, ACTIVE)? {
+                    directory.rename(ACTIVE, DAMAGED)?;
+                }
+                continue;
             };
             return Ok(Some((directory, Self { active, id, lock, durability })));
         }

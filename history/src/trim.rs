@@ -26,6 +26,17 @@ impl Recorder {
                 self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
             return writable.map(|part| part.recorder.trim(context)).sum();
         }
+        // A version that is the first now is kept whole, so there may be too much again.
+        let mut trimmed = 0;
+        loop {
+            match self.trim_once(context)? {
+                0 => return Ok(trimmed),
+                records => trimmed += records,
+            }
+        }
+    }
+
+    fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
         // Nobody waits if there is nothing to remove.
         if self.expired_records(&*self.snapshot(context)?).is_empty() {
             return Ok(0);

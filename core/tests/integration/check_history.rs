@@ -71,7 +71,7 @@ fn a_check_finds_what_is_damaged_in_the_history() {
     let memory = with_history(Arc::clone(&store));
     fill(&memory);
     drop(memory);
-    let log = place.path().join("history/log");
+    let log = place.path().join("history/active");
     let mut bytes = fs::read(&log).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 8].fill(0xa5);

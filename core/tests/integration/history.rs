@@ -480,7 +480,7 @@ fn a_damaged_journal_costs_what_only_it_can_tell_and_stands_in_no_way() {
     }
     let versions = all(&memory);
     let contents: Vec<String> = versions.iter().map(|version| content(&memory, version)).collect();
-    let log = place.path().join("history/log");
+    let log = place.path().join("history/active");
     let whole = std::fs::read(&log).unwrap();
     let (mut lost, mut damages) = (0, 0);
     for at in (0..whole.len()).step_by(37) {

@@ -108,7 +108,7 @@ fn checked(memory: &Memory) {
         .store()
         .inspect(&mut |problem| {
             let problem = problem.to_string();
-            if problem.contains("history") && !problem.contains("no record") {
+            if problem.contains("history") {
                 problems.push(problem);
             }
         })

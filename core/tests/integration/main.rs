@@ -24,6 +24,7 @@ mod front_ends;
 mod history;
 mod history_flushes;
 mod history_killed;
+mod history_log;
 mod history_model;
 mod history_mounts;
 mod history_obstructed;

@@ -353,7 +353,7 @@ fn check_reads_the_history_too() {
     // A byte of a content that only the history has.
     let scene = scenes().remove(0);
     changed(&scene);
-    let log = scene.place.path().join("m/history/log");
+    let log = scene.place.path().join("m/history/active");
     let mut bytes = fs::read(&log).unwrap();
     let at = bytes.windows(6).rposition(|window| window == b"onetwo").unwrap();
     bytes[at] ^= 1;
