@@ -93,11 +93,10 @@ impl Segment {
     /// A segment and its id; `None` if its first bytes are not those of one.
     pub(super) fn open(file: File) -> Result<Option<(SegmentId, Self)>, Error> {
         let mut segment = Self::plain(file)?;
-        segment.window.truncate(0);
-        let Some((id, count)) = read_head(segment.bytes(0, HEAD)?) else { return Ok(None) };
+        let Some((id, count)) = read_head(&segment.exactly(0, HEAD)?) else { return Ok(None) };
         let Some(listed_len) = count.checked_mul(ID) else { return Ok(None) };
         let salt = id.to_string();
-        let rest = segment.bytes(HEAD as u64, listed_len + size_of::<Check>())?;
+        let rest = segment.exactly(HEAD as u64, listed_len + size_of::<Check>())?;
         let Some((listed, checked)) = rest.split_at_checked(listed_len) else { return Ok(None) };
         if checked != check(salt.as_bytes(), listed) {
             return Ok(None);
@@ -116,7 +115,16 @@ impl Segment {
         Ok(Self { file, form: Form::Plain, earlier, begin: 0, len, start: 0, window })
     }
 
-    /// The bytes at a place, at most as many as the file has.
+    /// The bytes at a place and no others, at most as many as the file has.
+    fn exactly(&mut self, at: u64, count: usize) -> Result<Vec<u8>, Error> {
+        let available = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; count.min(available)];
+        self.file.seek(SeekFrom::Start(at))?;
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The same, from a window that is read at once, for a reader who goes on behind it.
     fn bytes(&mut self, at: u64, count: usize) -> Result<&[u8], Error> {
         let available = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         let count = count.min(available);
@@ -243,11 +251,10 @@ impl Segment {
     /// The whole record at a place.
     pub(super) fn read(&mut self, at: u64, len: u64) -> Result<Result<Record, Damaged>, Error> {
         let count = usize::try_from(len).map_err(|_| Error::from(ErrorKind::FileTooLarge))?;
-        let form = self.form.clone();
-        let bytes = self.bytes(at, count)?;
-        Ok(match form {
-            Form::Segment(salt) => from_frame(salt.as_bytes(), bytes),
-            Form::Plain => Record::from_bytes(bytes),
+        let bytes = self.exactly(at, count)?;
+        Ok(match &self.form {
+            Form::Segment(salt) => from_frame(salt.as_bytes(), &bytes),
+            Form::Plain => Record::from_bytes(&bytes),
         })
     }
 }
