@@ -135,6 +135,9 @@ fn use_all(place: &Path) -> Vec<String> {
     said
 }
 
+/// Puts something into the place of a file; the second path is that of a directory outside.
+type Plant = Box<dyn Fn(&Path, &Path)>;
+
 #[test]
 fn nothing_is_written_through_what_stands_in_the_place_of_its_files() {
     without_power(
@@ -151,7 +154,7 @@ fn nothing_is_written_through_what_stands_in_the_place_of_its_files() {
                 "history/turn",
                 "history/beginning",
             ];
-            let mut kinds: Vec<(&str, Box<dyn Fn(&Path, &Path)>)> = vec![
+            let mut kinds: Vec<(&str, Plant)> = vec![
                 ("file", Box::new(|at, outside| symlink(outside.join("file"), at).unwrap())),
                 (
                     "directory",
@@ -364,7 +367,7 @@ fn trims_and_redactions_beside_writers_lose_nothing_that_is_kept() {
         .map(|version| version.path.to_string())
         .collect();
     let mut files = BTreeSet::new();
-    memory.store().files(&mut |file| drop(files.insert(file.path.to_string()))).unwrap();
+    memory.store().files(&mut |file| files.extend([file.path.to_string()])).unwrap();
     assert_eq!(current, files);
     check(&memory);
 }
@@ -441,7 +444,7 @@ fn a_conversion_that_is_killed_is_finished_by_the_next() {
         old(&address, &long);
         let before = all(&open_to_read(&address)).len();
         for delay in [2, 5, 9, 14, 20, 27] {
-            let delay = delay + round as u64;
+            let delay = delay + u64::try_from(round).unwrap();
             let done = place.path().join("done");
             let _ = fs::remove_file(&done);
             let path = address.to_str().unwrap();
