@@ -183,12 +183,15 @@ impl LogDirectory {
     }
 
     fn open_file(&self, name: &str, opening: Opening) -> Result<File, Error> {
-        use std::os::windows::fs::OpenOptionsExt;
-
-        /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself, and is no file.
-        const NOT_THROUGH_A_LINK: u32 = 0x0020_0000;
         let mut options = std::fs::OpenOptions::new();
-        options.read(true).custom_flags(NOT_THROUGH_A_LINK);
+        options.read(true);
+        #[cfg(windows)]
+        {
+            use std::os::windows::fs::OpenOptionsExt;
+            /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself, and is no file.
+            const NOT_THROUGH_A_LINK: u32 = 0x0020_0000;
+            options.custom_flags(NOT_THROUGH_A_LINK);
+        }
         match opening {
             Opening::Read => {}
             Opening::Append => drop(options.append(true)),
