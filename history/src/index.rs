@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
+use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Pen, Place, Stored};
@@ -78,6 +79,14 @@ impl Index {
             !confirmed.contains(id) && !withdrawn.contains(id)
         });
         self.counted = (self.loaded.records.len(), self.loaded.generation);
+    }
+
+    /// The paths of changes of which is not known whether they were made, as far as the journal was loaded.
+    pub(super) fn in_doubt(&self, folding: Folding) -> HashSet<MemoryPath> {
+        let Loaded { confirmed, .. } = &self.loaded;
+        let doubtful = self.records().filter(|stored| !confirmed.contains(&stored.header.id));
+        let paths = doubtful.flat_map(|stored| &stored.header.rows);
+        paths.map(|row| folding.key(&row.path).into_owned()).collect()
     }
 
     /// How far the journal was loaded.

@@ -8,13 +8,14 @@
 //! Reads go to the store beneath. If the journal is kept in the store itself, its directory is hidden: for readers it is
 //! not there, and writers are refused.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use memdir_store::HistoryId;
 use memdir_store::Operation;
-use memdir_store::path::MemoryPath;
+use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{
     Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
     Splice, Store, StoreError,
@@ -339,14 +340,17 @@ impl Recorder {
         }
         let mut draft = self.draft(context)?;
         let is_file = files.first() == Some(from);
+        let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };
+        let folding = Folding::new(self.store.info().folds_case);
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
                 // The store refuses it, and says why.
                 continue;
             };
             let mut content = None;
-            // A single file is read, so its version says which content it has. A whole directory is not.
-            if is_file {
+            // A single file is read, so its version says which content it has. A whole directory is not, but for files whose
+            // last change a kill may have prevented: where it goes, nobody could see that any more.
+            if is_file || in_doubt.contains(&*folding.key(&old_path)) {
                 let bytes = self
                     .store
                     .read_in(context, &old_path)
@@ -372,6 +376,13 @@ impl Recorder {
         };
         let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
         self.finish(context, recorded, renamed)
+    }
+
+    /// The paths of changes of which is not known whether they were made.
+    fn in_doubt(&self, context: &Context) -> Result<HashSet<MemoryPath>, StoreError> {
+        let mut index = self.index();
+        index.refresh(context, &*self.journal).map_err(StoreError::unchanged)?;
+        Ok(index.in_doubt(Folding::new(self.store.info().folds_case)))
     }
 
     fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {

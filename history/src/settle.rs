@@ -112,7 +112,12 @@ fn was_made(
     }
     let next = later.iter().position(is_certain);
     let until_next = &later[..next.map_or(later.len(), |next| next + 1)];
-    // Somebody found what it left.
+    // Somebody found what it left, or nothing where it left what nobody has read.
+    if step.to == PathState::Unknown
+        && let Some(other) = until_next.iter().find(|other| other.from != PathState::Unknown)
+    {
+        return other.from != PathState::Nothing;
+    }
     if until_next.iter().any(|other| other.from == step.to) {
         return true;
     }

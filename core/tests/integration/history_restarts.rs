@@ -1,0 +1,191 @@
+//! A history across processes that end, or are killed, between any two commands: each change has its versions, once, in the
+//! order in which they were made, and what is current is what the files hold.
+#![cfg(any(unix, windows))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::common::effort;
+use crate::common::store_helpers::mounted;
+use memdir::history::{HistoryQuery, Version};
+use memdir::store::{InProcess, Layer};
+use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, Store};
+
+#[derive(Debug, Clone)]
+enum Action {
+    Create(usize),
+    Insert(usize),
+    Rename(usize, usize),
+    Delete(usize),
+    /// The process ends, and another one goes on.
+    End,
+    /// The process is killed, and another one goes on.
+    Kill,
+}
+
+const PATHS: [&str; 8] = ["a", "d", "d/a", "d/b", "d/e", "d/e/a", "x", "x/a"];
+
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let path = 0..PATHS.len();
+    let action = prop_oneof![
+        4 => path.clone().prop_map(Action::Create),
+        4 => path.clone().prop_map(Action::Insert),
+        4 => (path.clone(), path.clone()).prop_map(|(from, to)| Action::Rename(from, to)),
+        2 => path.prop_map(Action::Delete),
+        3 => Just(Action::End),
+        3 => Just(Action::Kill),
+    ];
+    proptest::collection::vec(action, 1..25)
+}
+
+fn path(index: usize) -> String {
+    format!("/memories/{}", PATHS[index])
+}
+
+/// What a history must tell, by whole copies.
+#[derive(Default)]
+struct Model {
+    files: BTreeMap<String, String>,
+    /// Each version: what was done, to which path, from which, and what the file held then.
+    versions: Vec<(String, String, Option<String>, Option<String>)>,
+}
+
+impl Model {
+    fn changed(&mut self, done: &str, path: &str, content: String) {
+        self.files.insert(path.to_owned(), content.clone());
+        self.versions.push((done.to_owned(), path.to_owned(), None, Some(content)));
+    }
+
+    /// The files at a path or below it.
+    fn at(&self, path: &str) -> Vec<String> {
+        let below = format!("{path}/");
+        let files = self.files.keys().filter(|file| *file == path || file.starts_with(&below));
+        files.cloned().collect()
+    }
+}
+
+fn act(memory: &Memory, model: &mut Model, action: &Action, number: usize) {
+    match action {
+        Action::Create(at) => {
+            let (path, text) = (path(*at), format!("{number}\n"));
+            if memory.create(&path, &text).is_ok() {
+                model.changed("created", &path, text);
+            }
+        }
+        Action::Insert(at) => {
+            let path = path(*at);
+            if memory.insert(&path, 0, &number.to_string()).is_ok() {
+                let text = format!("{number}\n{}", model.files[&path]);
+                model.changed("modified", &path, text);
+            }
+        }
+        Action::Rename(from, to) => {
+            let (from, to) = (path(*from), path(*to));
+            if memory.rename(&from, &to).is_ok() {
+                for old in model.at(&from) {
+                    let new = old.replacen(&from, &to, 1);
+                    let content = model.files.remove(&old).unwrap();
+                    model.files.insert(new.clone(), content.clone());
+                    model.versions.push(("renamed".to_owned(), new, Some(old), Some(content)));
+                }
+            }
+        }
+        Action::Delete(at) => {
+            let path = path(*at);
+            if memory.delete(&path).is_ok() {
+                for file in model.at(&path) {
+                    model.files.remove(&file);
+                    model.versions.push(("deleted".to_owned(), file, None, None));
+                }
+            }
+        }
+        Action::End | Action::Kill => {}
+    }
+}
+
+fn check(memory: &Memory, model: &Model) {
+    let versions = memory.history(&HistoryQuery::default()).unwrap();
+    let told = |version: &Version| {
+        let content = memory.read_version(version.id).ok();
+        // Of a deletion it is what the file held before.
+        let content = content.filter(|_| version.operation.as_str() != "deleted");
+        (
+            version.operation.to_string(),
+            version.path.to_string(),
+            version.old_path.as_ref().map(ToString::to_string),
+            content.map(|content| String::from_utf8(content).unwrap()),
+        )
+    };
+    let told: Vec<_> = versions.iter().rev().map(told).collect();
+    assert_eq!(told, model.versions);
+    let current: BTreeMap<String, String> = versions
+        .iter()
+        .filter(|version| version.is_current)
+        .map(|version| {
+            let content = memory.read_version(version.id).unwrap();
+            (version.path.to_string(), String::from_utf8(content).unwrap())
+        })
+        .collect();
+    assert_eq!(current, model.files);
+}
+
+fn options() -> MemoryOptions {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.durability = Durability::Relaxed;
+    options
+}
+
+/// A store of one's own, of which nothing is known.
+struct OnesOwn(Arc<dyn Store>);
+
+impl Layer for OnesOwn {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+}
+
+fn follow(open: &dyn Fn() -> Memory, actions: &[Action]) {
+    let (mut memory, mut model) = (open(), Model::default());
+    for (number, action) in actions.iter().enumerate() {
+        act(&memory, &mut model, action, number);
+        match action {
+            Action::End => memory = open(),
+            // Nothing of it comes to its end.
+            Action::Kill => std::mem::forget(std::mem::replace(&mut memory, open())),
+            _ => {}
+        }
+    }
+    check(&memory, &model);
+    check(&open(), &model);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 2000, ..effort::cases(40) })]
+
+    #[test]
+    fn every_change_is_told_once_whatever_ended_in_between(actions in actions()) {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("m").display().to_string();
+        follow(&|| Memory::open(&directory, options()).unwrap(), &actions);
+
+        let secret = place.path().join("s").display().to_string();
+        let encrypted = || {
+            let mut options = options();
+            options.encryption_key = Some(EncryptionKey::from_bytes([7; 32]));
+            Memory::open(&secret, options).unwrap()
+        };
+        follow(&encrypted, &actions);
+
+        let own: Arc<dyn Store> = Arc::new(InProcess::new());
+        follow(&|| Memory::with_store(Arc::new(OnesOwn(Arc::clone(&own))), options()), &actions);
+
+        let (root, below): (Arc<dyn Store>, Arc<dyn Store>) =
+            (Arc::new(InProcess::new()), Arc::new(InProcess::new()));
+        let tree = || Arc::new(mounted(Arc::clone(&root), Arc::clone(&below)));
+        follow(&|| Memory::with_store(tree(), options()), &actions);
+    }
+}
