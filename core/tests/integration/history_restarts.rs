@@ -4,15 +4,17 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
 use crate::common::effort;
 use crate::common::store_helpers::mounted;
 use memdir::history::{HistoryQuery, Version};
-use memdir::store::{InProcess, Layer};
-use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, Store};
+use memdir::store::{Context, InProcess, Layer, Mutation};
+use memdir::{
+    Durability, EncryptionKey, Error, Memory, MemoryOptions, Store, StoreError, open_store,
+};
 
 #[derive(Debug, Clone)]
 enum Action {
@@ -24,6 +26,14 @@ enum Action {
     End,
     /// The process is killed, and another one goes on.
     Kill,
+    /// The process is killed in the middle of its next command: before the change is made, or after that.
+    KillIn(Moment),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Moment {
+    Before,
+    After,
 }
 
 const PATHS: [&str; 8] = ["a", "d", "d/a", "d/b", "d/e", "d/e/a", "x", "x/a"];
@@ -36,7 +46,9 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
         4 => (path.clone(), path.clone()).prop_map(|(from, to)| Action::Rename(from, to)),
         2 => path.prop_map(Action::Delete),
         3 => Just(Action::End),
-        3 => Just(Action::Kill),
+        2 => Just(Action::Kill),
+        2 => Just(Action::KillIn(Moment::Before)),
+        2 => Just(Action::KillIn(Moment::After)),
     ];
     proptest::collection::vec(action, 1..25)
 }
@@ -67,24 +79,28 @@ impl Model {
     }
 }
 
-fn act(memory: &Memory, model: &mut Model, action: &Action, number: usize) {
+fn act(memory: &Memory, store: &Killed, model: &mut Model, action: &Action, number: usize) {
+    // A process that is killed hears no answer.
+    let is_made = |answer: Result<String, Error>| {
+        answer.is_ok() || *store.killed.lock().unwrap() == Some(Moment::After)
+    };
     match action {
         Action::Create(at) => {
             let (path, text) = (path(*at), format!("{number}\n"));
-            if memory.create(&path, &text).is_ok() {
+            if is_made(memory.create(&path, &text)) {
                 model.changed("created", &path, text);
             }
         }
         Action::Insert(at) => {
             let path = path(*at);
-            if memory.insert(&path, 0, &number.to_string()).is_ok() {
+            if is_made(memory.insert(&path, 0, &number.to_string())) {
                 let text = format!("{number}\n{}", model.files[&path]);
                 model.changed("modified", &path, text);
             }
         }
         Action::Rename(from, to) => {
             let (from, to) = (path(*from), path(*to));
-            if memory.rename(&from, &to).is_ok() {
+            if is_made(memory.rename(&from, &to)) {
                 for old in model.at(&from) {
                     let new = old.replacen(&from, &to, 1);
                     let content = model.files.remove(&old).unwrap();
@@ -95,14 +111,14 @@ fn act(memory: &Memory, model: &mut Model, action: &Action, number: usize) {
         }
         Action::Delete(at) => {
             let path = path(*at);
-            if memory.delete(&path).is_ok() {
+            if is_made(memory.delete(&path)) {
                 for file in model.at(&path) {
                     model.files.remove(&file);
                     model.versions.push(("deleted".to_owned(), file, None, None));
                 }
             }
         }
-        Action::End | Action::Kill => {}
+        Action::End | Action::Kill | Action::KillIn(_) => {}
     }
 }
 
@@ -139,28 +155,80 @@ fn options() -> MemoryOptions {
     options
 }
 
-/// A store of one's own, of which nothing is known.
-struct OnesOwn(Arc<dyn Store>);
+/// A store in whose next change the process is killed.
+struct Killed {
+    inner: Arc<dyn Store>,
+    at: Mutex<Option<Moment>>,
+    killed: Mutex<Option<Moment>>,
+}
 
-impl Layer for OnesOwn {
-    fn inner(&self) -> &dyn Store {
-        &*self.0
+impl Killed {
+    fn kill(&self, moment: Moment) -> Result<bool, StoreError> {
+        *self.killed.lock().unwrap() = Some(moment);
+        Err(StoreError::failed("a change", "killed"))
     }
 }
 
-fn follow(open: &dyn Fn() -> Memory, actions: &[Action]) {
-    let (mut memory, mut model) = (open(), Model::default());
+impl Layer for Killed {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let take = || self.at.lock().unwrap().take();
+        match mutation {
+            Mutation::WriteUnique { .. } => self.inner.mutate(context, mutation),
+            Mutation::Update { path, edit } => {
+                let mut moment = None;
+                let mut edit = |old: &[u8]| {
+                    // The history only looks at first.
+                    let splice = edit(old)?;
+                    moment = take();
+                    Some(splice).filter(|_| moment != Some(Moment::Before))
+                };
+                let done = self.inner.mutate(context, Mutation::Update { path, edit: &mut edit });
+                moment.map_or(done, |moment| self.kill(moment))
+            }
+            other => match take() {
+                None => self.inner.mutate(context, other),
+                Some(Moment::Before) => self.kill(Moment::Before),
+                Some(Moment::After) => {
+                    self.inner.mutate(context, other)?;
+                    self.kill(Moment::After)
+                }
+            },
+        }
+    }
+}
+
+/// Follows the actions on the store that `open` opens, each time as another process.
+fn follow(open: &dyn Fn() -> Arc<dyn Store>, actions: &[Action]) {
+    let begin = || {
+        let (at, killed) = (Mutex::default(), Mutex::default());
+        let store = Arc::new(Killed { inner: open(), at, killed });
+        (Memory::with_store(Arc::clone(&store) as _, options()), store)
+    };
+    let ((mut memory, mut store), mut model) = (begin(), Model::default());
     for (number, action) in actions.iter().enumerate() {
-        act(&memory, &mut model, action, number);
         match action {
-            Action::End => memory = open(),
+            Action::End => (memory, store) = begin(),
             // Nothing of it comes to its end.
-            Action::Kill => std::mem::forget(std::mem::replace(&mut memory, open())),
-            _ => {}
+            Action::Kill => {
+                std::mem::forget(memory);
+                (memory, store) = begin();
+            }
+            Action::KillIn(moment) => *store.at.lock().unwrap() = Some(*moment),
+            action => {
+                act(&memory, &store, &mut model, action, number);
+                if store.killed.lock().unwrap().is_some() {
+                    std::mem::forget(memory);
+                    (memory, store) = begin();
+                }
+            }
         }
     }
     check(&memory, &model);
-    check(&open(), &model);
+    check(&begin().0, &model);
 }
 
 proptest! {
@@ -170,22 +238,21 @@ proptest! {
     fn every_change_is_told_once_whatever_ended_in_between(actions in actions()) {
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().join("m").display().to_string();
-        follow(&|| Memory::open(&directory, options()).unwrap(), &actions);
+        follow(&|| open_store(&directory, &options()).unwrap(), &actions);
 
         let secret = place.path().join("s").display().to_string();
         let encrypted = || {
             let mut options = options();
             options.encryption_key = Some(EncryptionKey::from_bytes([7; 32]));
-            Memory::open(&secret, options).unwrap()
+            open_store(&secret, &options).unwrap()
         };
         follow(&encrypted, &actions);
 
         let own: Arc<dyn Store> = Arc::new(InProcess::new());
-        follow(&|| Memory::with_store(Arc::new(OnesOwn(Arc::clone(&own))), options()), &actions);
+        follow(&|| Arc::clone(&own), &actions);
 
         let (root, below): (Arc<dyn Store>, Arc<dyn Store>) =
             (Arc::new(InProcess::new()), Arc::new(InProcess::new()));
-        let tree = || Arc::new(mounted(Arc::clone(&root), Arc::clone(&below)));
-        follow(&|| Memory::with_store(tree(), options()), &actions);
+        follow(&|| Arc::new(mounted(Arc::clone(&root), Arc::clone(&below))), &actions);
     }
 }
