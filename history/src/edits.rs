@@ -75,7 +75,7 @@ impl Recorder {
             let replaced =
                 self.store.mutate(context, Mutation::Update { path, edit: &mut replace });
             match replaced {
-                Ok(_) if !made => self.withdraw(context, recorded.id, recorded.appended),
+                Ok(_) if !made => self.withdraw(context, recorded),
                 result => return self.finish(context, Some(recorded), result.map(drop)),
             }
         }
@@ -98,8 +98,8 @@ impl Recorder {
         let (mut recorded, mut broken) = (None, None);
         let mut record = |old: &[u8]| -> Result<Option<Splice>, StoreError> {
             // The store tries again, with a newer content.
-            if let Some(Recorded { id, appended, .. }) = recorded.take() {
-                self.index().withdrawn(id);
+            if let Some(Recorded { id, said, appended, .. }) = recorded.take() {
+                self.index().withdrawn(id, said);
                 pen = Some(self.journal.withdraw(context, id, appended)?);
             }
             let Some(splice) = edit(old) else { return Ok(None) };

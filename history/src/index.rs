@@ -125,9 +125,10 @@ impl Index {
         self.count();
     }
 
-    /// The change of a record of this process was not made.
-    pub(super) fn withdrawn(&mut self, id: HistoryId) {
+    /// The change of a record of this process was not made. What the record `said` of earlier ones, the next will say.
+    pub(super) fn withdrawn(&mut self, id: HistoryId, said: Vec<HistoryId>) {
         self.loaded.withdrawn.insert(id);
+        self.unconfirmed.extend(said);
         self.count();
     }
 

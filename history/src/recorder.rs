@@ -154,10 +154,17 @@ impl Recorder {
         Draft { mut record, pen }: Draft,
     ) -> Result<Recorded, StoreError> {
         record.header.confirms = self.index().take_unconfirmed();
-        let appended = self.journal.append(context, pen, &record).map_err(StoreError::unchanged)?;
         let Header { id, change, .. } = record.header;
+        let said = record.header.confirms.clone();
+        let appended = match self.journal.append(context, pen, &record) {
+            Ok(appended) => appended,
+            Err(error) => {
+                self.index().withdrawn(id, said);
+                return Err(error.unchanged());
+            }
+        };
         self.index().appended(record.header, &appended);
-        Ok(Recorded { id, change, appended })
+        Ok(Recorded { id, change, said, appended })
     }
 
     /// Ends a change with this result of the store.
@@ -167,9 +174,10 @@ impl Recorder {
         recorded: Option<Recorded>,
         result: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Some(Recorded { id, change, appended }) = recorded else { return result };
+        let Some(recorded) = recorded else { return result };
         match &result {
             Ok(_) => {
+                let Recorded { id, change, appended, .. } = recorded;
                 context.begin(change);
                 let is_noted = self.journal.confirm(id, appended);
                 self.index().confirmed(id, is_noted);
@@ -177,14 +185,15 @@ impl Recorder {
             }
             // Whether it was made is seen by the file, or by the record, if that is in the transaction.
             Err(error) if error.may_have_changed() => self.journal.give_up(context),
-            Err(_) => self.withdraw(context, id, appended),
+            Err(_) => self.withdraw(context, recorded),
         }
         result
     }
 
     /// The change was not made, and nothing else is recorded for it.
-    pub(super) fn withdraw(&self, context: &Context, id: HistoryId, appended: Appended) {
-        self.index().withdrawn(id);
+    pub(super) fn withdraw(&self, context: &Context, recorded: Recorded) {
+        let Recorded { id, said, appended, .. } = recorded;
+        self.index().withdrawn(id, said);
         // If it stays, it is seen by the file that the change was not made.
         let _ = self.journal.withdraw_last(context, id, appended);
     }
@@ -303,8 +312,8 @@ impl Recorder {
             self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
         match self.store.mutate(context, Mutation::DeleteUnused { path, since }) {
             Ok(false) => {
-                if let Some(Recorded { id, appended, .. }) = recorded {
-                    self.withdraw(context, id, appended);
+                if let Some(recorded) = recorded {
+                    self.withdraw(context, recorded);
                 }
                 Ok(false)
             }
@@ -338,10 +347,20 @@ impl Recorder {
             let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
             return self.finish(context, recorded, renamed);
         }
+        let folding = Folding::new(self.store.info().folds_case);
+        // Nothing is recorded that is refused anyway.
+        if !files.is_empty() {
+            let is_other = from == to || !folding.are_same(from, to);
+            if is_other && self.store.open_in(context, to, 0).is_ok() {
+                return Err(StoreError::AlreadyExists);
+            }
+            if folding.key(from).is_above(&folding.key(to)) {
+                return Err(StoreError::IntoItself);
+            }
+        }
         let mut draft = self.draft(context)?;
         let is_file = files.first() == Some(from);
         let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };
-        let folding = Folding::new(self.store.info().folds_case);
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
                 // The store refuses it, and says why.
@@ -401,6 +420,8 @@ impl Recorder {
 pub(super) struct Recorded {
     pub(super) id: HistoryId,
     change: HistoryId,
+    /// The earlier records of which it says that their changes were made.
+    pub(super) said: Vec<HistoryId>,
     pub(super) appended: Appended,
 }
 

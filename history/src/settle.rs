@@ -79,20 +79,34 @@ pub(super) fn not_made(
             }
         }
     }
-    let mut not_made = HashSet::new();
-    for (path, steps) in &steps {
-        for (number, step) in steps.iter().enumerate() {
-            // A rename is decided at its new path.
-            let is_departure = records[step.record].header.rows[step.row]
-                .old_path
-                .as_ref()
-                .is_some_and(|old| folding.key(old).as_ref() == path);
-            if doubtful(records[step.record])
-                && !is_departure
-                && !was_made(steps, number, &|step| !doubtful(records[step.record]), path, live)
-            {
-                not_made.insert((step.record, step.row));
+    // A rename is decided at its new path, and first: it says what else was at the old one.
+    let (mut made, mut not_made) = (HashSet::new(), HashSet::new());
+    for of_renames in [true, false] {
+        let mut decided = Vec::new();
+        for (path, steps) in &steps {
+            for (number, step) in steps.iter().enumerate() {
+                let kept = &records[step.record].header.rows[step.row];
+                let is_departure =
+                    kept.old_path.as_ref().is_some_and(|old| folding.key(old).as_ref() == path);
+                if !doubtful(records[step.record])
+                    || is_departure
+                    || kept.old_path.is_some() != of_renames
+                {
+                    continue;
+                }
+                let is_certain = |step: &Step| {
+                    !doubtful(records[step.record]) || made.contains(&(step.record, step.row))
+                };
+                let was_made = was_made(steps, number, &is_certain, path, live);
+                decided.push(((step.record, step.row), was_made));
             }
+        }
+        for (row, was_made) in decided {
+            if was_made {
+                made.insert(row)
+            } else {
+                not_made.insert(row)
+            };
         }
     }
     not_made
@@ -112,6 +126,11 @@ fn was_made(
     }
     let next = later.iter().position(is_certain);
     let until_next = &later[..next.map_or(later.len(), |next| next + 1)];
+    // Somebody found what was there before, and set out to do the same.
+    let mut until_back = until_next.iter().take_while(|other| other.to != step.from);
+    if until_back.any(|other| (other.from, other.to) == (step.from, step.to)) {
+        return false;
+    }
     // Somebody found what it left, or nothing where it left what nobody has read.
     if step.to == PathState::Unknown
         && let Some(other) = until_next.iter().find(|other| other.from != PathState::Unknown)
