@@ -191,7 +191,7 @@ mod tests {
 
         fn with_sessions(sessions: SessionLimits) -> Self {
             let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
-            let served = served::Served { memory, places: Vec::new() };
+            let served = served::Served { memory, mount_points: Vec::new() };
             let server = Server::new(served, "").unwrap();
             let limits = Limits {
                 connections: http_server::Limits::new(MOST, is_stream),

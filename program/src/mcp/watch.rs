@@ -1,6 +1,6 @@
 //! Tells clients of changes, whoever makes them.
 //!
-//! [`Watch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
+//! [`ResourceWatch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
 //! what one client wants to be told of that.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ enum Told {
 }
 
 /// Follows a memory.
-pub(super) struct Watch {
+pub(super) struct ResourceWatch {
     memory: Memory,
     running: Mutex<Running>,
 }
@@ -58,7 +58,7 @@ struct Running {
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Watch {
+impl ResourceWatch {
     pub(super) fn new(memory: Memory) -> Self {
         Self { memory, running: Mutex::default() }
     }
@@ -114,12 +114,12 @@ struct Looking {
     told: broadcast::Sender<Told>,
     /// Whether everything is seen from now on.
     has_begun: watch::Sender<bool>,
-    state: Mutex<State>,
+    state: Mutex<ResourceWatchState>,
     woken: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ResourceWatchState {
     is_over: bool,
     /// Whether somebody may have missed a change because the first look is not done yet.
     has_missed: bool,
@@ -133,7 +133,7 @@ impl Looking {
         Self { told, has_begun, state: Mutex::default(), woken: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ResourceWatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -204,7 +204,7 @@ fn watch_of(memory: &Memory) -> Result<memdir::Watch, memdir::Error> {
 
 /// Hears what is told, until it is dropped.
 pub(super) struct Listener {
-    of: Arc<Watch>,
+    of: Arc<ResourceWatch>,
     /// What is told before all else.
     first: Option<Told>,
     told: broadcast::Receiver<Told>,
@@ -360,11 +360,11 @@ mod tests {
     }
 
     /// A memory over such a store, what allows the listing, and what follows the memory.
-    fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
+    fn closed() -> (Memory, impl Fn(), Arc<ResourceWatch>) {
         let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
         let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
         let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
-        let watch = Arc::new(Watch::new(memory.clone()));
+        let watch = Arc::new(ResourceWatch::new(memory.clone()));
         let open = move || {
             *is_open.0.lock().unwrap() = true;
             is_open.1.notify_all();

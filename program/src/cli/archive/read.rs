@@ -105,7 +105,7 @@ impl Archive {
 }
 
 /// What is in the archive at a name.
-struct Found {
+struct ArchiveEntry {
     at: u64,
     size: u64,
     sha256: String,
@@ -113,7 +113,7 @@ struct Found {
 }
 
 /// Reads everything once.
-fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
+fn scan(mut file: &File) -> Result<BTreeMap<String, ArchiveEntry>, Error> {
     file.seek(SeekFrom::Start(0))?;
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, file));
     let mut found = BTreeMap::new();
@@ -147,7 +147,7 @@ fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
         }
         let sha256 = manifest::text(hash.finalize().as_slice());
         let is_directory = kind.is_dir();
-        if found.insert(name.clone(), Found { at, size, sha256, is_directory }).is_some() {
+        if found.insert(name.clone(), ArchiveEntry { at, size, sha256, is_directory }).is_some() {
             return Err(Error::Damaged(format!("{name} is there twice")));
         }
     }
