@@ -15,7 +15,7 @@ use super::renames::Rename;
 use super::ring::Ring;
 
 /// Changes a record; it gets the key ring and the renames in the record.
-type Change<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
+type RecordChange<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
 
 /// The record as it was last read.
 pub(super) struct Known {
@@ -96,7 +96,7 @@ impl Encrypted {
     pub(super) fn change(
         &self,
         context: &Context,
-        change: &mut Change<'_>,
+        change: &mut RecordChange<'_>,
     ) -> Result<(), StoreError> {
         let mut done = Ok(());
         let mut changed = |bytes: &[u8]| {

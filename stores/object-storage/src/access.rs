@@ -17,7 +17,7 @@ use memdir_store::{Entry, Scope, StoreError, micros};
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload};
 
-use super::client::{AT_A_TIME, Client, Found, Item, Put, below};
+use super::client::{AT_A_TIME, Client, FoundObject, Item, Put, below};
 use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
@@ -54,7 +54,7 @@ impl Client {
     async fn noted(
         &self,
         path: &MemoryPath,
-    ) -> Result<Option<(Found, Option<SystemTime>)>, ObjectError> {
+    ) -> Result<Option<(FoundObject, Option<SystemTime>)>, ObjectError> {
         let key = self.key(path).map_err(|_| StoreError::NotFound)?;
         let Some(file) = (if path.is_root() { None } else { self.file(&key).await? }) else {
             return Ok(None);

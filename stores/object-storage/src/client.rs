@@ -18,7 +18,7 @@ use object_store::{
     GetOptions, GetResult, ObjectMeta, ObjectStore, PutMode, PutOptions, PutPayload, UpdateVersion,
 };
 
-use super::command::Change;
+use super::command::ChangeCommand;
 use super::error::{ObjectError, RetryBackoff, is_no_condition};
 use super::stamp::{Id, Stamp};
 
@@ -47,14 +47,14 @@ pub(super) struct Client {
 
 /// What an object's head says.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct FoundObject {
     pub(super) version: UpdateVersion,
     pub(super) stamp: Stamp,
     pub(super) size: u64,
     stored: SystemTime,
 }
 
-impl Found {
+impl FoundObject {
     /// Microseconds since 1970.
     pub(super) fn modified(&self) -> i64 {
         self.stamp.modified.unwrap_or_else(|| memdir_store::micros::of(self.stored))
@@ -141,12 +141,12 @@ impl Client {
     }
 
     /// The head of an object, also of one in the place of a file that was moved away.
-    pub(super) async fn head(&self, key: &Key) -> Result<Option<Found>, ObjectError> {
+    pub(super) async fn head(&self, key: &Key) -> Result<Option<FoundObject>, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
             let options = GetOptions { head: true, ..GetOptions::default() };
             match self.store.get_opts(key, options).await {
-                Ok(got) => return Ok(Some(Found::of(&got.meta, &got.attributes))),
+                Ok(got) => return Ok(Some(FoundObject::of(&got.meta, &got.attributes))),
                 Err(error) => match missing(error) {
                     None => return Ok(None),
                     Some(error) => backoff.after(error).await?,
@@ -156,7 +156,7 @@ impl Client {
     }
 
     /// The head of a file.
-    pub(super) async fn file(&self, key: &Key) -> Result<Option<Found>, ObjectError> {
+    pub(super) async fn file(&self, key: &Key) -> Result<Option<FoundObject>, ObjectError> {
         Ok(self.head(key).await?.filter(|found| !found.stamp.moved))
     }
 
@@ -165,7 +165,7 @@ impl Client {
         &self,
         key: &Key,
         how: How,
-    ) -> Result<Option<(Found, Body)>, ObjectError> {
+    ) -> Result<Option<(FoundObject, Body)>, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
             let got = match self.store.get_opts(key, GetOptions::default()).await {
@@ -178,7 +178,7 @@ impl Client {
                     }
                 },
             };
-            let found = Found::of(&got.meta, &got.attributes);
+            let found = FoundObject::of(&got.meta, &got.attributes);
             if found.stamp.moved {
                 return Ok(None);
             }
@@ -190,7 +190,10 @@ impl Client {
     }
 
     /// A file and its whole content.
-    pub(super) async fn read(&self, key: &Key) -> Result<Option<(Found, Vec<u8>)>, ObjectError> {
+    pub(super) async fn read(
+        &self,
+        key: &Key,
+    ) -> Result<Option<(FoundObject, Vec<u8>)>, ObjectError> {
         Ok(match self.get(key, How::Whole(None)).await? {
             Some((found, Body::Whole(content))) => Some((found, content)),
             _ => None,
@@ -208,7 +211,7 @@ impl Client {
         use object_store::Error as E;
 
         let options = PutOptions { mode, attributes: stamp.attributes(), ..PutOptions::default() };
-        let change = Change::begin()?;
+        let change = ChangeCommand::begin()?;
         match self.store.put_opts(key, content, options).await {
             Ok(put) => Ok(Put::Done(put.into())),
             Err(
@@ -231,7 +234,7 @@ impl Client {
     pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
         // Of several, some may be deleted whatever the answer is.
-        let _ = Change::begin()?;
+        let _ = ChangeCommand::begin()?;
         let mut deleted = self.store.delete_stream(keys);
         while let Some(answer) = deleted.next().await {
             if let Err(error) = answer

@@ -26,9 +26,9 @@ struct Command {
 
 /// A request that may change something.
 #[must_use]
-pub(super) struct Change(());
+pub(super) struct ChangeCommand(());
 
-impl Change {
+impl ChangeCommand {
     /// To be called before it is sent.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use memdir_store::settings::OnExisting;
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
-use super::client::{Client, Found, GONE_BYTES, Item, Put};
+use super::client::{Client, FoundObject, GONE_BYTES, Item, Put};
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff, pause};
 use super::stamp::{Id, Stamp};
 
@@ -240,7 +240,12 @@ impl Client {
     }
 
     /// Also its note, in one request where the service allows that.
-    async fn delete_file(&self, key: &Key, note: Key, found: Found) -> Result<(), ObjectError> {
+    async fn delete_file(
+        &self,
+        key: &Key,
+        note: Key,
+        found: FoundObject,
+    ) -> Result<(), ObjectError> {
         let mut backoff = RetryBackoff::new();
         while let Err(error) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
             backoff.after(error).await?;
@@ -298,7 +303,7 @@ struct Abandoned(Option<(String, Instant)>);
 
 impl Abandoned {
     /// Whether nobody is going to remove it any more.
-    fn is(&mut self, found: &Found) -> bool {
+    fn is(&mut self, found: &FoundObject) -> bool {
         let tag = found.tag();
         match &self.0 {
             Some((seen, since)) if *seen == tag => since.elapsed() > ABANDONED,

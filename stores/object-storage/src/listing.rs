@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
 
-use super::client::{Body, Client, Found, How, Item};
+use super::client::{Body, Client, FoundObject, How, Item};
 use super::error::ObjectError;
 
 impl Client {
@@ -15,7 +15,7 @@ impl Client {
         &self,
         path: &MemoryPath,
         how: How,
-    ) -> Result<Option<(Found, Body)>, ObjectError> {
+    ) -> Result<Option<(FoundObject, Body)>, ObjectError> {
         match self.key(path) {
             Ok(key) if !path.is_root() => self.get(&key, how).await,
             _ => Ok(None),

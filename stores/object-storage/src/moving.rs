@@ -29,7 +29,7 @@ use memdir_store::settings::OnExisting;
 use object_store::path::Path as Key;
 use object_store::{PutMode, PutPayload, UpdateVersion};
 
-use super::client::{AT_A_TIME, Client, Found, Item, MARKER, MAX_KEY_BYTES, Put, below};
+use super::client::{AT_A_TIME, Client, FoundObject, Item, MARKER, MAX_KEY_BYTES, Put, below};
 use super::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
@@ -238,7 +238,7 @@ impl Client {
     }
 
     /// The intention in a directory's marker, and the marker's version.
-    async fn intent(&self, marker: &Key) -> Result<Option<(Intent, Found)>, ObjectError> {
+    async fn intent(&self, marker: &Key) -> Result<Option<(Intent, FoundObject)>, ObjectError> {
         match self.read(marker).await? {
             Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
                 Some(intent) => Ok(Some((intent, found))),

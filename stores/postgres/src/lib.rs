@@ -23,8 +23,8 @@ use tokio_postgres::Row;
 use self::address::Address;
 use self::error::PostgresError;
 use self::server::Server;
-use self::session::{Begun, Change, Outcome, Parameter, Seen, Session, Wanted};
-use self::statements::{Found, Statement, Way};
+use self::session::{Begun, ChangeTransaction, Outcome, Parameter, Seen, Session, Wanted};
+use self::statements::{FoundRow, Statement, Way};
 use self::tree::{Opened, add, check_length, file, missing, owned, replace};
 
 mod address;
@@ -173,7 +173,7 @@ impl PostgresDatabase {
         operation: &'static str,
         path: &MemoryPath,
         content: bool,
-    ) -> Result<Found, StoreError> {
+    ) -> Result<FoundRow, StoreError> {
         let names = statements::names(path);
         let levels = names.len();
         let parameters: Vec<Parameter> =
@@ -217,7 +217,7 @@ impl PostgresDatabase {
         context: &Context,
         operation: &'static str,
         wanted: Wanted,
-        mut decide: impl FnMut(Seen) -> Result<Option<Change>, StoreError>,
+        mut decide: impl FnMut(Seen) -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Arc::new(wanted);
         let lock_timeout = self.lock_timeout;
@@ -317,7 +317,7 @@ impl Store for PostgresDatabase {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 self.change(context, "deleting", wanted, |Seen { way, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
-                    Ok(Some(Change {
+                    Ok(Some(ChangeTransaction {
                         statement: &statements::REMOVE,
                         parameters: vec![Box::new(found.id)],
                         changes_a_row: true,
@@ -332,7 +332,7 @@ impl Store for PostgresDatabase {
                         !found.is_directory && is_unused(found.modified, found.accessed, since)
                     });
                     deleted = unused.is_some();
-                    Ok(unused.map(|found| Change {
+                    Ok(unused.map(|found| ChangeTransaction {
                         statement: &statements::REMOVE,
                         parameters: vec![Box::new(found.id)],
                         changes_a_row: true,
@@ -369,7 +369,7 @@ impl Store for PostgresDatabase {
                         return Err(StoreError::AlreadyExists);
                     };
                     let (name, new) = ((*name).to_owned(), owned(new));
-                    Ok(Some(Change {
+                    Ok(Some(ChangeTransaction {
                         statement: &statements::MOVE,
                         parameters: vec![
                             Box::new(found.id),
@@ -385,7 +385,7 @@ impl Store for PostgresDatabase {
                 let wanted =
                     Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
                 self.change(context, "clearing the memory", wanted, |_| {
-                    Ok(Some(Change {
+                    Ok(Some(ChangeTransaction {
                         statement: &statements::CLEAR,
                         parameters: Vec::new(),
                         changes_a_row: false,
@@ -408,7 +408,7 @@ impl Store for PostgresDatabase {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 self.change(context, "setting a file's time", wanted, |Seen { way, .. }| {
                     let file = file(way)?;
-                    Ok(Some(Change {
+                    Ok(Some(ChangeTransaction {
                         statement: &statements::DATE,
                         parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
                         changes_a_row: true,

@@ -5,7 +5,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, StoreError};
 
 use super::error::PostgresError;
-use super::session::{Change, Parameter, Wanted};
+use super::session::{ChangeTransaction, Parameter, Wanted};
 use super::{PostgresDatabase, statements};
 
 const READING: &str = "reading the history";
@@ -16,7 +16,7 @@ impl PostgresDatabase {
     fn change_notes(
         &self,
         operation: &'static str,
-        change: impl Fn() -> Change,
+        change: impl Fn() -> ChangeTransaction,
     ) -> Result<(), StoreError> {
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
         self.change(&Context::new(), operation, wanted, |_| Ok(Some(change())))
@@ -32,7 +32,7 @@ impl Notes for PostgresDatabase {
         self.change_notes("writing the history", || {
             let parameters: Vec<Parameter> =
                 vec![Box::new(note.id.clone()), Box::new(note.bytes.clone())];
-            Change { statement: &statements::NOTE, parameters, changes_a_row: true }
+            ChangeTransaction { statement: &statements::NOTE, parameters, changes_a_row: true }
         })
     }
 
@@ -66,14 +66,22 @@ impl Notes for PostgresDatabase {
     fn replace(&self, id: i64, bytes: &[u8]) -> Result<(), StoreError> {
         self.change_notes(REWRITING, || {
             let parameters: Vec<Parameter> = vec![Box::new(id), Box::new(bytes.to_vec())];
-            Change { statement: &statements::REPLACE_NOTE, parameters, changes_a_row: false }
+            ChangeTransaction {
+                statement: &statements::REPLACE_NOTE,
+                parameters,
+                changes_a_row: false,
+            }
         })
     }
 
     fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
         self.change_notes(REWRITING, || {
             let parameters: Vec<Parameter> = vec![Box::new(numbers.to_vec())];
-            Change { statement: &statements::REMOVE_NOTES, parameters, changes_a_row: false }
+            ChangeTransaction {
+                statement: &statements::REMOVE_NOTES,
+                parameters,
+                changes_a_row: false,
+            }
         })
     }
 }

@@ -82,7 +82,7 @@ pub(super) struct Extent {
 }
 
 /// A statement that changes something, with what comes after the namespace.
-pub(super) struct Change {
+pub(super) struct ChangeTransaction {
     pub(super) statement: &'static Statement,
     pub(super) parameters: Vec<Parameter>,
     /// Whether it changes at least one row.
@@ -306,7 +306,7 @@ impl Session {
     pub(super) async fn commit(
         &self,
         transaction: Transaction,
-        change: &Change,
+        change: &ChangeTransaction,
         note: Option<&Note>,
     ) -> Result<Outcome, PostgresError> {
         let Transaction { lease, change: number, before } = transaction;

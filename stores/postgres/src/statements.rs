@@ -257,13 +257,13 @@ pub(super) fn names(path: &MemoryPath) -> Vec<String> {
 
 /// What [`LOOK`] found: nodes from the root on, as many as there are.
 pub(super) struct Way {
-    found: Vec<Found>,
+    found: Vec<FoundRow>,
     /// How many levels the path has.
     levels: usize,
 }
 
 /// A node on the way.
-pub(super) struct Found {
+pub(super) struct FoundRow {
     pub(super) id: i64,
     pub(super) is_directory: bool,
     pub(super) modified: Option<SystemTime>,
@@ -277,7 +277,7 @@ pub(super) struct Found {
 impl Way {
     pub(super) fn of(rows: &[Row], levels: usize) -> Result<Self, Error> {
         let found = rows.iter().map(|row| {
-            Ok(Found {
+            Ok(FoundRow {
                 id: row.try_get(0)?,
                 is_directory: row.try_get(1)?,
                 modified: row.try_get(2)?,
@@ -290,7 +290,7 @@ impl Way {
     }
 
     /// What is at the end of the path.
-    pub(super) fn end(self) -> Option<Found> {
+    pub(super) fn end(self) -> Option<FoundRow> {
         self.found.into_iter().nth(self.levels)
     }
 
@@ -299,7 +299,7 @@ impl Way {
     }
 
     /// The last node that is there, and how many of the path's names lead to it.
-    pub(super) fn last(&self) -> Option<(&Found, usize)> {
+    pub(super) fn last(&self) -> Option<(&FoundRow, usize)> {
         Some((self.found.last()?, self.found.len() - 1))
     }
 }

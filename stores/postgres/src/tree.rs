@@ -6,8 +6,8 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, StoreError};
 use tokio_postgres::Row;
 
-use super::session::Change;
-use super::statements::{self, Found, Way};
+use super::session::ChangeTransaction;
+use super::statements::{self, FoundRow, Way};
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
 const MAX_CONTENT_BYTES: usize = 1_000_000_000;
@@ -70,7 +70,7 @@ pub(super) fn missing<'p>(
 }
 
 /// The file at the end of the way.
-pub(super) fn file(way: Way) -> Result<Found, StoreError> {
+pub(super) fn file(way: Way) -> Result<FoundRow, StoreError> {
     match way.end() {
         None => Err(StoreError::NotFound),
         Some(found) if found.is_directory => Err(StoreError::IsADirectory),
@@ -83,18 +83,18 @@ pub(super) fn add(
     way: &Way,
     path: &MemoryPath,
     content: Option<Vec<u8>>,
-) -> Result<Change, StoreError> {
+) -> Result<ChangeTransaction, StoreError> {
     let (parent, names) = missing(way, path)?;
-    Ok(Change {
+    Ok(ChangeTransaction {
         statement: &statements::ADD,
         parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
         changes_a_row: true,
     })
 }
 
-pub(super) fn replace(file: i64, content: Vec<u8>) -> Result<Change, StoreError> {
+pub(super) fn replace(file: i64, content: Vec<u8>) -> Result<ChangeTransaction, StoreError> {
     check_length(&content)?;
-    Ok(Change {
+    Ok(ChangeTransaction {
         statement: &statements::REPLACE,
         parameters: vec![Box::new(file), Box::new(content)],
         changes_a_row: true,

@@ -22,7 +22,7 @@ use memdir_store::{
 use rusqlite::ErrorCode;
 
 use self::connection::Lease;
-use self::tree::{Found, Tree};
+use self::tree::{FoundRow, Tree};
 
 mod connection;
 mod content;
@@ -313,14 +313,14 @@ impl Store for SqliteDatabase {
                         content::write(&tree, id, &[], content)
                     }
                     // A content that is too large to be compared is written again as a whole.
-                    (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite)
+                    (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite)
                         if self.is_too_large(size) =>
                     {
                         self.check_total(&tree, Some(size), content.len())?;
                         content::remove(&tree, id)?;
                         content::write(&tree, id, &[], content)
                     }
-                    (Some(Found { id, size: Some(size), .. }), OnExisting::Overwrite) => {
+                    (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite) => {
                         self.check_total(&tree, Some(size), content.len())?;
                         let old = content::read(&tree, id, size)?;
                         content::write(&tree, id, &old, content)
@@ -355,7 +355,7 @@ impl Store for SqliteDatabase {
             }
             Mutation::DeleteUnused { path, since } => {
                 return self.change(context, "deleting", |tree| match tree.find(path)? {
-                    Some(Found { id, size: Some(_), modified, accessed })
+                    Some(FoundRow { id, size: Some(_), modified, accessed })
                         if is_unused(modified, accessed, since) =>
                     {
                         tree.remove(id).map(|()| true)
@@ -387,7 +387,7 @@ impl Store for SqliteDatabase {
                         let parent = tree.make_parents(path)?;
                         tree.add(parent, path, None).map(drop)
                     }
-                    Some(Found { size: None, .. }) => Ok(()),
+                    Some(FoundRow { size: None, .. }) => Ok(()),
                     Some(_) => Err(StoreError::AlreadyExists.into()),
                 })
             }
@@ -439,7 +439,7 @@ impl Store for SqliteDatabase {
     fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         self.look(context, "listing a directory", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
-            Some(Found { size: Some(_), .. }) => Err(StoreError::NotADirectory.into()),
+            Some(FoundRow { size: Some(_), .. }) => Err(StoreError::NotADirectory.into()),
             Some(directory) => tree.entries(directory.id, path),
         })
     }
@@ -458,17 +458,17 @@ impl Store for SqliteDatabase {
             let tree = Tree(&lease);
             match tree.find(path)? {
                 None => Err(StoreError::NotFound.into()),
-                Some(Found { id, size: None, .. }) => {
+                Some(FoundRow { id, size: None, .. }) => {
                     let mut entries = Vec::new();
                     if depth > 0 {
                         tree.below(id, path, Scope { hidden: false, depth }, &mut entries)?;
                     }
                     Ok(Node::Directory(entries))
                 }
-                Some(Found { id, size: Some(size), .. }) if size <= content::CHUNK as u64 => {
+                Some(FoundRow { id, size: Some(size), .. }) if size <= content::CHUNK as u64 => {
                     Ok(Node::file(content::read(&tree, id, size)?))
                 }
-                Some(Found { id, size: Some(size), .. }) => {
+                Some(FoundRow { id, size: Some(size), .. }) => {
                     Ok(Node::File(size, Box::new(content::Stream::new(lease, id, size))))
                 }
             }
@@ -489,7 +489,7 @@ impl Store for SqliteDatabase {
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.look(&Context::new(), "reading a file's time", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
-            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(FoundRow { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(file) => Ok(file.modified),
         })
     }
@@ -497,7 +497,7 @@ impl Store for SqliteDatabase {
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         self.look(&Context::new(), "reading a file's time", |tree| match tree.find(path)? {
             None => Err(StoreError::NotFound.into()),
-            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(FoundRow { size: None, .. }) => Err(StoreError::IsADirectory.into()),
             Some(file) => Ok(file.accessed),
         })
     }

@@ -16,7 +16,7 @@ pub(super) struct Tree<'c>(pub(super) &'c Connection);
 
 /// A node: a directory, if it has no size.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct FoundRow {
     pub(super) id: i64,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<SystemTime>,
@@ -37,8 +37,8 @@ impl Deref for Tree<'_> {
 
 impl Tree<'_> {
     /// The node at `path`. A file has no entries, so nothing is found below it.
-    pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<Found>, SqliteError> {
-        let mut found = Found { id: schema::ROOT, size: None, modified: None, accessed: None };
+    pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<FoundRow>, SqliteError> {
+        let mut found = FoundRow { id: schema::ROOT, size: None, modified: None, accessed: None };
         for name in path.names() {
             match self.child(found.id, name)? {
                 None => return Ok(None),
@@ -52,8 +52,8 @@ impl Tree<'_> {
     pub(super) fn file(&self, path: &MemoryPath) -> Result<(i64, u64), SqliteError> {
         match self.find(path)? {
             None => Err(StoreError::NotFound.into()),
-            Some(Found { size: None, .. }) => Err(StoreError::IsADirectory.into()),
-            Some(Found { id, size: Some(size), .. }) => Ok((id, size)),
+            Some(FoundRow { size: None, .. }) => Err(StoreError::IsADirectory.into()),
+            Some(FoundRow { id, size: Some(size), .. }) => Ok((id, size)),
         }
     }
 
@@ -66,13 +66,13 @@ impl Tree<'_> {
         Ok(Total { bytes: number(bytes), files: number(files) })
     }
 
-    fn child(&self, parent: i64, name: &str) -> Result<Option<Found>, SqliteError> {
+    fn child(&self, parent: i64, name: &str) -> Result<Option<FoundRow>, SqliteError> {
         let mut child = self.prepare_cached(CHILD)?;
         let found = child.query_row((parent, name), found);
         Ok(found.optional()?)
     }
 
-    pub(super) fn children(&self, parent: i64) -> Result<Vec<(Found, String)>, SqliteError> {
+    pub(super) fn children(&self, parent: i64) -> Result<Vec<(FoundRow, String)>, SqliteError> {
         let mut children = self.prepare_cached(CHILDREN)?;
         let found = children.query_map([parent], |row| Ok((found(row)?, row.get(4)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
@@ -115,8 +115,8 @@ impl Tree<'_> {
             // It is part of a path that is valid as a whole, so this cannot fail.
             at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
             parent = match self.child(parent, name)? {
-                Some(Found { id, size: None, .. }) => id,
-                Some(Found { size: Some(_), .. }) => {
+                Some(FoundRow { id, size: None, .. }) => id,
+                Some(FoundRow { size: Some(_), .. }) => {
                     return Err(StoreError::NotADirectory.into());
                 }
                 None => self.add(parent, &at, None)?,
@@ -186,10 +186,10 @@ impl Tree<'_> {
 }
 
 /// A row of one of the queries above. A negative size is an error.
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
+fn found(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     let size: Option<i64> = row.get(1)?;
     let (modified, accessed): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
-    Ok(Found {
+    Ok(FoundRow {
         id: row.get(0)?,
         size: size.map(|size| u64::try_from(size).unwrap_or(0)),
         modified: modified.and_then(micros::time),
@@ -198,7 +198,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
 }
 
 /// `None` for a name that no path can contain: another program put it there.
-fn entry(directory: &MemoryPath, found: Found, name: &str) -> Option<Entry> {
+fn entry(directory: &MemoryPath, found: FoundRow, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {
         Some(size) => {

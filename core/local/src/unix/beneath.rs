@@ -80,7 +80,7 @@ pub(super) fn open_child(
 }
 
 /// What a look at a path found.
-pub(super) enum Found {
+pub(super) enum EntryAt {
     File(OwnedFd, Stat),
     Directory(OwnedFd),
 }
@@ -89,7 +89,7 @@ pub(super) enum Found {
 ///
 /// Anything else is never opened, as opening a FIFO or a device can have effects: what is there is
 /// looked at first. Should it be swapped in between, the flags keep the opening from blocking.
-pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<Found, StoreError> {
+pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<EntryAt, StoreError> {
     let failed = |errno| condition("opening a file", errno);
     if !relative.is_empty() {
         let stat = statat(root, relative, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
@@ -105,8 +105,8 @@ pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<Found, StoreE
     let opened = open(root, relative, flags).map_err(failed)?;
     let stat = fstat(&opened).map_err(failed)?;
     match kind(&stat) {
-        FileType::RegularFile => Ok(Found::File(opened, stat)),
-        FileType::Directory => Ok(Found::Directory(opened)),
+        FileType::RegularFile => Ok(EntryAt::File(opened, stat)),
+        FileType::Directory => Ok(EntryAt::Directory(opened)),
         _ => Err(StoreError::SpecialFile),
     }
 }

@@ -51,7 +51,7 @@ mod temporary;
 mod times;
 mod writing;
 
-use beneath::{Found, PASSAGE, condition, kind, look};
+use beneath::{EntryAt, PASSAGE, condition, kind, look};
 use directory::{Parent, open_root};
 use listing::collect;
 
@@ -98,12 +98,12 @@ impl LocalDirectory {
         let failed = |error| StoreError::failed("setting a file's time", error);
         let file =
             self.locked(context, |root| match look(root, path.relative()).map_err(absent)? {
-                Found::File(file, _) => {
+                EntryAt::File(file, _) => {
                     let file = File::from(file);
                     times::set_modified(&file, time).map_err(|error| failed(error).unchanged())?;
                     Ok(file)
                 }
-                Found::Directory(_) => Err(StoreError::IsADirectory),
+                EntryAt::Directory(_) => Err(StoreError::IsADirectory),
             })?;
         if self.durability == Durability::Full {
             file.sync_all().map_err(failed)?;
@@ -119,9 +119,9 @@ impl LocalDirectory {
         }
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, _) => times::record_access(file, time)
+            EntryAt::File(file, _) => times::record_access(file, time)
                 .map_err(|errno| condition("noting that a file was accessed", errno)),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
@@ -193,16 +193,16 @@ impl Store for LocalDirectory {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, stat) => read_whole(&File::from(file), size(&stat), None),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::File(file, stat) => read_whole(&File::from(file), size(&stat), None),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(..) => Err(StoreError::NotADirectory),
-            Found::Directory(directory) => {
+            EntryAt::File(..) => Err(StoreError::NotADirectory),
+            EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
                 collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
                 for entry in entries.iter_mut().filter(|entry| entry.is_file()) {
@@ -218,12 +218,12 @@ impl Store for LocalDirectory {
         #[cfg(target_os = "linux")]
         self.nowait.get_or_init(|| nowait::file_system(&root));
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, stat) => {
+            EntryAt::File(file, stat) => {
                 let size = size(&stat);
                 // The size is known, so no further read is needed to find the end.
                 Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }
-            Found::Directory(directory) => {
+            EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
                 if depth > 0 {
                     collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
@@ -242,7 +242,7 @@ impl Store for LocalDirectory {
 
     fn files(&self, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
         let root = self.enter()?;
-        if let Found::Directory(directory) = look(root.as_fd(), "").map_err(absent)? {
+        if let EntryAt::Directory(directory) = look(root.as_fd(), "").map_err(absent)? {
             let mut entries = Vec::new();
             collect(&directory, &MemoryPath::root(), Scope::EVERYTHING, &mut entries)?;
             entries.into_iter().filter(Entry::is_file).for_each(visit);
@@ -267,16 +267,16 @@ impl Store for LocalDirectory {
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(_, stat) => Ok(times::modified(&stat)),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::File(_, stat) => Ok(times::modified(&stat)),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(root.as_fd(), path.relative()).map_err(absent)? {
-            Found::File(file, _) => Ok(times::accessed(file)),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::File(file, _) => Ok(times::accessed(file)),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 

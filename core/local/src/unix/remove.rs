@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::{Uid, geteuid};
 
-use super::beneath::{Found, condition, kind, look, open_child};
+use super::beneath::{EntryAt, condition, kind, look, open_child};
 use super::descend::{FLAGS, Visitor, id, walk};
 use super::directory;
 use super::listing::entries;
@@ -274,7 +274,7 @@ pub(super) fn unused(
     since: SystemTime,
 ) -> Result<bool, StoreError> {
     let (parent, name) = parent_of(root, path)?;
-    let Found::File(open, stat) = look(parent.as_fd(), name)? else {
+    let EntryAt::File(open, stat) = look(parent.as_fd(), name)? else {
         return Err(StoreError::IsADirectory);
     };
     if !is_unused(times::modified(&stat), times::accessed(&open), since)

@@ -33,7 +33,7 @@ pub(super) struct Staged<'d> {
 
 /// A content that is to be staged.
 #[derive(Clone, Copy)]
-pub(super) struct Content<'c> {
+pub(super) struct StagedContent<'c> {
     /// One after the other.
     pub(super) pieces: &'c [&'c [u8]],
     /// The file that is to be replaced, whose mode and owner stay; `None` for a new one.
@@ -41,7 +41,7 @@ pub(super) struct Content<'c> {
     pub(super) durability: Durability,
 }
 
-impl Content<'_> {
+impl StagedContent<'_> {
     /// Writes the content below `directory`, out of sight.
     pub(super) fn stage<'d>(
         &self,

@@ -9,10 +9,10 @@ use memdir_store::{Context, Edit, StoreError};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::{FileType, Mode, Stat};
 
-use super::beneath::{Found, kind, look};
+use super::beneath::{EntryAt, kind, look};
 use super::directory::{Parent, flush};
 use super::lock::Root;
-use super::staged::{Content, Misplaced, Staged};
+use super::staged::{Misplaced, Staged, StagedContent};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::read::{absent, read_whole};
 
@@ -152,15 +152,15 @@ impl LocalDirectory {
         Ok(Some(Some(parent)))
     }
 
-    fn content<'c>(&self, pieces: &'c [&'c [u8]], replaces: Option<&'c Stat>) -> Content<'c> {
-        Content { pieces, replaces, durability: self.durability }
+    fn content<'c>(&self, pieces: &'c [&'c [u8]], replaces: Option<&'c Stat>) -> StagedContent<'c> {
+        StagedContent { pieces, replaces, durability: self.durability }
     }
 
     /// Puts a content in place; the caller has the lock.
     fn place(
         &self,
         staged: Staged<'_>,
-        content: &Content<'_>,
+        content: &StagedContent<'_>,
         parent: BorrowedFd<'_>,
         name: &str,
         replace: bool,
@@ -183,12 +183,12 @@ impl LocalDirectory {
 
     fn find_file(&self, root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Text, StoreError> {
         match look(root, path.relative()).map_err(|error| absent(error).unchanged())? {
-            Found::File(file, stat) => {
+            EntryAt::File(file, stat) => {
                 let file = File::from(file);
                 let content = read_whole(&file, size(&stat), self.max_file_bytes)?;
                 Ok(Text { _file: file, stat, content })
             }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 }

@@ -16,7 +16,7 @@ use super::names::encoded;
 use super::parent::{Parent, on_disk, parent_of};
 use super::temporary::{self, CLEARING, utf16};
 use super::times::Accesses;
-use super::tree::{self, Found, look, open_directory, relative};
+use super::tree::{self, EntryAt, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
 use crate::read::absent;
 
@@ -32,8 +32,8 @@ impl LocalDirectory {
         let Some(name) = path.name() else { return Ok(()) };
         self.locked(context, |root, _| {
             match look(root, path, Purpose::Read) {
-                Ok(Found::Directory(_)) => return Ok(()),
-                Ok(Found::File(..)) => return Err(StoreError::AlreadyExists),
+                Ok(EntryAt::Directory(_)) => return Ok(()),
+                Ok(EntryAt::File(..)) => return Err(StoreError::AlreadyExists),
                 Err(StoreError::NotFound | StoreError::NotADirectory) => {}
                 Err(error) => return Err(error),
             }
@@ -78,7 +78,7 @@ impl LocalDirectory {
         since: std::time::SystemTime,
     ) -> Result<bool, StoreError> {
         self.locked(context, |root, backoff| {
-            let Found::File(file, _) = look(root, path, Purpose::Read)? else { return Ok(false) };
+            let EntryAt::File(file, _) = look(root, path, Purpose::Read)? else { return Ok(false) };
             let (modified, accessed) = tree::times(root, &file)?;
             drop(file);
             if !is_unused(modified, accessed, since) {
@@ -163,7 +163,7 @@ fn delete(root: &File, path: &MemoryPath, backoff: &mut Backoff) -> Result<(), S
     let open = || handle::open(&parent, &name, Purpose::Move, Existing::Open);
     match tree::kind(open().map_err(|status| failed(status).unchanged())?) {
         // A file, or what somebody else put there: a link is removed and not followed.
-        Ok(Found::File(file, _)) => {
+        Ok(EntryAt::File(file, _)) => {
             let id = handle::id(&file);
             retried(backoff, || handle::delete(&file), failed)?;
             if let Ok((_, id)) = id {
@@ -172,7 +172,7 @@ fn delete(root: &File, path: &MemoryPath, backoff: &mut Backoff) -> Result<(), S
             Ok(())
         }
         Err(StoreError::Symlink) => open().and_then(|link| handle::delete(&link)).map_err(failed),
-        Ok(Found::Directory(directory)) => {
+        Ok(EntryAt::Directory(directory)) => {
             let below = check_removable(root, path)?;
             set_aside(root, &directory, backoff)?;
             let accesses = Accesses::open(root);
@@ -196,12 +196,12 @@ fn rename(
     let source = opened.map_err(|status| of_source(failed(status)))?;
     let source_id = id(&source)?;
     let is_directory =
-        matches!(tree::kind(source.try_clone().map_err(broken)?), Ok(Found::Directory(_)));
+        matches!(tree::kind(source.try_clone().map_err(broken)?), Ok(EntryAt::Directory(_)));
     let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
     let only_case = from != to && FOLDING.are_same(from, to);
     match look(root, to, Purpose::Read) {
         // Only the case of its name changes, which is a change of its own.
-        Ok(Found::File(there, _) | Found::Directory(there))
+        Ok(EntryAt::File(there, _) | EntryAt::Directory(there))
             if only_case && id(&there)? == source_id => {}
         Ok(_) | Err(StoreError::Symlink) => return Err(StoreError::AlreadyExists),
         Err(StoreError::NotFound | StoreError::NotADirectory) => {}

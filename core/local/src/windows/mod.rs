@@ -48,7 +48,7 @@ mod tree;
 mod writing;
 
 use handle::{Purpose, Status};
-use tree::{Found, collect, look};
+use tree::{EntryAt, collect, look};
 
 impl LocalDirectory {
     /// Makes a directory and its missing parents.
@@ -79,12 +79,12 @@ impl LocalDirectory {
             root => root.map_err(failed)?,
         };
         match tree::kind(root) {
-            Ok(Found::Directory(root)) => Ok(root),
+            Ok(EntryAt::Directory(root)) => Ok(root),
             _ => Err(failed(io::ErrorKind::NotADirectory.into())),
         }
     }
 
-    fn look(&self, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
+    fn look(&self, path: &MemoryPath, purpose: Purpose) -> Result<EntryAt, StoreError> {
         look(&self.enter()?, path, purpose).map_err(absent)
     }
 }
@@ -128,11 +128,11 @@ impl LocalDirectory {
         let failed = |error| StoreError::failed("setting a file's time", error);
         self.locked(context, |root, _| {
             match look(root, path, Purpose::SetTimes).map_err(absent)? {
-                Found::File(file, _) => {
+                EntryAt::File(file, _) => {
                     let set = file.set_times(FileTimes::new().set_modified(time));
                     set.map_err(|error| failed(error).unchanged())
                 }
-                Found::Directory(_) => Err(StoreError::IsADirectory),
+                EntryAt::Directory(_) => Err(StoreError::IsADirectory),
             }
         })
     }
@@ -145,11 +145,11 @@ impl LocalDirectory {
         }
         let root = self.enter()?;
         match look(&root, path, Purpose::Read).map_err(absent)? {
-            Found::File(file, _) => {
+            EntryAt::File(file, _) => {
                 let (_, id) = handle::id(&file).map_err(broken)?;
                 times::record(&root, id, time)
             }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 }
@@ -195,15 +195,15 @@ impl Store for LocalDirectory {
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         match self.look(path, Purpose::Read)? {
-            Found::File(file, size) => read_whole(&file, size, None),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::File(file, size) => read_whole(&file, size, None),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         match self.look(path, Purpose::Read)? {
-            Found::File(..) => Err(StoreError::NotADirectory),
-            Found::Directory(directory) => {
+            EntryAt::File(..) => Err(StoreError::NotADirectory),
+            EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
                 collect(&directory, path, Scope { hidden: true, depth: 1 }, &mut entries)?;
                 for entry in entries.iter_mut().filter(|entry| entry.is_file()) {
@@ -216,8 +216,8 @@ impl Store for LocalDirectory {
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
         match self.look(path, Purpose::Read)? {
-            Found::File(file, size) => Ok(Node::File(size, Box::new(file.take(size)))),
-            Found::Directory(directory) => {
+            EntryAt::File(file, size) => Ok(Node::File(size, Box::new(file.take(size)))),
+            EntryAt::Directory(directory) => {
                 let mut entries = Vec::new();
                 if depth > 0 {
                     collect(&directory, path, Scope { hidden: false, depth }, &mut entries)?;
@@ -240,21 +240,21 @@ impl Store for LocalDirectory {
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         match self.look(path, Purpose::Read)? {
-            Found::File(file, _) => {
+            EntryAt::File(file, _) => {
                 let metadata = file.metadata();
                 let metadata =
                     metadata.map_err(|error| StoreError::failed("looking at a file", error))?;
                 Ok(times::time(metadata.last_write_time()))
             }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
         let root = self.enter()?;
         match look(&root, path, Purpose::Read).map_err(absent)? {
-            Found::File(file, _) => Ok(tree::times(&root, &file)?.1),
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::File(file, _) => Ok(tree::times(&root, &file)?.1),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 

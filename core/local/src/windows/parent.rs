@@ -9,7 +9,7 @@ use super::broken;
 use super::error::condition;
 use super::handle::{self, Existing, Purpose};
 use super::names::encoded;
-use super::tree::{self, Found, is_short_form, open_directory};
+use super::tree::{self, EntryAt, is_short_form, open_directory};
 
 /// The name of a file as the directory has it, which may differ in case from the one that leads to it.
 pub(super) fn on_disk(parent: &File, name: &str) -> Result<Vec<u16>, StoreError> {
@@ -62,8 +62,8 @@ impl Parent {
         let name = encoded(name);
         let below = match handle::open(&self.directory, &name, Purpose::Directory, Existing::Open) {
             Ok(below) => match tree::kind(below)? {
-                Found::Directory(below) => below,
-                Found::File(..) => return Err(StoreError::NotADirectory),
+                EntryAt::Directory(below) => below,
+                EntryAt::File(..) => return Err(StoreError::NotADirectory),
             },
             Err(status) => match failed(status) {
                 StoreError::NotFound => {

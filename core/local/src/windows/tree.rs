@@ -18,7 +18,7 @@ use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
 
 /// What a look at a path found.
-pub(super) enum Found {
+pub(super) enum EntryAt {
     /// The file and its size.
     File(File, u64),
     Directory(File),
@@ -67,7 +67,11 @@ fn has_short_form(root: &File, path: &MemoryPath) -> Result<bool, Status> {
 }
 
 /// Opens what is at the path, if it is a file or a directory.
-pub(super) fn look(root: &File, path: &MemoryPath, purpose: Purpose) -> Result<Found, StoreError> {
+pub(super) fn look(
+    root: &File,
+    path: &MemoryPath,
+    purpose: Purpose,
+) -> Result<EntryAt, StoreError> {
     let failed = |status| condition("opening a file", status);
     if has_short_form(root, path).map_err(failed)? {
         return Err(StoreError::NotFound);
@@ -81,7 +85,7 @@ pub(super) fn look(root: &File, path: &MemoryPath, purpose: Purpose) -> Result<F
 }
 
 /// What an open handle is of.
-pub(super) fn kind(file: File) -> Result<Found, StoreError> {
+pub(super) fn kind(file: File) -> Result<EntryAt, StoreError> {
     let metadata =
         file.metadata().map_err(|error| StoreError::failed("looking at a file", error))?;
     let attributes = metadata.file_attributes();
@@ -89,8 +93,8 @@ pub(super) fn kind(file: File) -> Result<Found, StoreError> {
         return Err(StoreError::Symlink);
     }
     Ok(match attributes & FILE_ATTRIBUTE_DIRECTORY {
-        0 => Found::File(file, metadata.file_size()),
-        _ => Found::Directory(file),
+        0 => EntryAt::File(file, metadata.file_size()),
+        _ => EntryAt::Directory(file),
     })
 }
 

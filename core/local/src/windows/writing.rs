@@ -12,7 +12,7 @@ use super::handle::{self, Purpose};
 use super::parent::{Parent, on_disk, parent_of};
 use super::staged::{Kept, Staged, failed, flush};
 use super::times::Accesses;
-use super::tree::{Found, look};
+use super::tree::{EntryAt, look};
 use super::{LocalDirectory, names::encoded};
 use crate::read::{absent, read_whole};
 
@@ -147,7 +147,7 @@ impl LocalDirectory {
             return Ok(None);
         };
         context.wait()?;
-        let Found::File(old, _) = look(locked.root, path, Purpose::Read)? else {
+        let EntryAt::File(old, _) = look(locked.root, path, Purpose::Read)? else {
             return Err(StoreError::IsADirectory);
         };
         let (parent, name) = parent_of(locked.root, path)?;
@@ -181,11 +181,11 @@ impl LocalDirectory {
     fn find_file(&self, root: &File, path: &MemoryPath) -> Result<Text, StoreError> {
         let found = look(root, path, Purpose::Read).map_err(|error| absent(error).unchanged())?;
         match found {
-            Found::File(file, size) => {
+            EntryAt::File(file, size) => {
                 let content = read_whole(&file, size, self.max_file_bytes)?;
                 Ok(Text { kept: Kept::of(&file)?, content })
             }
-            Found::Directory(_) => Err(StoreError::IsADirectory),
+            EntryAt::Directory(_) => Err(StoreError::IsADirectory),
         }
     }
 }
@@ -201,7 +201,7 @@ struct Text {
 /// The content itself is compared. If its number were, the file would have to be kept open until then, and where the system
 /// has no POSIX semantics nobody could replace it meanwhile.
 fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
-    let Ok(Found::File(there, size)) = look(root, path, Purpose::Read) else { return None };
+    let Ok(EntryAt::File(there, size)) = look(root, path, Purpose::Read) else { return None };
     let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
     let same = same_size && read_whole(&there, size, None).is_ok_and(|now| now == content);
     same.then_some(there)
@@ -214,7 +214,7 @@ fn may_be_written(
     existing: OnExisting,
 ) -> Result<Option<File>, StoreError> {
     match look(root, path, Purpose::Read) {
-        Ok(Found::File(file, _)) if existing == OnExisting::Overwrite => Ok(Some(file)),
+        Ok(EntryAt::File(file, _)) if existing == OnExisting::Overwrite => Ok(Some(file)),
         Ok(_) => Err(StoreError::AlreadyExists),
         // Also below a file, which the walk to the parent says.
         Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(None),
