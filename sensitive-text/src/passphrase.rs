@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 24;
 /// The most digits of a number. A longer one is an identifier or a date.
 const MOST_DIGITS: usize = 4;
 
-/// One in so many words and numbers may be a word of computing, by chance.
+/// One in this many words and numbers may be a word of computing, by chance.
 const WORDS_FOR_EACH_OF_COMPUTING: usize = 4;
 
 /// Where a value stands.

@@ -131,7 +131,7 @@ pub(super) struct TreeArguments {
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Show so many levels only
+    /// Show this many levels only
     #[arg(short, long, value_name = "LEVELS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) depth: Option<u32>,
 

@@ -64,15 +64,15 @@ pub(super) struct GrepArguments {
     #[arg(short = 'l', long, conflicts_with_all = ["context", "before_context", "after_context"])]
     pub(super) files_with_matches: bool,
 
-    /// Print so many lines before each line that is found
+    /// Print this many lines before each match
     #[arg(short = 'B', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) before_context: Option<usize>,
 
-    /// Print so many lines after each line that is found
+    /// Print this many lines after each match
     #[arg(short = 'A', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) after_context: Option<usize>,
 
-    /// Print so many lines before and after each line that is found
+    /// Print this many lines before and after each match
     #[arg(short = 'C', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) context: Option<usize>,
 
@@ -80,7 +80,7 @@ pub(super) struct GrepArguments {
     #[arg(long)]
     pub(super) history: bool,
 
-    /// At most so many: names and lines, or paths with -l
+    /// The most results: names and lines, or paths with -l
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
 }

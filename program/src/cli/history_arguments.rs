@@ -32,7 +32,7 @@ pub(super) struct LogArguments {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
-    /// At most so many
+    /// The most versions
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
     pub(super) limit: Option<usize>,
 

@@ -174,7 +174,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Counts so many more; whether they may be held.
+    /// Counts `bytes` more; whether they may be held.
     pub(super) fn add(&self, bytes: usize) -> bool {
         let most = self.of.limits.held;
         let more = |held: usize| held.checked_add(bytes).filter(|held| *held <= most);

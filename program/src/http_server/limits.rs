@@ -53,7 +53,7 @@ impl Limits {
         Self::within(descriptors(), max_request_bytes, is_stream)
     }
 
-    /// The limits of a process that may open so many files. Half of them are left to the store.
+    /// The limits of a process that may open `descriptors` files. Half of them are left to the store.
     fn within(
         descriptors: usize,
         max_request_bytes: usize,

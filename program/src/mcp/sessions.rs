@@ -254,7 +254,7 @@ mod tests {
         Arc::new(Sessions::new(SessionLimits { most, idle }))
     }
 
-    /// Begins so many sessions. What carries them is kept, as the server that serves one does.
+    /// Begins `count` sessions. What carries them is kept, as the server that serves one does.
     async fn begin<T>(
         sessions: &Sessions,
         count: usize,
