@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::server_arguments::McpArguments;
 use super::{Ended, Failure, mounts, say, stores};
-use crate::mcp::{self, Failure as NotServed, Served};
+use crate::mcp::{self, NotServed, Served};
 use crate::with::with;
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};

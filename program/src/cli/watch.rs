@@ -33,7 +33,7 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
     let memory =
         history::with_history_if_any(argument.readable()?, &argument, argument.options().clone())?;
     let failed = |error: Error| argument.error(&error);
-    let mut told = Told::new(&memory, &argument)?;
+    let mut told = ReportedVersions::new(&memory, &argument)?;
     let mut watch = memory.watch(path.as_str(), wanted.every).map_err(failed)?;
     // Whether the store failed when it was looked at last.
     let mut is_away = false;
@@ -58,7 +58,7 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
 }
 
 /// What the history says of changes, each version once.
-struct Told<'t> {
+struct ReportedVersions<'t> {
     memory: &'t Memory,
     argument: &'t StoreArgument,
     /// The newest version when the watch began.
@@ -67,7 +67,7 @@ struct Told<'t> {
     newest: HashMap<MemoryPath, HistoryId>,
 }
 
-impl<'t> Told<'t> {
+impl<'t> ReportedVersions<'t> {
     fn new(memory: &'t Memory, argument: &'t StoreArgument) -> Result<Self, Failure> {
         let mut told = Self { memory, argument, beginning: None, newest: HashMap::new() };
         told.beginning = told.versions(1)?.first().map(|version| version.id);

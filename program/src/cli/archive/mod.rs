@@ -119,7 +119,7 @@ pub(super) fn is_manifest(bytes: &[u8]) -> bool {
 }
 
 /// Why an archive was not written or read.
-enum Error {
+enum ArchiveError {
     /// The file of the archive cannot be written or read.
     Archive(io::Error),
     /// The store cannot be read.
@@ -128,17 +128,17 @@ enum Error {
     Damaged(String),
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for ArchiveError {
     fn from(error: io::Error) -> Self {
         Self::Archive(error)
     }
 }
 
-fn failure(error: Error, shown: &str, argument: &StoreArgument) -> Failure {
+fn failure(error: ArchiveError, shown: &str, argument: &StoreArgument) -> Failure {
     match error {
-        Error::Archive(error) => Failure::Store(format!("{shown}: {error}")),
-        Error::Store(error) => argument.failed(&*error),
-        Error::Damaged(what) => Failure::Refused(format!("{shown}: {}", escaped(&what))),
+        ArchiveError::Archive(error) => Failure::Store(format!("{shown}: {error}")),
+        ArchiveError::Store(error) => argument.failed(&*error),
+        ArchiveError::Damaged(what) => Failure::Refused(format!("{shown}: {}", escaped(&what))),
     }
 }
 
@@ -150,8 +150,8 @@ pub(super) fn shown(file: &Path) -> String {
 /// Writes a file that appears when it is whole. Until then it has the ending `.part`.
 fn whole_file<T>(
     file: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, Error>,
-) -> Result<T, Error> {
+    write: impl FnOnce(&mut File) -> Result<T, ArchiveError>,
+) -> Result<T, ArchiveError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = file.with_file_name(name);
