@@ -137,7 +137,7 @@ fn history(
         return Ok(());
     }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    let read = recorder.reading(context).and_then(|reading| {
+    let read = recorder.history_snapshot(context).and_then(|reading| {
         if reading.is_empty() {
             return Ok(Vec::new());
         }

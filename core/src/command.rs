@@ -90,8 +90,8 @@ pub enum ViewRange {
     Malformed(String),
 }
 
-/// The names of the six commands, in the order of the documentation.
-pub const COMMANDS: [&str; 6] = fields::names();
+/// The names of the commands, in the order of the documentation.
+pub const COMMANDS: [&str; fields::ENTRIES.len()] = fields::names();
 
 impl<'a> Command<'a> {
     /// Validates its paths, in the order in which the documentation names them.

@@ -52,13 +52,13 @@ pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
     existing: OnExisting,
-    progress: &mut Watch<'_>,
+    progress: &mut OnProgress<'_>,
 ) -> Result<Copied, CopyError> {
     Plan::compare(from, to, existing, progress)?.carry_out(from, to, progress)
 }
 
 /// The callback of a copy: gets its progress, and returns whether the copy goes on.
-pub type Watch<'w> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'w;
+pub type OnProgress<'w> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'w;
 
 /// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl Plan {
         from: &dyn Store,
         to: &dyn Store,
         existing: OnExisting,
-        progress: &mut Watch<'_>,
+        progress: &mut OnProgress<'_>,
     ) -> Result<Self, CopyError> {
         if overlap(&from.info().locations, &to.info().locations) {
             return Err(CopyError::Overlapping);
@@ -238,7 +238,7 @@ impl Plan {
         self,
         from: &dyn Store,
         to: &dyn Store,
-        progress: &mut Watch<'_>,
+        progress: &mut OnProgress<'_>,
     ) -> Result<Copied, CopyError> {
         if !self.refused.is_empty() {
             return Err(CopyError::Refused(self.refused));
@@ -307,7 +307,7 @@ struct Comparison<'c, 'w> {
     plan: &'c mut Plan,
     /// Files and bytes.
     seen: (u64, u64),
-    progress: &'c mut Watch<'w>,
+    progress: &'c mut OnProgress<'w>,
 }
 
 impl Comparison<'_, '_> {

@@ -441,7 +441,7 @@ impl Memory {
         &self,
         older_than: Duration,
         dry_run: bool,
-        progress: &mut expiry::Watch<'_>,
+        progress: &mut expiry::OnProgress<'_>,
     ) -> Result<Vec<Expired>, Error> {
         let (expired, _) = self.working(|work| {
             let (expiry, patterns) = (&work.policies().expiry, &work.policies().patterns);

@@ -9,9 +9,12 @@ use super::recorder::Recorder;
 use super::timeline::FileState;
 
 impl Recorder {
-    /// What is wrong with the history, in a few words each.
+    /// What is wrong with the history, in a few words each. Empty if nothing is.
+    ///
+    /// # Errors
+    /// Only failures of the store.
     pub fn check_history(&self, context: &Context) -> Result<Vec<String>, StoreError> {
-        let reading = match self.reading(context) {
+        let reading = match self.history_snapshot(context) {
             Ok(reading) => reading,
             Err(HistoryError::Store(error)) => return Err(error),
             Err(error) => return Ok(vec![error.to_string()]),

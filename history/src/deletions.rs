@@ -80,7 +80,7 @@ impl Recorder {
 
     /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
     /// would be deleted or moved without a record.
-    pub(super) fn files_at(
+    pub(super) fn files_in_tree(
         &self,
         context: &Context,
         path: &MemoryPath,

@@ -27,6 +27,9 @@ impl Recorder {
     }
 
     /// From one version to another; without another, what the change of the version did to the file.
+    ///
+    /// # Errors
+    /// As [`read_version`](Self::read_version). A file that is not there counts as empty.
     pub fn diff(
         &self,
         context: &Context,

@@ -4,6 +4,9 @@
 //! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
 //! and not what the file holds.
 //!
+//! Users of memdir have this as methods of `Memory` and as `memdir::history`, and examples use those names. A [`Recorder`] has
+//! the same without a `Memory`: it is a store, and its own methods read the history of that store.
+//!
 //! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
 //! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
 //! hidden files in any other store (`kept_files`). In a tree of mounts each store has its own, which are read as one

@@ -21,7 +21,6 @@ impl Recorder {
 
     /// A history that keeps everything.
     pub fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
-        let retention = Retention { max_age: None, max_versions: None, max_bytes: None };
-        Self::new(store, durability, retention)
+        Self::new(store, durability, Retention::default())
     }
 }

@@ -30,7 +30,10 @@ pub struct PastFile {
 
 impl Recorder {
     /// The files that there were at a time, sorted by their paths.
-    pub fn past_files(
+    ///
+    /// # Errors
+    /// [`HistoryError::Trimmed`] if the history does not reach back to that time; [`HistoryError::Store`].
+    pub fn files_at(
         &self,
         context: &Context,
         at: SystemTime,
@@ -74,6 +77,9 @@ impl Recorder {
     }
 
     /// What a file held at a time; `None` if it was not there.
+    ///
+    /// # Errors
+    /// As [`files_at`](Self::files_at) and [`read_version`](Self::read_version).
     pub fn read_at(
         &self,
         context: &Context,
@@ -88,7 +94,7 @@ impl Recorder {
         if let Some(number) = there.into_iter().find(|number| is_it(&moments[*number].path)) {
             return self.content_of(context, &snapshot, number).map(Some);
         }
-        let unknown = self.past_files(context, at)?.into_iter().find(|file| is_it(&file.path));
+        let unknown = self.files_at(context, at)?.into_iter().find(|file| is_it(&file.path));
         match unknown {
             Some(file) => Ok(Some(self.store.read_in(context, &file.path)?)),
             None => Ok(None),

@@ -33,7 +33,7 @@ pub struct HistoryQuery {
     /// A file or a directory, also one that is not there any more: versions of what is or was there, and the earlier
     /// versions of files that were moved there. `None` for everything.
     pub path: Option<String>,
-    /// At most so many. `None` for all.
+    /// The most versions. `None` for all.
     pub limit: Option<usize>,
     /// Only versions before this one: the last of the page that was shown before.
     pub before: Option<HistoryId>,

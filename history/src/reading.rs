@@ -43,7 +43,7 @@ impl Recorder {
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
-    pub fn reading(&self, context: &Context) -> Result<HistorySnapshot<'_>, HistoryError> {
+    pub fn history_snapshot(&self, context: &Context) -> Result<HistorySnapshot<'_>, HistoryError> {
         let (snapshot, cancellation) = (self.snapshot(context)?, context.cancellation().clone());
         Ok(HistorySnapshot { recorder: self, snapshot, cancellation, kept: Mutex::default() })
     }
@@ -115,7 +115,7 @@ impl Recorder {
 /// [`HistoryError::Store`].
 pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    Ok(!recorder.reading(&Context::new())?.is_empty())
+    Ok(!recorder.history_snapshot(&Context::new())?.is_empty())
 }
 
 /// A version, for a caller that goes through all of them.

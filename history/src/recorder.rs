@@ -31,6 +31,28 @@ use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 
 /// A store with a history: it records every change before it is made.
+///
+/// Make changes through the store of [`into_store`](Self::into_store), with a context that says who makes them. What is asked of
+/// the history, and what brings a state back, are methods of the recorder.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir_history::{HistoryQuery, Recorder, RestoreOptions, Retention};
+/// use memdir_store::{Context, Durability, InProcess, MemoryPath, Mutation, OnExisting};
+///
+/// let recorder = Arc::new(Recorder::new(Arc::new(InProcess::new()), Durability::Full, Retention::default()));
+/// let store = Arc::clone(&recorder).into_store();
+/// let path = MemoryPath::parse("/memories/tea.md")?;
+/// let (content, existing) = (&b"green\n"[..], OnExisting::Error);
+/// store.mutate(&Context::of(Some("Ann".into())), Mutation::Write { path: &path, content, existing })?;
+///
+/// let context = Context::new();
+/// let versions = recorder.versions(&context, &HistoryQuery::default())?;
+/// assert_eq!(versions[0].actor.as_deref(), Some("Ann"));
+/// recorder.undo(&context, versions[0].change, RestoreOptions::default())?;
+/// assert!(store.read(&path).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Recorder {
     pub(super) store: Arc<dyn Store>,
     pub(super) journal: Box<dyn Journal>,
@@ -293,7 +315,7 @@ impl Recorder {
         if path.is_reserved() {
             return self.store.mutate(context, Mutation::Delete { path }).map(drop);
         }
-        let files = self.files_at(context, path).map_err(StoreError::unchanged)?;
+        let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
         self.finish(context, recorded, deleted)
@@ -332,7 +354,7 @@ impl Recorder {
         }
         self.refuse_hidden(to)?;
         let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
-        let files = self.files_at(context, from).map_err(of_source)?;
+        let files = self.files_in_tree(context, from).map_err(of_source)?;
         // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
         if from.is_reserved() || to.is_reserved() {
             let recorded = match (from.is_reserved(), to.is_reserved()) {
@@ -405,7 +427,8 @@ impl Recorder {
     }
 
     fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
-        let files = self.files_at(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let files =
+            self.files_in_tree(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
         let cleared = if self.is_inside {
             self.empty(context, &MemoryPath::root(), &mut false)

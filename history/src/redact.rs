@@ -17,7 +17,11 @@ use super::settle::PathState;
 use super::timeline::FileState;
 
 impl Recorder {
-    /// Removes the contents of a version, or of all versions of a change.
+    /// Removes the contents of a version, or of all versions of a change, and keeps `reason` in their place. Returns the id of this
+    /// change; `None` if nothing was left to remove.
+    ///
+    /// # Errors
+    /// [`HistoryError::IsCurrent`] if a file holds such a content now; as [`read_version`](Self::read_version).
     pub fn redact(
         &self,
         context: &Context,

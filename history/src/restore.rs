@@ -39,6 +39,10 @@ pub struct RestoreOptions {
 
 impl Recorder {
     /// Brings back a version, or all versions of a change.
+    ///
+    /// # Errors
+    /// As [`read_version`](Self::read_version); [`HistoryError::Conflict`] where something is in the way, and then nothing was
+    /// changed; [`HistoryError::ReadOnly`]; [`HistoryError::Partly`] if the store failed in the middle.
     pub fn restore(
         &self,
         context: &Context,
@@ -105,6 +109,10 @@ impl Recorder {
     }
 
     /// Takes back a change, or what the change of a version did to all of its files.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore), also [`HistoryError::Conflict`] with the paths that later changes depend on, and
+    /// [`HistoryError::Trimmed`].
     pub fn undo(
         &self,
         context: &Context,
@@ -121,6 +129,9 @@ impl Recorder {
     }
 
     /// Takes back all changes since a time, those of one actor or of all.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo).
     pub fn undo_since(
         &self,
         context: &Context,
@@ -138,6 +149,9 @@ impl Recorder {
     }
 
     /// Makes all files what they were at a time.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore), and [`HistoryError::Trimmed`] if the history does not reach back to that time.
     pub fn restore_all(
         &self,
         context: &Context,

@@ -5,13 +5,15 @@ use std::time::Duration;
 /// How many of the latest versions of a file that is there always stay.
 pub(crate) const ALWAYS_KEPT: usize = 10;
 
-/// How much of the history is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How much of the history is kept. The default is all of it.
+///
+/// The last ten versions of a file that is there always stay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Older versions are removed.
+    /// Older versions are removed. `None` sets no limit, as for the others.
     pub max_age: Option<Duration>,
     /// The most versions of a file.
     pub max_versions: Option<usize>,
-    /// The most bytes of all records.
+    /// About the most bytes of all records.
     pub max_bytes: Option<u64>,
 }

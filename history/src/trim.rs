@@ -19,7 +19,11 @@ use super::snapshot::Snapshot;
 type Whole = (ContentId, Vec<u8>);
 
 impl Recorder {
-    /// Removes what is kept no longer. Returns how many records that were.
+    /// Removes what [`Retention`](crate::Retention) does not keep. Returns the number of removed records. A recorder does so
+    /// by itself, once in a while.
+    ///
+    /// # Errors
+    /// [`HistoryError::Store`].
     pub fn trim(&self, context: &Context) -> Result<usize, HistoryError> {
         if !self.parts.is_empty() {
             let writable =

@@ -9,9 +9,8 @@ use memdir_store::{Durability, InProcess, check_contract};
 #[test]
 fn a_recorded_store_keeps_the_contract() {
     check_contract(&|| {
-        let retention = Retention { max_age: None, max_versions: None, max_bytes: None };
         let store = Arc::new(InProcess::new());
-        Arc::new(Recorder::new(store, Durability::Full, retention)).into_store()
+        Arc::new(Recorder::new(store, Durability::Full, Retention::default())).into_store()
     })
     .unwrap();
 }

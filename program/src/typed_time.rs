@@ -180,7 +180,7 @@ fn time_of_day(text: &str) -> Option<TimeDelta> {
     Some(TimeDelta::seconds(hour * 3600 + minute * 60 + second) + TimeDelta::nanoseconds(nanos))
 }
 
-/// A number of so many ASCII digits.
+/// A number with as many ASCII digits as `digits` allows.
 fn number(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
     let is_one = digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     is_one.then(|| text.parse().ok()).flatten()

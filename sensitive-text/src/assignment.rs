@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::entropy::{entropy, placeholder, random, uuid, wordy};
-use super::passphrase::{Place, is_dated_name, is_passphrase};
+use super::passphrase::{Position, is_dated_name, is_passphrase};
 use super::rule::{Candidate, floor};
 use super::steps;
 
@@ -179,17 +179,17 @@ impl<'t> Value<'t> {
     }
 
     /// Where a passphrase would stand.
-    fn place(&self) -> Place {
+    fn position(&self) -> Position {
         match self.end_mark {
-            EndMark::Quote(..) | EndMark::Element | EndMark::Cell => Place::Delimited,
-            EndMark::Line => Place::Line,
-            EndMark::Word => Place::Word,
+            EndMark::Quote(..) | EndMark::Element | EndMark::Cell => Position::Delimited,
+            EndMark::Line => Position::Line,
+            EndMark::Word => Position::Word,
         }
     }
 
     /// Whether all of it is a passphrase.
     fn is_passphrase(&self) -> bool {
-        self.end.is_some() && is_passphrase(self.checked(), self.place())
+        self.end.is_some() && is_passphrase(self.checked(), self.position())
     }
 
     /// The whole range, however long it is. If there is no closing quotation mark, the opening one was

@@ -16,12 +16,12 @@ const MOST_WORDS: usize = 24;
 /// The most digits of a number. A longer one is an identifier or a date.
 const MOST_DIGITS: usize = 4;
 
-/// One in so many words and numbers may be a word of computing, by chance.
+/// One in this many words and numbers may be a word of computing, by chance.
 const WORDS_FOR_EACH_OF_COMPUTING: usize = 4;
 
 /// Where a value stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// It ends at the next blank.
     Word,
     /// Marks are around it, so blanks may join its words.
@@ -40,18 +40,18 @@ enum Joint {
 
 impl Joint {
     /// The one of a value, if it may be a passphrase's.
-    fn of(value: &str, place: Place) -> Option<Self> {
+    fn of(value: &str, position: Position) -> Option<Self> {
         match value.chars().find(|c| !c.is_alphanumeric()) {
-            None if place != Place::Line && value.starts_with(char::is_uppercase) => {
+            None if position != Position::Line && value.starts_with(char::is_uppercase) => {
                 Some(Self::Capitals)
             }
             // A hyphen, also the ones that no line is broken at, and dashes.
             Some(mark @ ('-' | '\u{2010}'..='\u{2014}' | '_' | '.' | '/'))
-                if place != Place::Line =>
+                if position != Position::Line =>
             {
                 Some(Self::Mark(mark))
             }
-            Some(' ') if place != Place::Word => Some(Self::Mark(' ')),
+            Some(' ') if position != Position::Word => Some(Self::Mark(' ')),
             _ => None,
         }
     }
@@ -83,8 +83,8 @@ impl Joint {
 const MOST_PARTS: usize = MOST_WORDS + 3;
 
 /// Whether the whole value of a name such as `password` is a passphrase.
-pub(super) fn is_passphrase(value: &str, place: Place) -> bool {
-    let Some(joint) = Joint::of(value, place) else { return false };
+pub(super) fn is_passphrase(value: &str, position: Position) -> bool {
+    let Some(joint) = Joint::of(value, position) else { return false };
     let (mut words, mut letters, mut numbers, mut years) = (Vec::new(), 0, 0, 0);
     for part in joint.split(value) {
         let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -111,12 +111,12 @@ pub(super) fn is_passphrase(value: &str, place: Place) -> bool {
         && letters >= 4 * words.len()
         && !is_sentence(joint, &words)
         && !is_constant(joint, &words)
-        && are_drawn(joint, place, &words, numbers)
+        && are_drawn(joint, position, &words, numbers)
 }
 
 /// Whether so few of the words are of grammar or of computing that chance explains it.
-fn are_drawn(joint: Joint, place: Place, words: &[&str], numbers: usize) -> bool {
-    let by_chance = if joint.is_of_code() || place == Place::Line {
+fn are_drawn(joint: Joint, position: Position, words: &[&str], numbers: usize) -> bool {
+    let by_chance = if joint.is_of_code() || position == Position::Line {
         0
     } else {
         (words.len() + numbers) / WORDS_FOR_EACH_OF_COMPUTING
@@ -195,7 +195,7 @@ mod tests {
             "lantern-otter7-window",
             "apfel-birne-kürbis-möhre",
         ] {
-            assert!(is_passphrase(found, Place::Word), "{found}");
+            assert!(is_passphrase(found, Position::Word), "{found}");
         }
         for clean in [
             "",
@@ -224,7 +224,7 @@ mod tests {
             "one-two-six-ten-abe",
             "ab_cd_ef_gh",
         ] {
-            assert!(!is_passphrase(clean, Place::Word), "{clean}");
+            assert!(!is_passphrase(clean, Position::Word), "{clean}");
         }
     }
 
@@ -256,16 +256,16 @@ mod tests {
             ("correct horse battery", false, false),
             ("correct-horse-battery-staple", true, false),
         ] {
-            assert_eq!(is_passphrase(value, Place::Delimited), delimited, "{value}");
-            assert_eq!(is_passphrase(value, Place::Line), line, "{value}");
-            assert!(!value.contains(' ') || !is_passphrase(value, Place::Word), "{value}");
+            assert_eq!(is_passphrase(value, Position::Delimited), delimited, "{value}");
+            assert_eq!(is_passphrase(value, Position::Line), line, "{value}");
+            assert!(!value.contains(' ') || !is_passphrase(value, Position::Word), "{value}");
         }
     }
 
     #[test]
     fn the_numbers_of_words_have_limits() {
         for (mark, word) in [("-", "lantern"), ("", "Lantern")] {
-            let of = |count: usize| is_passphrase(&vec![word; count].join(mark), Place::Word);
+            let of = |count: usize| is_passphrase(&vec![word; count].join(mark), Position::Word);
             assert!(!of(FEWEST_WORDS - 1) && of(FEWEST_WORDS), "{word}");
             assert!(
                 of(MOST_WORDS) && !of(MOST_WORDS + 1) && !of(MOST_PARTS + 1) && !of(1000),
@@ -274,9 +274,9 @@ mod tests {
         }
         // Two numbers are in addition to the words, and three are too many.
         let most = ["lantern"; MOST_WORDS].join("-");
-        assert!(is_passphrase(&format!("7-{most}-7"), Place::Word));
-        assert!(!is_passphrase(&format!("7-{most}-lantern-7"), Place::Word));
-        assert!(!is_passphrase("7-lantern-otter-velvet-7-7", Place::Word));
+        assert!(is_passphrase(&format!("7-{most}-7"), Position::Word));
+        assert!(!is_passphrase(&format!("7-{most}-lantern-7"), Position::Word));
+        assert!(!is_passphrase("7-lantern-otter-velvet-7-7", Position::Word));
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
         for (computing, others, found) in [(1, 3, true), (2, 3, false), (2, 6, true), (2, 5, false)]
         {
             let words = [vec!["window"; computing], vec!["otter"; others]].concat();
-            assert_eq!(is_passphrase(&words.join("-"), Place::Word), found, "{words:?}");
+            assert_eq!(is_passphrase(&words.join("-"), Position::Word), found, "{words:?}");
         }
     }
 }

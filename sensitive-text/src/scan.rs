@@ -106,7 +106,7 @@ pub fn numbered<'r>(text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)>
     numbered_after(0, text, findings)
 }
 
-/// The same for a text that has so many lines before it. The findings are ascending, so one pass counts the lines.
+/// The same for a text with `lines_before` lines before it. The findings are ascending, so one pass counts the lines.
 pub(super) fn numbered_after<'r>(
     lines_before: u64,
     text: &str,

@@ -11,7 +11,7 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Says that so many bytes are looked at.
+/// Says that this many bytes are looked at.
 #[cfg(any(test, fuzzing))]
 pub(super) fn add(bytes: usize) {
     STEPS.set(STEPS.get() + bytes as u64);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use memdir_sensitive_text::{SensitiveRule, find, mark, redact};
+use memdir_sensitive_text::{SensitiveRule, find, mark, redact, rule_ids};
 use proptest::prelude::*;
 
 mod corpus;
@@ -26,6 +26,15 @@ fn what_was_redacted_is_clean_and_has_as_many_lines() {
         assert_eq!(find(&redacted, &[]), [], "{redacted}");
         assert_eq!(redacted.matches('\n').count(), text.matches('\n').count());
     }
+}
+
+#[test]
+fn the_documents_list_every_rule() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/policies.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let list = page.split("### The rules\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let listed: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert_eq!(listed, rule_ids().into_iter().collect());
 }
 
 /// A key's line ends stay as they are, also where they are Windows'.

@@ -61,7 +61,7 @@ pub(super) struct Entry {
 }
 
 /// The commands, in the order of the tool's documentation.
-pub(super) const ENTRIES: [Entry; 6] = [
+pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         name: "view",
         about: "Show a directory (two levels deep), or a file with its line numbers",
@@ -91,8 +91,8 @@ pub(super) const ENTRIES: [Entry; 6] = [
 ];
 
 /// The names of the commands.
-pub(super) const fn names() -> [&'static str; 6] {
-    let mut names = [""; 6];
+pub(super) const fn names() -> [&'static str; ENTRIES.len()] {
+    let mut names = [""; ENTRIES.len()];
     let mut at = 0;
     while at < names.len() {
         names[at] = ENTRIES[at].name;

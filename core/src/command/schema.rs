@@ -119,8 +119,7 @@ pub const KEEP_NOTES: &str = "Note what is worth keeping as you go, since your c
 
 /// The commands that a memory offers: if it is read-only, only the one that changes nothing.
 fn entries(read_only: bool) -> &'static [Entry] {
-    const ALL: &[Entry] = &ENTRIES;
-    if read_only { &ALL[..1] } else { ALL }
+    if read_only { &ENTRIES[..1] } else { ENTRIES }
 }
 
 fn check_prefix(prefix: &str) -> Result<(), Error> {

@@ -32,7 +32,7 @@ pub(crate) fn grep_history(
     query: &GrepQuery,
     limit: usize,
 ) -> Result<Vec<HistoryMatch>, HistoryError> {
-    let reading = recorder.reading(context)?;
+    let reading = recorder.history_snapshot(context)?;
     let mut found = Vec::new();
     // What each file has now, and what newer versions of it have.
     let mut known: HashMap<usize, HashSet<String>> = HashMap::new();

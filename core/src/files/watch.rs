@@ -19,7 +19,7 @@ use crate::store::{Cancellation, Context, EntryKind, InContext, Location, Store}
 const NEARBY: Duration = Duration::from_millis(500);
 const ELSEWHERE: Duration = Duration::from_secs(1);
 
-/// It waits at least so many times as long as a look took: a large memory is not looked at all the time. For a change that this
+/// It waits at least this many times as long as a look took: a large memory is not looked at all the time. For a change that this
 /// process makes it does not wait longer than for any other.
 const REST: u32 = 10;
 

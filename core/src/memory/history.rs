@@ -52,7 +52,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn history_snapshot(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
-        self.recorder()?.reading(&self.context())
+        self.recorder()?.history_snapshot(&self.context())
     }
 
     /// The id of the version or of the change that a person means by a part of it: see [`HistorySnapshot::resolve`], which takes
@@ -187,7 +187,7 @@ impl Memory {
     /// [`HistoryError::Trimmed`] if the history does not reach back so far; [`HistoryError::Off`];
     /// [`HistoryError::Store`].
     pub fn files_at(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
-        self.recorder()?.past_files(&self.context(), at)
+        self.recorder()?.files_at(&self.context(), at)
     }
 
     /// What a file held at a time. `None` if there was no file.

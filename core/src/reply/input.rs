@@ -52,9 +52,11 @@ pub(super) fn shortened(raw: &str) -> String {
 }
 
 /// The `known` commands in words.
-fn commands(known: &[&str; 6]) -> String {
-    let [most @ .., last] = known;
-    format!("{} or {last}", most.join(", "))
+fn commands(known: &[&str]) -> String {
+    match known {
+        [most @ .., last] => format!("{} or {last}", most.join(", ")),
+        [] => String::new(),
+    }
 }
 
 pub(crate) fn not_json(problem: &str) -> String {
@@ -65,11 +67,11 @@ pub(crate) fn not_an_object(came: &Value<'_>) -> String {
     format!("Error: The input should be an object with a `command`, got {}", described(came))
 }
 
-pub(crate) fn missing_command(known: &[&str; 6]) -> String {
+pub(crate) fn missing_command(known: &[&str]) -> String {
     format!("Error: Missing `command` parameter: expected {}", commands(known))
 }
 
-pub(crate) fn unknown_command(known: &[&str; 6], came: &Value<'_>) -> String {
+pub(crate) fn unknown_command(known: &[&str], came: &Value<'_>) -> String {
     let (known, came) = (commands(known), described(came));
     format!("Error: Invalid `command` parameter: expected {known}, got {came}")
 }

@@ -4,9 +4,10 @@
 //! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
 //! [`Store`] and its methods document the guarantees of every store; `contract` (feature `testing`) checks them.
 //!
-//! Users of memdir have all of this as `memdir::store`, and depend on this crate only to publish a store by itself. The
-//! types at its root are as stable as memdir's own API. The modules are tools for memdir's own stores: they may change
-//! with every minor version.
+//! Users of memdir have all of this as `memdir::store`, and depend on this crate only to publish a store by itself. Examples
+//! use memdir's names: `memdir::store::Entry` and `memdir::MemoryPath` are `memdir_store::Entry` and `memdir_store::MemoryPath`.
+//! The types at the root of this crate are as stable as memdir's own API. The modules are tools for memdir's own stores: they
+//! may change with every minor version.
 #![deny(unsafe_code)]
 
 use std::time::SystemTime;

@@ -6,13 +6,18 @@ use std::time::SystemTime;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::file_arguments::{Edit, Expire, Grep, Move, Put, Remove, Stats, Watch, policies};
+use super::file_arguments::{
+    EditArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments, RemoveArguments,
+    StatsArguments, WatchArguments, policies,
+};
 use super::flags::ChangeFlags;
-use super::history_arguments::{By, Diff, Log, Redact, Restore, Undo};
+use super::history_arguments::{
+    By, DiffArguments, LogArguments, RedactArguments, RestoreArguments, UndoArguments,
+};
 #[cfg(feature = "mcp")]
-use super::server_arguments::Mcp;
+use super::server_arguments::McpArguments;
 #[cfg(feature = "page")]
-use super::server_arguments::Serve;
+use super::server_arguments::ServeArguments;
 use crate::typed_time::parse_time;
 use memdir::store::Durability;
 
@@ -56,32 +61,32 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    Tree(Tree),
-    Show(Show),
-    Grep(Grep),
-    Stats(Stats),
-    Edit(Edit),
-    Put(Put),
+    Tree(TreeArguments),
+    Show(ShowArguments),
+    Grep(GrepArguments),
+    Stats(StatsArguments),
+    Edit(EditArguments),
+    Put(PutArguments),
     #[command(name = "mv")]
-    Move(Move),
+    Move(MoveArguments),
     #[command(name = "rm")]
-    Remove(Remove),
-    Expire(Expire),
-    Watch(Watch),
-    Log(Log),
-    Diff(Diff),
-    Restore(Restore),
-    Undo(Undo),
-    Redact(Redact),
-    Copy(Copy),
-    Export(Export),
-    Import(Import),
-    Check(Check),
+    Remove(RemoveArguments),
+    Expire(ExpireArguments),
+    Watch(WatchArguments),
+    Log(LogArguments),
+    Diff(DiffArguments),
+    Restore(RestoreArguments),
+    Undo(UndoArguments),
+    Redact(RedactArguments),
+    Copy(CopyArguments),
+    Export(ExportArguments),
+    Import(ImportArguments),
+    Check(CheckArguments),
     #[cfg(feature = "page")]
-    Serve(Serve),
+    Serve(ServeArguments),
     #[cfg(feature = "mcp")]
-    Mcp(Mcp),
-    Completions(Completions),
+    Mcp(McpArguments),
+    Completions(CompletionsArguments),
 }
 
 /// Print what completes memdir's commands and flags in a shell
@@ -97,7 +102,7 @@ Examples:
   memdir completions zsh > \"${fpath[1]}/_memdir\"
   memdir completions fish > ~/.config/fish/completions/memdir.fish"
 )]
-pub(super) struct Completions {
+pub(super) struct CompletionsArguments {
     /// The shell
     #[arg(value_enum)]
     pub(super) shell: Shell,
@@ -114,7 +119,7 @@ pub(super) enum Shell {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: memdir tree ./memory --at 2d")]
-pub(super) struct Tree {
+pub(super) struct TreeArguments {
     /// The store to look at
     pub(super) store: String,
 
@@ -126,7 +131,7 @@ pub(super) struct Tree {
     #[arg(short, long)]
     pub(super) all: bool,
 
-    /// Show so many levels only
+    /// Show this many levels only
     #[arg(short, long, value_name = "LEVELS", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) depth: Option<u32>,
 
@@ -139,7 +144,7 @@ pub(super) struct Tree {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: memdir show ./memory /memories/notes.md --at 2h")]
-pub(super) struct Show {
+pub(super) struct ShowArguments {
     /// The store that holds it
     pub(super) store: String,
 
@@ -173,7 +178,7 @@ pub(super) struct Show {
     after_help = "\
 Example: memdir copy ./memory sqlite:agent.db"
 )]
-pub(super) struct Copy {
+pub(super) struct CopyArguments {
     /// The store to copy from
     pub(super) from: String,
 
@@ -216,7 +221,7 @@ pub(super) struct Copy {
     after_help = "\
 Example: memdir export ./memory memory.tar"
 )]
-pub(super) struct Export {
+pub(super) struct ExportArguments {
     /// The store to export
     pub(super) store: String,
 
@@ -253,7 +258,7 @@ Examples:
 Exit codes: 0 if everything is there, 1 if something was left out or is in the way. What is hidden is
 left out without that, unless --all is given.")
 )]
-pub(super) struct Import {
+pub(super) struct ImportArguments {
     /// The directory, text file, tar file or archive
     pub(super) source: PathBuf,
 
@@ -291,7 +296,7 @@ pub(super) struct Import {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: memdir check sqlite:agent.db")]
-pub(super) struct Check {
+pub(super) struct CheckArguments {
     /// The store to check
     pub(super) store: String,
 }

@@ -6,7 +6,7 @@ use super::flags::ChangeFlags;
 use super::history;
 use super::history_arguments::By;
 use super::output::Output;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Failure, say};
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::Store;
@@ -18,7 +18,7 @@ const QUIET: &str = "MEMDIR_QUIET";
 /// A memory that is changed.
 pub(super) struct Changing {
     pub(super) memory: Memory,
-    pub(super) place: Place,
+    pub(super) argument: StoreArgument,
 }
 
 /// Whether a store is made that does not exist.
@@ -49,15 +49,15 @@ impl Changing {
         set: impl FnOnce(MemoryOptions) -> MemoryOptions,
     ) -> Result<Self, Failure> {
         let options = history::untrimmed(MemoryOptions::default());
-        let place = stores::only(store, set(flags.on(options)?))?;
+        let argument = stores::only(store, set(flags.on(options)?))?;
         let store = match missing {
-            Missing::Made => place.open()?,
-            Missing::AnError => place.existing()?,
+            Missing::Made => argument.open()?,
+            Missing::AnError => argument.existing()?,
         };
-        let options = place.options().clone();
-        let memory = history::with_history_if_any(store, &place, options)?
+        let options = argument.options().clone();
+        let memory = history::with_history_if_any(store, &argument, options)?
             .validated()
-            .map_err(|error| place.error(&error))?
+            .map_err(|error| argument.error(&error))?
             .acting_as(&by.name);
         if !flags.have_policies() {
             note(
@@ -65,7 +65,7 @@ impl Changing {
                 "no policies are in force, as options are not stored with a memory: give them as flags, see --help",
             );
         }
-        Ok(Self { memory, place })
+        Ok(Self { memory, argument })
     }
 
     /// Says so if sensitive text was redacted on the way into the file.

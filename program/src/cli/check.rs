@@ -2,26 +2,26 @@
 
 use serde_json::json;
 
-use super::arguments::Check;
+use super::arguments::CheckArguments;
 use super::output::{Output, count};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure};
 use memdir::store::Problem;
 use memdir::text::human_size;
 use memdir::{Error, MemoryOptions};
 
-pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let store = place.readable()?;
+pub(super) fn run(wanted: &CheckArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let store = argument.readable()?;
     let mut printed = Ok(());
     let checked = memdir::check(&store, &mut |problem| {
         if printed.is_ok() {
             // Print it now, because the next one may take long.
-            printed = print(&problem, &place, output).and_then(|()| output.flush());
+            printed = print(&problem, &argument, output).and_then(|()| output.flush());
         }
     });
     printed?;
-    let checked = checked.map_err(|error| place.failed(&Error::Store(error)))?;
+    let checked = checked.map_err(|error| argument.failed(&Error::Store(error)))?;
     let versions = checked.versions;
     if output.json {
         let mut summary = json!({
@@ -54,14 +54,14 @@ pub(super) fn run(wanted: &Check, output: &mut Output) -> Result<Ended, Failure>
     Ok(if checked.problems == 0 { Ended::Well } else { Ended::WithProblems })
 }
 
-fn print(problem: &Problem, place: &Place, output: &mut Output) -> Result<(), Failure> {
+fn print(problem: &Problem, argument: &StoreArgument, output: &mut Output) -> Result<(), Failure> {
     if output.json {
         return output.object(&json!({
             "type": "problem",
             "kind": problem.kind.as_str(),
             "path": problem.path,
-            "details": place.without_secrets(&problem.details),
+            "details": argument.without_secrets(&problem.details),
         }));
     }
-    output.line(&place.without_secrets(&problem.to_string()))
+    output.line(&argument.without_secrets(&problem.to_string()))
 }

@@ -6,11 +6,11 @@ use clap::CommandFactory;
 use clap_complete::generate;
 use clap_complete::shells::{Bash, Fish, Zsh};
 
-use super::arguments::{Arguments, Completions, Shell};
+use super::arguments::{Arguments, CompletionsArguments, Shell};
 use super::output::Output;
 use super::{Ended, Failure};
 
-pub(super) fn run(wanted: &Completions, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &CompletionsArguments, output: &mut Output) -> Result<Ended, Failure> {
     output.stream().write_all(&script(wanted.shell))?;
     Ok(Ended::Well)
 }

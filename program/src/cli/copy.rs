@@ -7,10 +7,10 @@ use std::sync::Arc;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
-use super::arguments::Copy;
+use super::arguments::CopyArguments;
 use super::history;
 use super::output::{Output, count, in_the_way};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure, say};
 use crate::with::with;
 use memdir::MemoryOptions;
@@ -19,7 +19,7 @@ use memdir::history::{HistoryError, HistoryRecords, without_journal};
 use memdir::store::{Durability, OnExisting, Store};
 use memdir::text::human_size;
 
-pub(super) fn run(wanted: &Copy, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &CopyArguments, output: &mut Output) -> Result<Ended, Failure> {
     let options = with(MemoryOptions::default(), |options| options.durability = wanted.durability);
     let (source, mut destination) = stores::pair(&wanted.from, &wanted.to, &options)?;
     if source.overlaps(&destination) {
@@ -46,8 +46,8 @@ pub(super) struct How {
 pub(super) fn transfer(
     from: &dyn Store,
     carried: Option<HistoryRecords>,
-    source: Option<&Place>,
-    destination: &Place,
+    source: Option<&StoreArgument>,
+    destination: &StoreArgument,
     how: How,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
@@ -103,7 +103,10 @@ pub(super) fn transfer(
 }
 
 /// The history of a source.
-pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<HistoryRecords, Failure> {
+pub(super) fn carried(
+    store: Arc<dyn Store>,
+    source: &StoreArgument,
+) -> Result<HistoryRecords, Failure> {
     HistoryRecords::of(store).map_err(|error| match error {
         HistoryError::Damaged => Failure::Refused(
             "nothing was copied, as the history is damaged: see `memdir check`; --without-history copies the files \
@@ -118,7 +121,7 @@ pub(super) fn carried(store: Arc<dyn Store>, source: &Place) -> Result<HistoryRe
 fn missing(
     carried: &HistoryRecords,
     to: &Arc<dyn Store>,
-    destination: &Place,
+    destination: &StoreArgument,
 ) -> Result<Vec<usize>, Failure> {
     let missing = carried.missing_in(to);
     let missing = missing.map_err(|error| history::failure(&error, destination))?;
@@ -135,7 +138,11 @@ fn overlapping() -> Failure {
     Failure::Usage(format!("nothing was copied: {}", CopyError::Overlapping))
 }
 
-fn failure(error: &CopyError, source: Option<&Place>, destination: &Place) -> Failure {
+fn failure(
+    error: &CopyError,
+    source: Option<&StoreArgument>,
+    destination: &StoreArgument,
+) -> Failure {
     if let CopyError::Overlapping = error {
         return overlapping();
     }

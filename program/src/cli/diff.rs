@@ -3,17 +3,17 @@
 use serde_json::json;
 
 use super::history::{self, failure};
-use super::history_arguments::Diff;
+use super::history_arguments::DiffArguments;
 use super::output::Output;
 use super::{Ended, Failure, stores};
 use memdir::MemoryOptions;
 use memdir::history::ResolvedId;
 
-pub(super) fn run(wanted: &Diff, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::reading_memory(&place)?;
-    let reading = history::reading(&memory, &place)?;
-    let failed = |error| failure(&error, &place);
+pub(super) fn run(wanted: &DiffArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::reading_memory(&argument)?;
+    let reading = history::reading(&memory, &argument)?;
+    let failed = |error| failure(&error, &argument);
     if let Some(other) = &wanted.other {
         let (one, other) =
             (history::version(&reading, &wanted.id)?, history::version(&reading, other)?);

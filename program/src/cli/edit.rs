@@ -2,17 +2,17 @@
 
 use super::changing::{Changing, Missing};
 use super::editor::Draft;
-use super::file_arguments::Edit;
+use super::file_arguments::EditArguments;
 use super::output::Output;
 use super::{Ended, Failure, stores};
 use memdir::Error;
 use memdir::path::MemoryPath;
 
-pub(super) fn run(wanted: &Edit, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &EditArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let Edit { store, flags, by, .. } = wanted;
+    let EditArguments { store, flags, by, .. } = wanted;
     let changing = Changing::new(store, Missing::AnError, flags, by, output)?;
-    let (memory, failed) = (&changing.memory, |error: &Error| changing.place.error(error));
+    let (memory, failed) = (&changing.memory, |error: &Error| changing.argument.error(error));
     let before = match memory.exists(path.as_str()).map_err(|error| failed(&error))? {
         true => Some(memory.read(path.as_str()).map_err(|error| failed(&error))?),
         false => None,

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::json;
 
 use super::changing::{Changing, Missing, note};
-use super::file_arguments::Expire;
+use super::file_arguments::ExpireArguments;
 use super::output::{Output, age, count, time};
 use super::style::Style;
 use super::{Ended, Failure};
@@ -17,7 +17,7 @@ use memdir::{Error, MemoryOptions};
 
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &ExpireArguments, output: &mut Output) -> Result<Ended, Failure> {
     let never: Result<Vec<_>, Error> = wanted.never.iter().map(|pattern| pattern.parse()).collect();
     let never =
         never.map_err(|error| Failure::Usage(format!("--never: a pattern is wrong: {error}")))?;
@@ -27,10 +27,10 @@ pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure
             options.never_expire.extend(never);
         })
     };
-    let Expire { store, flags, by, .. } = wanted;
+    let ExpireArguments { store, flags, by, .. } = wanted;
     let changing = Changing::with(store, Missing::AnError, flags, by, output, set)?;
     let now = SystemTime::now();
-    if !is_access_recorded(changing.visible()).map_err(|error| changing.place.error(&error))? {
+    if !is_access_recorded(changing.visible()).map_err(|error| changing.argument.error(&error))? {
         note(
             output,
             "no view of any file is recorded (record_access, expire_after): only changes count as uses",
@@ -39,7 +39,7 @@ pub(super) fn run(wanted: &Expire, output: &mut Output) -> Result<Ended, Failure
     let expired = changing
         .memory
         .expire(wanted.after, wanted.dry_run, &mut |_| ControlFlow::Continue(()))
-        .map_err(|error| changing.place.error(&error))?;
+        .map_err(|error| changing.argument.error(&error))?;
     let bytes = expired.iter().map(|file| file.bytes).sum();
     for file in &expired {
         let path = file.path.as_str();

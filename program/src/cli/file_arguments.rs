@@ -41,7 +41,7 @@ Examples:
 
 Exit codes: 0 if something is found, 1 if nothing is, 2 if the pattern or the path is wrong."
 )]
-pub(super) struct Grep {
+pub(super) struct GrepArguments {
     /// The store to search
     pub(super) store: String,
 
@@ -64,15 +64,15 @@ pub(super) struct Grep {
     #[arg(short = 'l', long, conflicts_with_all = ["context", "before_context", "after_context"])]
     pub(super) files_with_matches: bool,
 
-    /// Print so many lines before each line that is found
+    /// Print this many lines before each match
     #[arg(short = 'B', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) before_context: Option<usize>,
 
-    /// Print so many lines after each line that is found
+    /// Print this many lines after each match
     #[arg(short = 'A', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) after_context: Option<usize>,
 
-    /// Print so many lines before and after each line that is found
+    /// Print this many lines before and after each match
     #[arg(short = 'C', long, value_name = "LINES", allow_negative_numbers = true)]
     pub(super) context: Option<usize>,
 
@@ -80,7 +80,7 @@ pub(super) struct Grep {
     #[arg(long)]
     pub(super) history: bool,
 
-    /// At most so many: names and lines, or paths with -l
+    /// The most results: names and lines, or paths with -l
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) limit: Option<u64>,
 }
@@ -98,7 +98,7 @@ Examples:
   memdir edit ./memory /memories/notes.md
   EDITOR='code --wait' memdir edit ./memory /memories/notes.md --max-file-bytes 10000")
 )]
-pub(super) struct Edit {
+pub(super) struct EditArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -126,7 +126,7 @@ Examples:
   memdir show ./memory /memories/a.md > old; sed s/tea/coffee/ old > new
   memdir put ./memory /memories/a.md new --if-unchanged old")
 )]
-pub(super) struct Put {
+pub(super) struct PutArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -163,7 +163,7 @@ Examples:
   memdir mv ./memory /memories/draft.md /memories/plan.md
   memdir mv ./memory /memories/plan.md /memories/archive")
 )]
-pub(super) struct Move {
+pub(super) struct MoveArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -191,7 +191,7 @@ Examples:
   memdir rm ./memory /memories/old.md /memories/older.md
   memdir rm ./memory -r /memories/archive --dry-run")
 )]
-pub(super) struct Remove {
+pub(super) struct RemoveArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -226,7 +226,7 @@ Examples:
   memdir stats ./memory
   memdir stats sqlite:agent.db --max-files 500 --max-total-bytes 1000000"
 )]
-pub(super) struct Stats {
+pub(super) struct StatsArguments {
     /// The store to look at
     pub(super) store: String,
 
@@ -256,7 +256,7 @@ Examples:
   memdir expire ./memory --after 90d --dry-run
   memdir expire ./memory --after 90d --never /memories/handbook --never '/memories/**/*.pin.md'")
 )]
-pub(super) struct Expire {
+pub(super) struct ExpireArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -291,7 +291,7 @@ Examples:
   memdir watch ./memory
   memdir watch sqlite:agent.db /memories/team --json --every 5s"
 )]
-pub(super) struct Watch {
+pub(super) struct WatchArguments {
     /// The store to watch
     pub(super) store: String,
 

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 
 use serde_json::json;
 
-use super::file_arguments::Grep;
+use super::file_arguments::GrepArguments;
 use super::output::Output;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::style::Style;
 use super::{Ended, Failure, history};
 use memdir::history::HistoryError;
@@ -15,20 +15,21 @@ use memdir::path::MemoryPath;
 use memdir::text::excerpt;
 use memdir::{Error, GrepMatch, GrepQuery, HistoryMatch, Memory, MemoryOptions};
 
-pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &GrepArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
     let query = query(wanted)?;
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory =
+        history::with_history_if_any(argument.readable()?, &argument, argument.options().clone())?;
     if wanted.history {
-        history::reading(&memory, &place).map_err(usage)?;
+        history::reading(&memory, &argument).map_err(usage)?;
     }
     let around = wanted.context.unwrap_or(0);
     let around = (wanted.before_context.unwrap_or(around), wanted.after_context.unwrap_or(around));
     let mut search = Search {
         query: &query,
         memory: &memory,
-        place: &place,
+        argument: &argument,
         around: (around != (0, 0)).then_some(around),
         paths_only: wanted.files_with_matches,
         left: wanted.limit,
@@ -55,7 +56,7 @@ pub(super) fn run(wanted: &Grep, output: &mut Output) -> Result<Ended, Failure> 
         Err(Error::Refused(_)) if wanted.history => {}
         // As grep has it: 1 is for nothing found.
         Err(Error::Refused(sentence)) => return Err(Failure::Usage(sentence)),
-        searched => searched.map_err(|error| place.error(&error))?,
+        searched => searched.map_err(|error| argument.error(&error))?,
     }
     search.file_ends()?;
     if wanted.history {
@@ -72,7 +73,7 @@ fn usage(failure: Failure) -> Failure {
     }
 }
 
-fn query(wanted: &Grep) -> Result<GrepQuery, Failure> {
+fn query(wanted: &GrepArguments) -> Result<GrepQuery, Failure> {
     let query = match wanted.fixed_strings {
         true => GrepQuery::text(wanted.pattern.as_str()),
         false => GrepQuery::regex(&wanted.pattern)
@@ -84,7 +85,7 @@ fn query(wanted: &Grep) -> Result<GrepQuery, Failure> {
 struct Search<'s> {
     query: &'s GrepQuery,
     memory: &'s Memory,
-    place: &'s Place,
+    argument: &'s StoreArgument,
     /// How many lines before and after each match are printed, if some are.
     around: Option<(usize, usize)>,
     paths_only: bool,
@@ -140,7 +141,7 @@ impl Search<'_> {
             Ok(text) => text,
             // It was deleted meanwhile, or is text in its first lines only.
             Err(Error::Refused(_)) => String::new(),
-            Err(error) => return Err(self.place.error(&error)),
+            Err(error) => return Err(self.argument.error(&error)),
         };
         let lines: Vec<&str> = text.lines().collect();
         // The next line to print.
@@ -178,7 +179,7 @@ impl Search<'_> {
 
     /// What is in the history, and in the files no more.
     fn history(&mut self, path: &MemoryPath) -> Result<(), Failure> {
-        let failed = |error: &HistoryError| usage(history::failure(error, self.place));
+        let failed = |error: &HistoryError| usage(history::failure(error, self.argument));
         // Nothing that is found in a file once more is printed with -l, so more may be needed.
         let left = self.left.filter(|_| !self.paths_only).unwrap_or(u64::MAX);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
@@ -274,7 +275,7 @@ impl Search<'_> {
             Some(at) => {
                 let (before, rest) = text.split_at(at.start);
                 let (found, after) = rest.split_at(at.end - at.start);
-                vec![(style, before), (Style::Found, found), (style, after)]
+                vec![(style, before), (Style::Match, found), (style, after)]
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::stores::Place;
+use super::stores::StoreArgument;
 use super::style::escaped;
 use super::{Failure, say};
 use crate::with::with;
@@ -14,27 +14,27 @@ use memdir::{Memory, MemoryOptions};
 const NAMED: usize = 20;
 
 /// The memory of a command that reads the history.
-pub(super) fn reading_memory(place: &Place) -> Result<Memory, Failure> {
-    Ok(Memory::with_store(place.readable()?, options(place)))
+pub(super) fn reading_memory(argument: &StoreArgument) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(argument.readable()?, options(argument)))
 }
 
 /// A memory with the history that the store has, if there is one.
 pub(super) fn with_history_if_any(
     store: Arc<dyn Store>,
-    place: &Place,
+    argument: &StoreArgument,
     mut options: MemoryOptions,
 ) -> Result<Memory, Failure> {
-    options.history |= has_history(&store).map_err(|error| failure(&error, place))?;
+    options.history |= has_history(&store).map_err(|error| failure(&error, argument))?;
     Ok(Memory::with_store(store, options))
 }
 
 /// The memory of a command about the history that changes it, as this actor.
-pub(super) fn changing_memory(place: &Place, actor: &str) -> Result<Memory, Failure> {
-    Ok(Memory::with_store(place.existing()?, options(place)).acting_as(actor))
+pub(super) fn changing_memory(argument: &StoreArgument, actor: &str) -> Result<Memory, Failure> {
+    Ok(Memory::with_store(argument.existing()?, options(argument)).acting_as(actor))
 }
 
-fn options(place: &Place) -> MemoryOptions {
-    with(untrimmed(place.options().clone()), |options| options.history = true)
+fn options(argument: &StoreArgument) -> MemoryOptions {
+    with(untrimmed(argument.options().clone()), |options| options.history = true)
 }
 
 /// How long versions are kept is the matter of the program that uses the memory.
@@ -49,14 +49,14 @@ pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
 /// The history of a memory, of which there must be one.
 pub(super) fn reading<'m>(
     memory: &'m Memory,
-    place: &Place,
+    argument: &StoreArgument,
 ) -> Result<HistorySnapshot<'m>, Failure> {
     match memory.history_snapshot() {
         Ok(reading) if !reading.is_empty() => Ok(reading),
         Ok(_) | Err(HistoryError::Off) => {
-            Err(Failure::Refused(format!("no history was ever kept of {}", place.shown())))
+            Err(Failure::Refused(format!("no history was ever kept of {}", argument.shown())))
         }
-        Err(error) => Err(failure(&error, place)),
+        Err(error) => Err(failure(&error, argument)),
     }
 }
 
@@ -110,8 +110,8 @@ pub(super) fn version(reading: &HistorySnapshot<'_>, given: &str) -> Result<Hist
 }
 
 /// The failure for an error of the history.
-pub(super) fn failure(error: &HistoryError, place: &Place) -> Failure {
-    let sentence = escaped(&place.without_secrets(&error.to_string()));
+pub(super) fn failure(error: &HistoryError, argument: &StoreArgument) -> Failure {
+    let sentence = escaped(&argument.without_secrets(&error.to_string()));
     match error {
         // A condition of the tree, such as a place that may not be written to.
         HistoryError::Store(error) if !error.is_failure() => Failure::Refused(sentence),

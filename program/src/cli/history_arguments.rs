@@ -13,7 +13,7 @@ use crate::typed_time::parse_time;
 Examples:
   memdir log ./memory /memories/notes.md -p --since 2d
   memdir log ./memory --format git-fast-import | git -C repository fast-import")]
-pub(super) struct Log {
+pub(super) struct LogArguments {
     /// The store to look at
     pub(super) store: String,
 
@@ -32,7 +32,7 @@ pub(super) struct Log {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true)]
     pub(super) since: Option<SystemTime>,
 
-    /// At most so many
+    /// The most versions
     #[arg(short = 'n', long, value_name = "COUNT", allow_negative_numbers = true)]
     pub(super) limit: Option<usize>,
 
@@ -59,7 +59,7 @@ pub(super) enum Format {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example: memdir diff ./memory 4f1c90000002")]
-pub(super) struct Diff {
+pub(super) struct DiffArguments {
     /// The store to look at
     pub(super) store: String,
 
@@ -84,7 +84,7 @@ Examples:
   memdir restore ./memory 4f1c90000002
   memdir restore ./memory --all --at 2026-03-14T15:09Z --dry-run"
 )]
-pub(super) struct Restore {
+pub(super) struct RestoreArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -124,7 +124,7 @@ Examples:
   memdir undo ./memory 4f1c90000000
   memdir undo ./memory --since 2h --actor 'session 7' --dry-run"
 )]
-pub(super) struct Undo {
+pub(super) struct UndoArguments {
     /// The store to change
     pub(super) store: String,
 
@@ -157,7 +157,7 @@ pub(super) struct Undo {
     after_help = "\
 Example: memdir redact ./memory 4f1c90000002 --reason 'held a password'"
 )]
-pub(super) struct Redact {
+pub(super) struct RedactArguments {
     /// The store to change
     pub(super) store: String,
 

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::history::{self, failure};
-use super::history_arguments::{Format, Log};
+use super::history_arguments::{Format, LogArguments};
 use super::output::Output;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::style::{Style, escaped};
 use super::{Ended, Failure};
 use crate::with::with;
@@ -14,16 +14,16 @@ use memdir::history::{FastImportError, HistoryQuery, HistorySnapshot, ResolvedId
 use memdir::text::human_size;
 use memdir::text::rfc3339;
 
-pub(super) fn run(wanted: &Log, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = wanted.path.as_deref().map(stores::path).transpose()?;
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::reading_memory(&place)?;
-    let reading = history::reading(&memory, &place)?;
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::reading_memory(&argument)?;
+    let reading = history::reading(&memory, &argument)?;
     if wanted.format == Some(Format::GitFastImport) {
         return match reading.write_fast_import(&mut output.stream()) {
             Ok(()) => Ok(Ended::Well),
             Err(FastImportError::Output(error)) => Err(error.into()),
-            Err(FastImportError::History(error)) => Err(failure(&error, &place)),
+            Err(FastImportError::History(error)) => Err(failure(&error, &argument)),
         };
     }
     let before = match &wanted.before {
@@ -41,11 +41,11 @@ pub(super) fn run(wanted: &Log, output: &mut Output) -> Result<Ended, Failure> {
         query.actor.clone_from(&wanted.actor);
         query.since = wanted.since;
     });
-    let versions = memory.history(&query).map_err(|error| failure(&error, &place))?;
+    let versions = memory.history(&query).map_err(|error| failure(&error, &argument))?;
     let actors = versions.iter().map(|version| actor(version).chars().count());
     let widest = actors.max().unwrap_or(0).min(24);
     for version in &versions {
-        let diff = wanted.patch.then(|| diff(&reading, version, &place)).transpose()?;
+        let diff = wanted.patch.then(|| diff(&reading, version, &argument)).transpose()?;
         if output.json {
             let mut object = json!({"type": "version"});
             if let (Some(object), Ok(serde_json::Value::Object(fields))) =
@@ -100,11 +100,11 @@ fn actor(version: &Version) -> String {
 fn diff(
     reading: &HistorySnapshot<'_>,
     version: &Version,
-    place: &Place,
+    argument: &StoreArgument,
 ) -> Result<Option<String>, Failure> {
     match reading.diff(version.id) {
         Ok(diff) => Ok(Some(diff)),
-        Err(error @ memdir::history::HistoryError::Store(_)) => Err(failure(&error, place)),
+        Err(error @ memdir::history::HistoryError::Store(_)) => Err(failure(&error, argument)),
         Err(_) => Ok(None),
     }
 }

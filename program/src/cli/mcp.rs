@@ -2,31 +2,31 @@
 
 use std::sync::Arc;
 
-use super::server_arguments::Mcp;
+use super::server_arguments::McpArguments;
 use super::{Ended, Failure, mounts, say, stores};
-use crate::mcp::{self, Failure as NotServed, Served};
+use crate::mcp::{self, NotServed, Served};
 use crate::with::with;
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};
 
-pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &McpArguments) -> Result<Ended, Failure> {
     let options = with(MemoryOptions::default(), |options| {
         options.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
     });
-    let place = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
-    let mounts = mounts::parse(&wanted.mounts, &place)?;
-    let (store, places) = if mounts.is_empty() {
-        (place.open()?, Vec::new())
+    let argument = stores::any(&wanted.store, wanted.flags.clone().on(options)?)?;
+    let mounts = mounts::parse(&wanted.mounts, &argument)?;
+    let (store, mount_points) = if mounts.is_empty() {
+        (argument.open()?, Vec::new())
     } else {
-        let mounts = mounts.open_in(&place)?;
-        let places =
+        let mounts = mounts.open_in(&argument)?;
+        let mount_points =
             mounts.mounted().map(|(at, store)| (at.clone(), store.info().is_read_only)).collect();
-        (mounts as Arc<dyn Store>, places)
+        (mounts as Arc<dyn Store>, mount_points)
     };
-    let memory = Memory::with_store(store, place.options().clone())
+    let memory = Memory::with_store(store, argument.options().clone())
         .validated()
-        .map_err(|error| place.error(&error))?;
-    let memory = Served { memory, places };
+        .map_err(|error| argument.error(&error))?;
+    let memory = Served { memory, mount_points };
     let served = match wanted.http {
         None => mcp::serve_stdio(memory, &wanted.prefix),
         Some(address) if !address.ip().is_loopback() => {
@@ -41,7 +41,7 @@ pub(super) fn run(wanted: &Mcp) -> Result<Ended, Failure> {
     };
     match served {
         Ok(()) => Ok(Ended::Well),
-        Err(NotServed::Options(error)) => Err(place.error(&error)),
+        Err(NotServed::Options(error)) => Err(argument.error(&error)),
         Err(NotServed::Client(error)) => {
             Err(Failure::Refused(format!("the client does not speak MCP: {error}")))
         }

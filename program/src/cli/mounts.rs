@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use super::server_arguments::MountFlags;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use memdir::Error;
 use memdir::path::MemoryPath;
 use memdir::store::{self, Mount, open_mounts};
@@ -14,19 +14,19 @@ pub(super) struct Mounts(Vec<Mounted>);
 
 struct Mounted {
     path: String,
-    place: Place,
+    argument: StoreArgument,
     is_read_only: bool,
 }
 
 /// The mounts that flags name, with the options of the store that they are mounted into.
-pub(super) fn parse(given: &MountFlags, root: &Place) -> Result<Mounts, Failure> {
+pub(super) fn parse(given: &MountFlags, root: &StoreArgument) -> Result<Mounts, Failure> {
     let mount = |(given, is_read_only): (&String, bool)| {
         let flag = if is_read_only { "--mount-read-only" } else { "--mount" };
         let (path, store) = given
             .split_once('=')
             .ok_or_else(|| Failure::Usage(format!("{flag} is wrong: use PATH=STORE")))?;
-        let place = stores::only(store, root.options().clone())?;
-        Ok(Mounted { path: path.to_owned(), place, is_read_only })
+        let argument = stores::only(store, root.options().clone())?;
+        Ok(Mounted { path: path.to_owned(), argument, is_read_only })
     };
     let writable = given.mount.iter().map(|given| (given, false));
     let fixed = given.mount_read_only.iter().map(|given| (given, true));
@@ -41,13 +41,13 @@ impl Mounts {
     /// Whether all of them are on this machine.
     #[cfg(feature = "page")]
     pub(super) fn are_local(&self) -> bool {
-        self.0.iter().all(|mounted| mounted.place.is_local())
+        self.0.iter().all(|mounted| mounted.argument.is_local())
     }
 
     /// The store at `root`, with the others mounted into it.
-    pub(super) fn open_in(&self, root: &Place) -> Result<Arc<store::Mounts>, Failure> {
+    pub(super) fn open_in(&self, root: &StoreArgument) -> Result<Arc<store::Mounts>, Failure> {
         let others = self.0.iter().map(|mounted| {
-            let mount = Mount::new(mounted.path.as_str(), mounted.place.address());
+            let mount = Mount::new(mounted.path.as_str(), mounted.argument.address());
             if mounted.is_read_only { mount.read_only() } else { mount }
         });
         let all = std::iter::once(Mount::new("/memories", root.address())).chain(others);
@@ -64,19 +64,19 @@ impl Mounts {
     }
 
     /// Which of the stores does not exist, if that is why they could not be opened.
-    fn absent(&self, root: &Place, error: &Error) -> Option<Failure> {
+    fn absent(&self, root: &StoreArgument, error: &Error) -> Option<Failure> {
         let all_read_only = root.options().read_only;
         root.absent_at(&MemoryPath::root(), all_read_only, error).or_else(|| {
             self.0.iter().find_map(|mounted| {
                 let at = MemoryPath::parse(&mounted.path).ok()?;
-                mounted.place.absent_at(&at, all_read_only || mounted.is_read_only, error)
+                mounted.argument.absent_at(&at, all_read_only || mounted.is_read_only, error)
             })
         })
     }
 
     /// Removes their addresses from a sentence.
     pub(super) fn without_secrets(&self, sentence: &str) -> String {
-        let places = self.0.iter().map(|mounted| &mounted.place);
-        places.fold(sentence.to_owned(), |said, place| place.without_secrets(&said))
+        let arguments = self.0.iter().map(|mounted| &mounted.argument);
+        arguments.fold(sentence.to_owned(), |said, argument| argument.without_secrets(&said))
     }
 }

@@ -5,20 +5,20 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::changing::{Changing, Missing};
-use super::file_arguments::Put;
+use super::file_arguments::PutArguments;
 use super::output::Output;
 use super::style::escaped;
 use super::{Ended, Failure, stores};
 use memdir::store::redact_address;
 
-pub(super) fn run(wanted: &Put, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &PutArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
     let before = wanted.if_unchanged.as_deref().map(text).transpose()?;
     let text = text(&wanted.file)?;
-    let Put { store, flags, by, .. } = wanted;
+    let PutArguments { store, flags, by, .. } = wanted;
     let changing = Changing::new(store, Missing::Made, flags, by, output)?;
     let (memory, path) = (&changing.memory, path.as_str());
-    let failed = |error| changing.place.error(&error);
+    let failed = |error| changing.argument.error(&error);
     let is_there = memory.exists(path).map_err(failed)?;
     if wanted.create {
         memory.create(path, &text).map_err(failed)?;

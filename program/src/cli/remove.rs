@@ -3,24 +3,24 @@
 use serde_json::json;
 
 use super::changing::{Changing, Missing};
-use super::file_arguments::Remove;
+use super::file_arguments::RemoveArguments;
 use super::output::{Output, count};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure};
 use memdir::path::MemoryPath;
 use memdir::store::{Store, StoreError};
 
-pub(super) fn run(wanted: &Remove, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &RemoveArguments, output: &mut Output) -> Result<Ended, Failure> {
     let paths: Result<Vec<MemoryPath>, Failure> =
         wanted.paths.iter().map(|path| stores::path(path)).collect();
-    let Remove { store, flags, by, .. } = wanted;
+    let RemoveArguments { store, flags, by, .. } = wanted;
     let changing = Changing::new(store, Missing::AnError, flags, by, output)?;
-    let targets = targets(paths?, changing.visible(), wanted.recursive, &changing.place)?;
+    let targets = targets(paths?, changing.visible(), wanted.recursive, &changing.argument)?;
     let mut deleted = 0;
     for target in &targets {
         let path = target.path.as_str();
         if !wanted.dry_run {
-            changing.memory.delete(path).map_err(|error| changing.place.error(&error))?;
+            changing.memory.delete(path).map_err(|error| changing.argument.error(&error))?;
         }
         deleted += target.files.unwrap_or(1);
         if output.json {
@@ -56,7 +56,7 @@ fn targets(
     mut paths: Vec<MemoryPath>,
     store: &dyn Store,
     recursive: bool,
-    place: &Place,
+    argument: &StoreArgument,
 ) -> Result<Vec<Target>, Failure> {
     // A directory comes before what is in it.
     paths.sort();
@@ -71,7 +71,7 @@ fn targets(
         let is_directory = match store.modified(&path) {
             Ok(_) => false,
             Err(StoreError::IsADirectory) => true,
-            Err(error) => return Err(nothing(place.condition(&path, error))),
+            Err(error) => return Err(nothing(argument.condition(&path, error))),
         };
         if is_directory && !recursive {
             return Err(Failure::Refused(format!(
@@ -92,7 +92,7 @@ fn targets(
             }
         };
         let counted = store.files(&mut |file| count(&file.path));
-        counted.map_err(|error| place.condition(&MemoryPath::root(), error))?;
+        counted.map_err(|error| argument.condition(&MemoryPath::root(), error))?;
     }
     Ok(targets)
 }

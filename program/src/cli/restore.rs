@@ -3,18 +3,18 @@
 use serde_json::json;
 
 use super::history::{self, failure};
-use super::history_arguments::{Redact, Restore, Undo};
+use super::history_arguments::{RedactArguments, RestoreArguments, UndoArguments};
 use super::output::{Output, count};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure, say};
 use memdir::MemoryOptions;
 use memdir::history::{HistoryError, Restored};
 use memdir::path::MemoryPath;
 
-pub(super) fn restore(wanted: &Restore, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::changing_memory(&place, &wanted.by.name)?;
-    let reading = history::reading(&memory, &place)?;
+pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&argument, &wanted.by.name)?;
+    let reading = history::reading(&memory, &argument)?;
     let restored = match (&wanted.id, wanted.at) {
         (Some(id), _) => {
             let id = history::id(&reading, id)?;
@@ -25,13 +25,13 @@ pub(super) fn restore(wanted: &Restore, output: &mut Output) -> Result<Ended, Fa
     };
     // With --all nothing is a conflict that could be overwritten.
     let advice = if wanted.overwrite || wanted.all { "" } else { ": --overwrite would replace it" };
-    told(restored, wanted.dry_run, advice, &place, output)
+    told(restored, wanted.dry_run, advice, &argument, output)
 }
 
-pub(super) fn undo(wanted: &Undo, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::changing_memory(&place, &wanted.by.name)?;
-    let reading = history::reading(&memory, &place)?;
+pub(super) fn undo(wanted: &UndoArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&argument, &wanted.by.name)?;
+    let reading = history::reading(&memory, &argument)?;
     let restored = match (&wanted.change, wanted.since) {
         (Some(change), _) => {
             let change = history::id(&reading, change)?;
@@ -40,15 +40,15 @@ pub(super) fn undo(wanted: &Undo, output: &mut Output) -> Result<Ended, Failure>
         (None, Some(since)) => memory.undo_since(since, wanted.actor.as_deref(), wanted.dry_run),
         (None, None) => return Err(Failure::Usage("give a change or --since".to_owned())),
     };
-    told(restored, wanted.dry_run, "", &place, output)
+    told(restored, wanted.dry_run, "", &argument, output)
 }
 
-pub(super) fn redact(wanted: &Redact, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::changing_memory(&place, &wanted.by.name)?;
-    let reading = history::reading(&memory, &place)?;
+pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory = history::changing_memory(&argument, &wanted.by.name)?;
+    let reading = history::reading(&memory, &argument)?;
     let id = history::id(&reading, &wanted.id)?;
-    let change = memory.redact(id, &wanted.reason).map_err(|error| failure(&error, &place))?;
+    let change = memory.redact(id, &wanted.reason).map_err(|error| failure(&error, &argument))?;
     if output.json {
         output.object(&json!({"type": "summary", "change": change}))?;
     } else {
@@ -65,7 +65,7 @@ fn told(
     restored: Result<Restored, HistoryError>,
     dry_run: bool,
     advice: &str,
-    place: &Place,
+    argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let restored = match restored {
@@ -97,7 +97,7 @@ fn told(
             say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
             return Ok(Ended::WithProblems);
         }
-        restored => restored.map_err(|error| failure(&error, place))?,
+        restored => restored.map_err(|error| failure(&error, argument))?,
     };
     for file in &restored.files {
         let old_path = file.old_path.as_ref().map(MemoryPath::as_str);

@@ -12,8 +12,8 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::editor::Draft;
-use super::server_arguments::Serve;
-use super::stores::{self, Place};
+use super::server_arguments::ServeArguments;
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure, history, mounts, say};
 use crate::page::{self, Shown, Site};
 use crate::with::with;
@@ -28,7 +28,7 @@ const PORTS: RangeInclusive<u16> = 8767..=8776;
 /// How long the file that opens the browser is there.
 const OPENING: Duration = Duration::from_secs(60);
 
-pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
     if !wanted.mounts.is_empty() && wanted.stores.len() > 1 {
         return Err(Failure::Usage(
             "a mount is for one STORE, into which others are mounted".to_owned(),
@@ -58,29 +58,29 @@ pub(super) fn run(wanted: &Serve) -> Result<Ended, Failure> {
 }
 
 /// A memory as the page shows it.
-fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
+fn shown(store: &str, wanted: &ServeArguments) -> Result<Shown, Failure> {
     let options = wanted.flags.on(history::untrimmed(MemoryOptions::default()))?;
-    let mut place = stores::only(store, options)?;
-    let mounts = mounts::parse(&wanted.mounts, &place)?;
-    let is_local = place.is_local() && mounts.are_local();
-    let may_change = !place.options().read_only && (is_local || wanted.writable);
-    if wanted.writable && place.options().read_only {
+    let mut argument = stores::only(store, options)?;
+    let mounts = mounts::parse(&wanted.mounts, &argument)?;
+    let is_local = argument.is_local() && mounts.are_local();
+    let may_change = !argument.options().read_only && (is_local || wanted.writable);
+    if wanted.writable && argument.options().read_only {
         return Err(Failure::Usage(
             "--read-only and --writable cannot be used together".to_owned(),
         ));
     }
-    place.set_read_only(!may_change);
-    if may_change && mounts.is_empty() && place.find()?.is_none() {
-        say(&format!("there was no memory at {}: a new one is made", place.shown()));
+    argument.set_read_only(!may_change);
+    if may_change && mounts.is_empty() && argument.find()?.is_none() {
+        say(&format!("there was no memory at {}: a new one is made", argument.shown()));
     }
     let store: Arc<dyn Store> = match (mounts.is_empty(), may_change) {
-        (true, true) => place.open()?,
-        (true, false) => place.readable()?,
-        _ => mounts.open_in(&place)?,
+        (true, true) => argument.open()?,
+        (true, false) => argument.readable()?,
+        _ => mounts.open_in(&argument)?,
     };
     // One that cannot be written was opened to be read.
     let is_read_only = !may_change || store.info().is_read_only;
-    let options = with(place.options().clone(), |options| {
+    let options = with(argument.options().clone(), |options| {
         options.max_view_chars = None;
         options.read_only = is_read_only;
     });
@@ -88,28 +88,28 @@ fn shown(store: &str, wanted: &Serve) -> Result<Shown, Failure> {
     let with_history = |history| with(options.clone(), |options| options.history = history);
     let plain = Memory::with_store(without_journal(Arc::clone(&store)), with_history(false));
     let recorded = Memory::with_store(store, with_history(true)).acting_as(&wanted.by.name);
-    let plain = plain.validated().map_err(|error| place.error(&error))?;
-    let recorded = recorded.validated().map_err(|error| place.error(&error))?;
+    let plain = plain.validated().map_err(|error| argument.error(&error))?;
+    let recorded = recorded.validated().map_err(|error| argument.error(&error))?;
     Ok(Shown {
-        name: place.shown().to_owned(),
-        identity: identity(&place),
-        keeps_drafts: !place.is_encrypted(),
+        name: argument.shown().to_owned(),
+        identity: identity(&argument),
+        keeps_drafts: !argument.is_encrypted(),
         plain,
         recorded,
         actor: wanted.by.name.clone(),
         keeps_history,
         is_read_only,
         without_secrets: Box::new(move |sentence| {
-            mounts.without_secrets(&place.without_secrets(sentence))
+            mounts.without_secrets(&argument.without_secrets(sentence))
         }),
     })
 }
 
 /// What tells the memory from others. A relative path is another memory in another directory.
-fn identity(place: &Place) -> String {
-    let name = place.shown();
+fn identity(argument: &StoreArgument) -> String {
+    let name = argument.shown();
     let path = name.split_once(':').map_or(name, |(_, path)| path);
-    let is_relative = place.is_local() && !Path::new(path).is_absolute();
+    let is_relative = argument.is_local() && !Path::new(path).is_absolute();
     let directory = is_relative.then(|| env::current_dir().ok()).flatten().unwrap_or_default();
     let digest = Sha256::digest(format!("{}\n{name}", directory.display()));
     data_encoding::HEXLOWER.encode(&digest[..8])

@@ -26,7 +26,7 @@ Examples:
   memdir serve ./memory --mount-read-only /memories/handbook=./docs
   memdir serve env:TEAM_MEMORY --writable"
 )]
-pub(super) struct Serve {
+pub(super) struct ServeArguments {
     /// The stores to show, ./memory if none is given; several are shown beside each other
     #[arg(value_name = "STORE", default_value = "./memory")]
     pub(super) stores: Vec<String>,
@@ -67,7 +67,7 @@ Examples:
   memdir mcp sqlite:agent.db --http --read-only
   memdir mcp ./memory --mount /memories/team=sqlite:team.db --mount-read-only /memories/handbook=./docs"
 )]
-pub(super) struct Mcp {
+pub(super) struct McpArguments {
     /// The store of the memory, ./memory if none is given
     #[arg(default_value = "./memory")]
     pub(super) store: String,

@@ -5,10 +5,10 @@ use std::time::SystemTime;
 
 use serde_json::json;
 
-use super::arguments::Show;
+use super::arguments::ShowArguments;
 use super::history;
 use super::output::{Output, time};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure};
 use crate::with::with;
 use memdir::history::without_journal;
@@ -17,42 +17,42 @@ use memdir::store::{Node, Store, StoreError};
 use memdir::text::rfc3339;
 use memdir::{Error, Memory, MemoryOptions};
 
-pub(super) fn run(wanted: &Show, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &ShowArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = wanted.path.as_deref().map(stores::path).transpose()?;
     let options = with(MemoryOptions::default(), |options| options.max_view_chars = None);
-    let place = stores::only(&wanted.store, options.clone())?;
+    let argument = stores::only(&wanted.store, options.clone())?;
     if let Some(id) = &wanted.version {
-        return version(id, &place, output);
+        return version(id, &argument, output);
     }
     let Some(path) = path else { return Err(Failure::Usage("PATH is missing".to_owned())) };
     if let Some(at) = wanted.at {
-        return past(&path, at, &place, output);
+        return past(&path, at, &argument, output);
     }
-    let store = without_journal(place.readable()?);
+    let store = without_journal(argument.readable()?);
     if wanted.lines {
         let memory = Memory::with_store(store, options);
         match memory.view(path.as_str(), None) {
             Ok(view) => output.line(&view)?,
             Err(Error::Refused(sentence)) => return Err(Failure::Refused(sentence)),
-            Err(error) => return Err(place.failed(&error)),
+            Err(error) => return Err(argument.failed(&error)),
         }
     } else if output.json {
-        as_json(&*store, &path, &place, output)?;
+        as_json(&*store, &path, &argument, output)?;
     } else {
-        let opened = store.open(&path, 0).map_err(|error| place.condition(&path, error))?;
+        let opened = store.open(&path, 0).map_err(|error| argument.condition(&path, error))?;
         let Node::File(_, mut stream) = opened else {
-            return Err(place.condition(&path, StoreError::IsADirectory));
+            return Err(argument.condition(&path, StoreError::IsADirectory));
         };
-        output.content(|to| print(&mut stream, to, &path, &place))?;
+        output.content(|to| print(&mut stream, to, &path, &argument))?;
     }
     Ok(Ended::Well)
 }
 
 /// Prints what a version of the history left.
-fn version(given: &str, place: &Place, output: &mut Output) -> Result<Ended, Failure> {
-    let memory = history::reading_memory(place)?;
-    let id = history::version(&history::reading(&memory, place)?, given)?;
-    let content = memory.read_version(id).map_err(|error| history::failure(&error, place))?;
+fn version(given: &str, argument: &StoreArgument, output: &mut Output) -> Result<Ended, Failure> {
+    let memory = history::reading_memory(argument)?;
+    let id = history::version(&history::reading(&memory, argument)?, given)?;
+    let content = memory.read_version(id).map_err(|error| history::failure(&error, argument))?;
     if output.json {
         output.object(&json!({
             "type": "version",
@@ -70,13 +70,13 @@ fn version(given: &str, place: &Place, output: &mut Output) -> Result<Ended, Fai
 fn past(
     path: &MemoryPath,
     at: SystemTime,
-    place: &Place,
+    argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
-    let memory = history::reading_memory(place)?;
-    history::reading(&memory, place)?;
+    let memory = history::reading_memory(argument)?;
+    history::reading(&memory, argument)?;
     let read = memory.read_at(path.as_str(), at);
-    let Some(content) = read.map_err(|error| history::failure(&error, place))? else {
+    let Some(content) = read.map_err(|error| history::failure(&error, argument))? else {
         return Err(Failure::Refused(format!("{path}: not found at {}", rfc3339(at))));
     };
     if output.json {
@@ -97,7 +97,7 @@ fn print(
     from: &mut dyn io::Read,
     to: &mut dyn Write,
     path: &MemoryPath,
-    place: &Place,
+    argument: &StoreArgument,
 ) -> Result<(), Failure> {
     let mut window = vec![0; 64 * 1024];
     loop {
@@ -107,7 +107,7 @@ fn print(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => {
                 let error = StoreError::failed("reading a file", error);
-                return Err(place.condition(path, error));
+                return Err(argument.condition(path, error));
             }
         }
     }
@@ -116,10 +116,10 @@ fn print(
 fn as_json(
     store: &dyn Store,
     path: &MemoryPath,
-    place: &Place,
+    argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let failed = |error| place.condition(path, error);
+    let failed = |error| argument.condition(path, error);
     let content = store.read(path).map_err(failed)?;
     let modified = store.modified(path).map_err(failed)?;
     output.object(&json!({

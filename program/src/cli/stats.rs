@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::file_arguments::Stats as Wanted;
+use super::file_arguments::StatsArguments;
 use super::output::{Output, age, count, time};
 use super::style::Style;
 use super::{Ended, Failure, history, stores};
@@ -12,10 +12,11 @@ use memdir::MemoryOptions;
 use memdir::path::MemoryPath;
 use memdir::text::human_size;
 
-pub(super) fn run(wanted: &Wanted, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
-    let stats = memory.stats().map_err(|error| place.error(&error))?;
+pub(super) fn run(wanted: &StatsArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory =
+        history::with_history_if_any(argument.readable()?, &argument, argument.options().clone())?;
+    let stats = memory.stats().map_err(|error| argument.error(&error))?;
     if output.json {
         let at = |found: &Option<(MemoryPath, SystemTime)>, name: &str| {
             found.as_ref().map(|(path, at)| json!({"path": path.as_str(), name: time(Some(*at))}))

@@ -22,19 +22,19 @@ const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
 /// The only store of a command.
-pub(super) fn only(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
-    Place::new(given, with_key(options, KEY)?)
+pub(super) fn only(given: &str, options: MemoryOptions) -> Result<StoreArgument, Failure> {
+    StoreArgument::new(given, with_key(options, KEY)?)
 }
 
 /// The store of a command that acts on a memory; it may be a new one in this process.
 #[cfg(feature = "mcp")]
-pub(super) fn any(given: &str, options: MemoryOptions) -> Result<Place, Failure> {
+pub(super) fn any(given: &str, options: MemoryOptions) -> Result<StoreArgument, Failure> {
     let options = with_key(options, KEY)?;
     if given == "memory:" {
         let (address, shown) = (given.to_owned(), given.to_owned());
-        return Ok(Place { address, shown, options });
+        return Ok(StoreArgument { address, shown, options });
     }
-    Place::new(given, options)
+    StoreArgument::new(given, options)
 }
 
 /// The store that is copied from, and the one that is copied to.
@@ -42,15 +42,15 @@ pub(super) fn pair(
     from: &str,
     to: &str,
     options: &MemoryOptions,
-) -> Result<(Place, Place), Failure> {
+) -> Result<(StoreArgument, StoreArgument), Failure> {
     // The user may believe that the copy is encrypted.
     if env::var_os(KEY).is_some() {
         return Err(Failure::Usage(format!(
             "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
         )));
     }
-    let place = |given, key| Place::new(given, with_key(options.clone(), key)?);
-    Ok((place(from, FROM_KEY)?, place(to, TO_KEY)?))
+    let argument = |given, key| StoreArgument::new(given, with_key(options.clone(), key)?);
+    Ok((argument(from, FROM_KEY)?, argument(to, TO_KEY)?))
 }
 
 #[cfg(feature = "encryption")]
@@ -77,14 +77,14 @@ fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Fai
     }
 }
 
-/// The place of a store. Its display, and errors about it, contain no secret.
-pub(super) struct Place {
+/// A store, as an argument names it. What is shown of it, and errors about it, contain no secret.
+pub(super) struct StoreArgument {
     address: String,
     shown: String,
     options: MemoryOptions,
 }
 
-impl Place {
+impl StoreArgument {
     /// Parses an argument: an address, or `env:` and the name of a variable with the address.
     fn new(given: &str, options: MemoryOptions) -> Result<Self, Failure> {
         let Some(name) = given.strip_prefix("env:") else {

@@ -17,7 +17,7 @@ pub(super) enum Style {
     /// The number of a line.
     Number,
     /// What was searched for.
-    Found,
+    Match,
     Added,
     Changed,
     Removed,
@@ -32,7 +32,7 @@ impl Style {
             Self::Dim => "2",
             Self::Path => "35",
             Self::Number | Self::Added => "32",
-            Self::Found => "1;31",
+            Self::Match => "1;31",
             Self::Changed => "33",
             Self::Removed => "31",
             Self::Moved => "36",
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn only_what_is_painted_has_colours() {
-        let pieces = [(Style::Path, "a\u{1b}[0m"), (Style::Plain, ":"), (Style::Found, "")];
+        let pieces = [(Style::Path, "a\u{1b}[0m"), (Style::Plain, ":"), (Style::Match, "")];
         assert_eq!(painted(&pieces, true), "\u{1b}[35ma\\u{1b}[0m\u{1b}[0m:");
         assert_eq!(painted(&pieces, false), "a\\u{1b}[0m:");
         assert_eq!(painted_diff("@@\n-a\n+b", true).matches("\u{1b}[0m").count(), 3);

@@ -6,11 +6,11 @@ use std::time::SystemTime;
 
 use serde_json::json;
 
-use super::arguments::Tree;
+use super::arguments::TreeArguments;
 use super::fixed_files::FixedFiles;
 use super::history;
 use super::output::{Output, age, count, time};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::style::Style;
 use super::{Ended, Failure, say};
 use memdir::MemoryOptions;
@@ -19,16 +19,16 @@ use memdir::path::{Folding, MemoryPath, is_hidden};
 use memdir::store::{Entry, EntryKind, Store, StoreError};
 use memdir::text::human_size;
 
-pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &TreeArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
     let (store, unknown) = match wanted.at {
-        None => (without_journal(place.readable()?), HashSet::new()),
-        Some(at) => past(at, &place)?,
+        None => (without_journal(argument.readable()?), HashSet::new()),
+        Some(at) => past(at, &argument)?,
     };
     let mut drawing = Drawing {
         wanted,
-        place: &place,
+        argument: &argument,
         store: &*store,
         unknown,
         now: wanted.at.unwrap_or_else(SystemTime::now),
@@ -45,22 +45,25 @@ pub(super) fn run(wanted: &Tree, output: &mut Output) -> Result<Ended, Failure> 
         }
         Err(StoreError::NotADirectory) => {
             let above = path.parent().unwrap_or_else(MemoryPath::root);
-            let listed = store.list(&above).map_err(|error| place.condition(&above, error))?;
+            let listed = store.list(&above).map_err(|error| argument.condition(&above, error))?;
             let folding = Folding::new(store.info().folds_case);
             let file = listed.into_iter().find(|entry| folding.are_same(&entry.path, &path));
-            let file = file.ok_or_else(|| place.condition(&path, StoreError::NotFound))?;
+            let file = file.ok_or_else(|| argument.condition(&path, StoreError::NotFound))?;
             drawing.one(&file, "")?;
         }
-        Err(error) => return Err(place.condition(&path, error)),
+        Err(error) => return Err(argument.condition(&path, error)),
     }
     drawing.summary()
 }
 
 /// What there was at a time, and the files whose sizes are not known.
-fn past(at: SystemTime, place: &Place) -> Result<(Arc<dyn Store>, HashSet<MemoryPath>), Failure> {
-    let memory = history::reading_memory(place)?;
-    history::reading(&memory, place)?;
-    let files = memory.files_at(at).map_err(|error| history::failure(&error, place))?;
+fn past(
+    at: SystemTime,
+    argument: &StoreArgument,
+) -> Result<(Arc<dyn Store>, HashSet<MemoryPath>), Failure> {
+    let memory = history::reading_memory(argument)?;
+    history::reading(&memory, argument)?;
+    let files = memory.files_at(at).map_err(|error| history::failure(&error, argument))?;
     let unknown = files.iter().filter(|file| file.size.is_none());
     let unknown = unknown.map(|file| file.path.clone()).collect();
     let entries = files
@@ -71,8 +74,8 @@ fn past(at: SystemTime, place: &Place) -> Result<(Arc<dyn Store>, HashSet<Memory
 }
 
 struct Drawing<'d> {
-    wanted: &'d Tree,
-    place: &'d Place,
+    wanted: &'d TreeArguments,
+    argument: &'d StoreArgument,
     store: &'d dyn Store,
     /// The files whose sizes are not known.
     unknown: HashSet<MemoryPath>,
@@ -146,7 +149,7 @@ impl Drawing<'_> {
                 // Gone or changed meanwhile.
                 Err(StoreError::NotFound | StoreError::NotADirectory | StoreError::Symlink) => {}
                 Err(error) if error.is_failure() => {
-                    return Err(self.place.condition(&entry.path, error));
+                    return Err(self.argument.condition(&entry.path, error));
                 }
                 Err(error) => {
                     self.unreadable = true;

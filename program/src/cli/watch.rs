@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::file_arguments::Watch;
+use super::file_arguments::WatchArguments;
 use super::output::Output;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::style::{Style, escaped};
 use super::{Ended, Failure, history, say};
 use crate::with::with;
@@ -27,12 +27,13 @@ const LONG: Duration = Duration::from_secs(3600);
 /// How many versions are looked at after a change.
 const NEWEST: usize = 1_000;
 
-pub(super) fn run(wanted: &Watch, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended, Failure> {
     let path = stores::path(&wanted.path)?;
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let memory = history::with_history_if_any(place.readable()?, &place, place.options().clone())?;
-    let failed = |error: Error| place.error(&error);
-    let mut told = Told::new(&memory, &place)?;
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let memory =
+        history::with_history_if_any(argument.readable()?, &argument, argument.options().clone())?;
+    let failed = |error: Error| argument.error(&error);
+    let mut told = ReportedVersions::new(&memory, &argument)?;
     let mut watch = memory.watch(path.as_str(), wanted.every).map_err(failed)?;
     // Whether the store failed when it was looked at last.
     let mut is_away = false;
@@ -47,7 +48,7 @@ pub(super) fn run(wanted: &Watch, output: &mut Output) -> Result<Ended, Failure>
             // Nothing is lost by that: the next look tells what happened meanwhile.
             Err(error) => {
                 if !std::mem::replace(&mut is_away, true) {
-                    let sentence = place.without_secrets(&error.to_string());
+                    let sentence = argument.without_secrets(&error.to_string());
                     say(&format!("{sentence}; the watch goes on when the store can be read again"));
                 }
                 thread::sleep(PAUSE);
@@ -57,18 +58,18 @@ pub(super) fn run(wanted: &Watch, output: &mut Output) -> Result<Ended, Failure>
 }
 
 /// What the history says of changes, each version once.
-struct Told<'t> {
+struct ReportedVersions<'t> {
     memory: &'t Memory,
-    place: &'t Place,
+    argument: &'t StoreArgument,
     /// The newest version when the watch began.
     beginning: Option<HistoryId>,
     /// The newest version that was told of each path.
     newest: HashMap<MemoryPath, HistoryId>,
 }
 
-impl<'t> Told<'t> {
-    fn new(memory: &'t Memory, place: &'t Place) -> Result<Self, Failure> {
-        let mut told = Self { memory, place, beginning: None, newest: HashMap::new() };
+impl<'t> ReportedVersions<'t> {
+    fn new(memory: &'t Memory, argument: &'t StoreArgument) -> Result<Self, Failure> {
+        let mut told = Self { memory, argument, beginning: None, newest: HashMap::new() };
         told.beginning = told.versions(1)?.first().map(|version| version.id);
         Ok(told)
     }
@@ -79,7 +80,7 @@ impl<'t> Told<'t> {
             return Ok(Vec::new());
         }
         let query = with(HistoryQuery::default(), |query| query.limit = Some(limit));
-        self.memory.history(&query).map_err(|error| history::failure(&error, self.place))
+        self.memory.history(&query).map_err(|error| history::failure(&error, self.argument))
     }
 
     fn tell(&mut self, changes: &[Change], output: &mut Output) -> Result<(), Failure> {

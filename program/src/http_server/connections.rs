@@ -10,18 +10,18 @@ use std::time::Instant;
 
 use tokio::task::AbortHandle;
 
-use super::limits::Limits;
+use super::limits::ConnectionLimits;
 
 /// The connections of one server.
 pub(super) struct Connections {
-    limits: Limits,
-    counted: Mutex<Counted>,
+    limits: ConnectionLimits,
+    counted: Mutex<CountedConnections>,
     /// Bytes of the bodies of requests that are under way.
     held: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Counted {
+struct CountedConnections {
     next: u64,
     open: HashMap<u64, Open>,
     working: usize,
@@ -36,11 +36,11 @@ struct Open {
 }
 
 impl Connections {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: ConnectionLimits) -> Self {
         Self { limits, counted: Mutex::default(), held: AtomicUsize::new(0) }
     }
 
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &ConnectionLimits {
         &self.limits
     }
 
@@ -62,12 +62,12 @@ impl Connections {
         self.counted().close_longest_idle()
     }
 
-    fn counted(&self) -> MutexGuard<'_, Counted> {
+    fn counted(&self) -> MutexGuard<'_, CountedConnections> {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Counted {
+impl CountedConnections {
     fn close_longest_idle(&mut self) -> bool {
         let idle = self.open.iter().filter_map(|(number, open)| {
             open.close.as_ref().and(open.idle_since).map(|since| (since, *number))
@@ -96,7 +96,7 @@ pub(super) enum Begun {
 }
 
 impl Connection {
-    pub(super) fn limits(&self) -> &Limits {
+    pub(super) fn limits(&self) -> &ConnectionLimits {
         &self.of.limits
     }
 
@@ -174,7 +174,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Counts so many more; whether they may be held.
+    /// Counts `bytes` more; whether they may be held.
     pub(super) fn add(&self, bytes: usize) -> bool {
         let most = self.of.limits.held;
         let more = |held: usize| held.checked_add(bytes).filter(|held| *held <= most);

@@ -1,4 +1,4 @@
-//! [`Limits`]: how much a server lets its clients hold.
+//! [`ConnectionLimits`]: how much a server lets its clients hold.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ pub(crate) fn largest_request(max_file_bytes: Option<u64>) -> usize {
 
 /// What the clients of one server may hold. Times and numbers are far beyond what a client of this machine needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct ConnectionLimits {
     /// Open connections, those included that wait for their clients.
     pub(super) connections: usize,
     /// Requests that are under way. There are fewer than connections, so that there is always one to say so on.
@@ -47,13 +47,13 @@ pub(crate) struct Limits {
     pub(super) held: usize,
 }
 
-impl Limits {
+impl ConnectionLimits {
     /// The limits of a server to which a request has at most `max_request_bytes`.
     pub(crate) fn new(max_request_bytes: usize, is_stream: fn(&Request<Incoming>) -> bool) -> Self {
         Self::within(descriptors(), max_request_bytes, is_stream)
     }
 
-    /// The limits of a process that may open so many files. Half of them are left to the store.
+    /// The limits of a process that may open `descriptors` files. Half of them are left to the store.
     fn within(
         descriptors: usize,
         max_request_bytes: usize,
@@ -101,10 +101,10 @@ mod tests {
             (16, 8, 7, 4),
             (0, 4, 3, 2),
         ] {
-            let limits = Limits::within(descriptors, 1, |_| false);
+            let limits = ConnectionLimits::within(descriptors, 1, |_| false);
             let found = (limits.connections, limits.requests, limits.streams);
             assert_eq!(found, (connections, requests, streams), "{descriptors}");
         }
-        assert_eq!(Limits::within(8, usize::MAX, |_| false).held, usize::MAX);
+        assert_eq!(ConnectionLimits::within(8, usize::MAX, |_| false).held, usize::MAX);
     }
 }

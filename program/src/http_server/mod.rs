@@ -35,7 +35,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::sleep;
 
 use connections::{Begun, Connections};
-pub(crate) use limits::{Limits, largest_request};
+pub(crate) use limits::{ConnectionLimits, largest_request};
 pub(crate) use request::RequestBody;
 use request::Trouble;
 use response::ResponseBody;
@@ -76,7 +76,11 @@ fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Answers requests for as long as the process lives.
-pub(crate) async fn serve<S, B>(listener: TcpListener, service: S, limits: Limits) -> Infallible
+pub(crate) async fn serve<S, B>(
+    listener: TcpListener,
+    service: S,
+    limits: ConnectionLimits,
+) -> Infallible
 where
     S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>,
     S: Clone + Send + 'static,

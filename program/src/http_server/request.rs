@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 use super::connections::Held;
-use super::limits::Limits;
+use super::limits::ConnectionLimits;
 
 /// The least bytes of a body that arrive in a second. Each gives the body another second.
 pub(super) const RATE: u64 = 64 << 10;
@@ -54,7 +54,7 @@ pub(crate) struct RequestBody {
 pub(super) struct Rest(oneshot::Receiver<(Incoming, Option<Trouble>)>);
 
 impl RequestBody {
-    pub(super) fn new(body: Incoming, limits: &Limits, held: Held) -> (Self, Rest) {
+    pub(super) fn new(body: Incoming, limits: &ConnectionLimits, held: Held) -> (Self, Rest) {
         let (given_back, rest) = oneshot::channel();
         let body = Self {
             body: Some(body),

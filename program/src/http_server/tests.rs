@@ -11,14 +11,14 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Limits, RequestBody, largest_request, listen, serve};
+use super::{ConnectionLimits, RequestBody, largest_request, listen, serve};
 
 /// Far beyond what anything takes here.
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(50);
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> ConnectionLimits {
+    ConnectionLimits {
         connections: 8,
         requests: 6,
         streams: 3,
@@ -92,7 +92,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(limits: Limits) -> Self {
+    fn start(limits: ConnectionLimits) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(async { listen(&[([127, 0, 0, 1], 0).into()]) }).unwrap();
         let address = listener.local_addr().unwrap();
@@ -143,7 +143,7 @@ fn rest(mut stream: TcpStream) -> String {
 
 #[test]
 fn a_body_that_is_said_to_be_too_large_is_not_waited_for() {
-    let server = Server::start(Limits { declared: 10, ..limits() });
+    let server = Server::start(ConnectionLimits { declared: 10, ..limits() });
     assert!(server.ask("/", &[b'x'; 10]).ends_with("10 bytes"));
     let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n";
     for (headers, sent) in
@@ -182,7 +182,7 @@ fn an_idle_connection_makes_room_and_a_working_one_does_not() {
 
 #[test]
 fn a_head_that_does_not_come_is_not_waited_for() {
-    let server = Server::start(Limits { head: SHORT, ..limits() });
+    let server = Server::start(ConnectionLimits { head: SHORT, ..limits() });
     for begun in ["", "GET / HTTP/1.1\r\nHost: "] {
         assert_eq!(rest(server.sent(begun)), "");
     }
@@ -193,7 +193,7 @@ fn a_head_that_does_not_come_is_not_waited_for() {
 
 #[test]
 fn a_body_that_does_not_come_is_given_up_with_a_sentence() {
-    let server = Server::start(Limits { body: SHORT, ..limits() });
+    let server = Server::start(ConnectionLimits { body: SHORT, ..limits() });
     for path in ["/", "/ignored"] {
         let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\n");
         for body in ["Content-Length: 9\r\n\r\nx", "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"] {
@@ -213,7 +213,7 @@ fn a_body_that_does_not_come_is_given_up_with_a_sentence() {
 
 #[test]
 fn an_answer_that_is_not_read_is_given_up() {
-    let server = Server::start(Limits { requests: 1, stall: SHORT, ..limits() });
+    let server = Server::start(ConnectionLimits { requests: 1, stall: SHORT, ..limits() });
     let unread = server.begun("/endless");
     server.answers();
     drop(unread);
@@ -221,7 +221,7 @@ fn an_answer_that_is_not_read_is_given_up() {
 
 #[test]
 fn what_is_beyond_the_limit_of_requests_is_told_so() {
-    let server = Server::start(Limits { streams: 6, ..limits() });
+    let server = Server::start(ConnectionLimits { streams: 6, ..limits() });
     let mut working: Vec<_> = (0..6).map(|_| server.begun("/stream")).collect();
     for _ in 0..20 {
         let said = server.ask("/", b"abc");
@@ -257,7 +257,7 @@ fn streams_take_no_place_from_other_requests() {
 
 #[test]
 fn a_connection_is_closed_if_all_others_work() {
-    let server = Server::start(Limits { connections: 6, streams: 6, ..limits() });
+    let server = Server::start(ConnectionLimits { connections: 6, streams: 6, ..limits() });
     let mut working: Vec<_> = (0..6).map(|_| server.begun("/stream")).collect();
     for _ in 0..20 {
         let said = rest(TcpStream::connect(server.address).unwrap());
@@ -284,7 +284,7 @@ fn a_client_that_sends_all_of_a_refused_body_reads_the_answer() {
 
 #[test]
 fn bodies_together_hold_no_more_than_they_may() {
-    let server = Server::start(Limits { held: 1_000_000, ..limits() });
+    let server = Server::start(ConnectionLimits { held: 1_000_000, ..limits() });
     let said = server.ask("/", &vec![b'x'; 1_000_001]);
     let text = "Too many large requests are under way. Nothing was done: try again later.\n";
     assert!(said.starts_with("HTTP/1.1 503 ") && said.ends_with(text), "{said}");

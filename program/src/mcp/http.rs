@@ -21,11 +21,11 @@ use crate::http_server::{self, RequestBody};
 const PATH: &str = "/mcp";
 const JSON: &str = "application/json";
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
 /// What the clients may hold.
-pub(super) struct Limits {
-    pub(super) connections: http_server::Limits,
+pub(super) struct ServerLimits {
+    pub(super) connections: http_server::ConnectionLimits,
     pub(super) sessions: SessionLimits,
     /// The most bytes of a request.
     pub(super) request_bytes: usize,
@@ -35,7 +35,7 @@ pub(super) struct Limits {
 pub(super) async fn serve(
     server: Server,
     address: SocketAddr,
-    limits: Limits,
+    limits: ServerLimits,
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     let listener = http_server::listen(&[address])?;
@@ -68,7 +68,10 @@ pub(super) async fn serve(
 }
 
 /// The request with all of its body, or why that cannot be had.
-async fn read(request: Request<RequestBody>, most: usize) -> Result<Request<Full<Bytes>>, Answer> {
+async fn read(
+    request: Request<RequestBody>,
+    most: usize,
+) -> Result<Request<Full<Bytes>>, HttpAnswer> {
     let (head, body) = request.into_parts();
     // Only such a request has a message.
     if head.method != Method::POST {
@@ -87,7 +90,7 @@ async fn read(request: Request<RequestBody>, most: usize) -> Result<Request<Full
 async fn answer(
     service: StreamableHttpService<Server, Sessions>,
     request: Request<Full<Bytes>>,
-) -> Answer {
+) -> HttpAnswer {
     let is_json = request
         .headers()
         .get(CONTENT_TYPE)
@@ -116,7 +119,7 @@ async fn answer(
 
 /// The answer to a request that failed; a client for whom there was no session is told to come again. The official implementation
 /// says 500 to whatever fails, with the failure in words.
-async fn unless_full(answer: Answer) -> Answer {
+async fn unless_full(answer: HttpAnswer) -> HttpAnswer {
     let (mut head, body) = answer.into_parts();
     let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
     if !body.ends_with(FULL.as_bytes()) {
@@ -129,7 +132,7 @@ async fn unless_full(answer: Answer) -> Answer {
     Response::from_parts(head, Full::from(why).boxed())
 }
 
-fn said(status: StatusCode, text: String) -> Answer {
+fn said(status: StatusCode, text: String) -> HttpAnswer {
     let mut answer = Response::new(Full::from(text).boxed());
     *answer.status_mut() = status;
     answer
@@ -191,10 +194,10 @@ mod tests {
 
         fn with_sessions(sessions: SessionLimits) -> Self {
             let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();
-            let served = served::Served { memory, places: Vec::new() };
+            let served = served::Served { memory, mount_points: Vec::new() };
             let server = Server::new(served, "").unwrap();
-            let limits = Limits {
-                connections: http_server::Limits::new(MOST, is_stream),
+            let limits = ServerLimits {
+                connections: http_server::ConnectionLimits::new(MOST, is_stream),
                 sessions,
                 request_bytes: MOST,
             };

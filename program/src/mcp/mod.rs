@@ -25,7 +25,7 @@ use rmcp::transport::stdio_pipes;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::http_server::{self, largest_request};
-use http::Limits;
+use http::ServerLimits;
 use lines::Lines;
 use memdir::Error;
 pub(crate) use served::Served;
@@ -45,9 +45,9 @@ const MAX_MESSAGE: usize = 1 << 30;
 /// Serves one client on the standard streams of this process, until it closes them.
 ///
 /// # Errors
-/// [`Failure::Options`] for a prefix that no tool may have, [`Failure::Client`] for a client that speaks something else,
-/// [`Failure::Io`] if the streams cannot be used.
-pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), Failure> {
+/// [`NotServed::Options`] for a prefix that no tool may have, [`NotServed::Client`] for a client that speaks something else,
+/// [`NotServed::Io`] if the streams cannot be used.
+pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), NotServed> {
     let most = largest_request(served.memory.options().max_file_bytes).max(MAX_MESSAGE);
     let server = Server::new(served, prefix)?;
     let watch = server.watch();
@@ -61,11 +61,11 @@ pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), Failure> {
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             // Its own sentence shows the whole message.
             Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
-                return Err(Failure::Client("it did not begin with initialize".to_owned()));
+                return Err(NotServed::Client("it did not begin with initialize".to_owned()));
             }
-            Err(error) => return Err(Failure::Client(error.to_string())),
+            Err(error) => return Err(NotServed::Client(error.to_string())),
         };
-        running.waiting().await.map(drop).map_err(|error| Failure::Io(io::Error::other(error)))
+        running.waiting().await.map(drop).map_err(|error| NotServed::Io(io::Error::other(error)))
     });
     // A command that is under way comes to its end: what it writes, it writes as a whole.
     drop(runtime);
@@ -84,35 +84,35 @@ pub(crate) fn serve_http(
     prefix: &str,
     address: SocketAddr,
     ready: impl FnOnce(SocketAddr),
-) -> Result<(), Failure> {
+) -> Result<(), NotServed> {
     let most = largest_request(served.memory.options().max_file_bytes);
     let server = Server::new(served, prefix)?;
-    let limits = Limits {
-        connections: http_server::Limits::new(most, http::is_stream),
+    let limits = ServerLimits {
+        connections: http_server::ConnectionLimits::new(most, http::is_stream),
         sessions: SessionLimits::default(),
         request_bytes: most,
     };
-    runtime()?.block_on(http::serve(server, address, limits, ready)).map_err(Failure::Io)
+    runtime()?.block_on(http::serve(server, address, limits, ready)).map_err(NotServed::Io)
 }
 
 /// Why nothing is served.
-pub(crate) enum Failure {
+pub(crate) enum NotServed {
     Options(Error),
     Client(String),
     Io(io::Error),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for NotServed {
     fn from(error: Error) -> Self {
         Self::Options(error)
     }
 }
 
-fn runtime() -> Result<Runtime, Failure> {
+fn runtime() -> Result<Runtime, NotServed> {
     Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(MAX_CALLS)
         .enable_all()
         .build()
-        .map_err(Failure::Io)
+        .map_err(NotServed::Io)
 }

@@ -11,7 +11,7 @@ use memdir::policy::PathPattern;
 pub(crate) struct Served {
     pub(crate) memory: Memory,
     /// Every mount point, and whether nothing can be changed in its store. Empty for a memory of one store.
-    pub(crate) places: Vec<(MemoryPath, bool)>,
+    pub(crate) mount_points: Vec<(MemoryPath, bool)>,
 }
 
 impl Served {
@@ -21,7 +21,7 @@ impl Served {
         let is_each_fixed = || {
             let is_fixed =
                 |(at, is_read_only): &(_, _)| *is_read_only || self.is_read_only_path(at);
-            !self.places.is_empty() && self.places.iter().all(is_fixed)
+            !self.mount_points.is_empty() && self.mount_points.iter().all(is_fixed)
         };
         self.memory.is_read_only()
             || self.is_read_only_path(&MemoryPath::root())
@@ -36,9 +36,9 @@ impl Served {
 
     /// The mount points of stores that cannot be changed, each with those of stores within it that can.
     fn fixed_places(&self) -> impl Iterator<Item = String> {
-        let fixed = self.places.iter().filter(|(_, is_read_only)| *is_read_only);
+        let fixed = self.mount_points.iter().filter(|(_, is_read_only)| *is_read_only);
         fixed.map(|(at, _)| {
-            let free = self.places.iter().filter(|(inner, is_read_only)| {
+            let free = self.mount_points.iter().filter(|(inner, is_read_only)| {
                 !is_read_only && self.outer(inner) == Some(at) && !self.is_read_only_path(inner)
             });
             let free: Vec<_> = free.map(|(inner, _)| inner.as_str()).collect();
@@ -52,7 +52,7 @@ impl Served {
 
     /// The mount point of the store that another one is mounted into.
     fn outer(&self, inner: &MemoryPath) -> Option<&MemoryPath> {
-        let above = self.places.iter().map(|(at, _)| at).filter(|at| at.is_above(inner));
+        let above = self.mount_points.iter().map(|(at, _)| at).filter(|at| at.is_above(inner));
         above.max_by_key(|at| at.names().count())
     }
 
@@ -94,14 +94,14 @@ mod tests {
         let mut options = MemoryOptions::default();
         set(&mut options);
         let memory = Memory::open("memory:", options).unwrap();
-        Served { memory, places: Vec::new() }
+        Served { memory, mount_points: Vec::new() }
     }
 
     fn pattern(pattern: &str) -> PathPattern {
         PathPattern::all("test", [pattern]).unwrap().remove(0)
     }
 
-    fn places(all: &[(&str, bool)]) -> Vec<(MemoryPath, bool)> {
+    fn mount_points(all: &[(&str, bool)]) -> Vec<(MemoryPath, bool)> {
         all.iter().map(|(at, fixed)| (MemoryPath::parse(at).unwrap(), *fixed)).collect()
     }
 
@@ -134,7 +134,7 @@ mod tests {
             options.read_only_paths = vec![pattern("/memories/rules"), pattern("/memories/*.txt")];
             options.writable_paths = Some(vec![pattern("/memories/notes")]);
         });
-        some.places = places(&[("/memories", false), ("/memories/handbook", true)]);
+        some.mount_points = mount_points(&[("/memories", false), ("/memories/handbook", true)]);
         let said = some.instructions("");
         assert!(said.contains("Note what is worth keeping"));
         assert!(said.contains("Only these paths can be changed: /memories/notes."), "{said}");
@@ -149,7 +149,7 @@ mod tests {
             let mut some = served(|options| {
                 options.read_only_paths = read_only.iter().map(|path| pattern(path)).collect();
             });
-            some.places = places(all);
+            some.mount_points = mount_points(all);
             let said = some.instructions("");
             assert_eq!(said.contains("worth keeping"), !some.is_read_only(), "{said}");
             said

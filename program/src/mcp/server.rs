@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
 use super::served::Served;
-use super::watch::{Beginning, Subscribed, Watch};
+use super::watch::{Beginning, ResourceWatch, Subscribed};
 use super::{MAX_CHANGES, resources, tools};
 use memdir::command::Decoded;
 use memdir::{Cancellation, Error, Memory};
@@ -40,7 +40,7 @@ pub(super) struct Server {
     prefix: Arc<str>,
     tools: Arc<[Tool]>,
     instructions: Arc<str>,
-    watch: Arc<Watch>,
+    watch: Arc<ResourceWatch>,
     /// Whose turn it is to change something.
     changes: Arc<Semaphore>,
     client: OnceLock<Client>,
@@ -81,14 +81,14 @@ impl Server {
         let tools = tools::tools(&served, prefix)?.into();
         let instructions = served.instructions(prefix).into();
         let memory = served.memory;
-        let watch = Arc::new(Watch::new(memory.clone()));
+        let watch = Arc::new(ResourceWatch::new(memory.clone()));
         let changes = Arc::new(Semaphore::new(MAX_CHANGES));
         let prefix = prefix.into();
         Ok(Self { memory, prefix, tools, instructions, watch, changes, client: OnceLock::new() })
     }
 
     /// What follows the memory for all clients.
-    pub(super) fn watch(&self) -> Arc<Watch> {
+    pub(super) fn watch(&self) -> Arc<ResourceWatch> {
         Arc::clone(&self.watch)
     }
 

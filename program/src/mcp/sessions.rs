@@ -133,7 +133,7 @@ impl Sessions {
         if let Some(of) = self.used().get_mut(id) {
             *kind(of) += 1;
         }
-        let counted = Counted { used: Arc::clone(&self.used), id: id.clone(), kind };
+        let counted = CountedStream { used: Arc::clone(&self.used), id: id.clone(), kind };
         stream.map(move |message| {
             let _ = &counted;
             message
@@ -156,13 +156,13 @@ impl Use {
 }
 
 /// A stream of a session.
-struct Counted {
+struct CountedStream {
     used: Arc<Mutex<HashMap<SessionId, Use>>>,
     id: SessionId,
     kind: fn(&mut Use) -> &mut usize,
 }
 
-impl Drop for Counted {
+impl Drop for CountedStream {
     fn drop(&mut self) {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(of) = used.get_mut(&self.id) {
@@ -254,7 +254,7 @@ mod tests {
         Arc::new(Sessions::new(SessionLimits { most, idle }))
     }
 
-    /// Begins so many sessions. What carries them is kept, as the server that serves one does.
+    /// Begins `count` sessions. What carries them is kept, as the server that serves one does.
     async fn begin<T>(
         sessions: &Sessions,
         count: usize,

@@ -33,7 +33,9 @@ fn annotations(command: &str, overwrites: bool) -> ToolAnnotations {
         "insert" => ("Insert lines into a memory file", false, false),
         // The second time nothing is there.
         "delete" => ("Delete from memory", true, true),
-        _ => ("Rename in memory", true, false),
+        "rename" => ("Rename in memory", true, false),
+        // A new command: the least that may be promised of it.
+        other => (other, true, false),
     };
     ToolAnnotations::from_raw(
         Some(title.to_owned()),

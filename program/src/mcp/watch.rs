@@ -1,6 +1,6 @@
 //! Tells clients of changes, whoever makes them.
 //!
-//! [`Watch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
+//! [`ResourceWatch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
 //! what one client wants to be told of that.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +37,7 @@ const MAX_SUBSCRIBED: usize = 1_000;
 
 /// What is told to all clients.
 #[derive(Debug, Clone)]
-enum Told {
+enum ChangeNotice {
     /// These files were changed.
     Paths(Arc<BTreeSet<MemoryPath>>),
     /// Anything may have been changed.
@@ -45,7 +45,7 @@ enum Told {
 }
 
 /// Follows a memory.
-pub(super) struct Watch {
+pub(super) struct ResourceWatch {
     memory: Memory,
     running: Mutex<Running>,
 }
@@ -58,7 +58,7 @@ struct Running {
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Watch {
+impl ResourceWatch {
     pub(super) fn new(memory: Memory) -> Self {
         Self { memory, running: Mutex::default() }
     }
@@ -111,15 +111,15 @@ impl Watch {
 
 /// What a thread that looks shares with those who listen.
 struct Looking {
-    told: broadcast::Sender<Told>,
+    told: broadcast::Sender<ChangeNotice>,
     /// Whether everything is seen from now on.
     has_begun: watch::Sender<bool>,
-    state: Mutex<State>,
+    state: Mutex<ResourceWatchState>,
     woken: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ResourceWatchState {
     is_over: bool,
     /// Whether somebody may have missed a change because the first look is not done yet.
     has_missed: bool,
@@ -133,7 +133,7 @@ impl Looking {
         Self { told, has_begun, state: Mutex::default(), woken: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ResourceWatchState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -152,14 +152,14 @@ impl Looking {
         self.has_begun.send_replace(true);
         drop(observed);
         if self.state().has_missed {
-            self.tell(Told::Anything);
+            self.tell(ChangeNotice::Anything);
         }
         loop {
             match watch.changes(&Cancellation::never(), Duration::MAX) {
                 Ok(None) => return,
                 Ok(Some(changes)) => {
                     let paths = changes.into_iter().map(|change| change.path);
-                    self.tell(Told::Paths(Arc::new(paths.collect())));
+                    self.tell(ChangeNotice::Paths(Arc::new(paths.collect())));
                 }
                 // The store is away; the next look tells what happened meanwhile.
                 Err(_) if self.pause() => {}
@@ -189,7 +189,7 @@ impl Looking {
         !waited.unwrap_or_else(PoisonError::into_inner).0.is_over
     }
 
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: ChangeNotice) {
         // The last client may have left just now.
         let _ = self.told.send(told);
     }
@@ -204,10 +204,10 @@ fn watch_of(memory: &Memory) -> Result<memdir::Watch, memdir::Error> {
 
 /// Hears what is told, until it is dropped.
 pub(super) struct Listener {
-    of: Arc<Watch>,
+    of: Arc<ResourceWatch>,
     /// What is told before all else.
-    first: Option<Told>,
-    told: broadcast::Receiver<Told>,
+    first: Option<ChangeNotice>,
+    told: broadcast::Receiver<ChangeNotice>,
     looking: Arc<Looking>,
 }
 
@@ -225,7 +225,7 @@ impl Listener {
 
     /// Tells first that anything may have been changed, for a client that asked for it before it was listened for.
     pub(super) fn telling_first(mut self) -> Self {
-        self.first = Some(Told::Anything);
+        self.first = Some(ChangeNotice::Anything);
         self
     }
 
@@ -244,7 +244,7 @@ impl Listener {
                 Some(told) => told,
                 None => match self.told.recv().await {
                     Ok(told) => told,
-                    Err(RecvError::Lagged(_)) => Told::Anything,
+                    Err(RecvError::Lagged(_)) => ChangeNotice::Anything,
                     Err(RecvError::Closed) => return,
                 },
             };
@@ -307,11 +307,13 @@ impl Subscribed {
     }
 
     /// Those of them that may have been changed.
-    fn among(&self, told: &Told) -> Vec<String> {
+    fn among(&self, told: &ChangeNotice) -> Vec<String> {
         let all = self.all();
         let changed = all.iter().filter(|(_, path)| match told {
-            Told::Paths(paths) => paths.contains(path) || self.is_spelled_among(path, paths),
-            Told::Anything => true,
+            ChangeNotice::Paths(paths) => {
+                paths.contains(path) || self.is_spelled_among(path, paths)
+            }
+            ChangeNotice::Anything => true,
         });
         changed.map(|(uri, _)| uri.clone()).collect()
     }
@@ -360,11 +362,11 @@ mod tests {
     }
 
     /// A memory over such a store, what allows the listing, and what follows the memory.
-    fn closed() -> (Memory, impl Fn(), Arc<Watch>) {
+    fn closed() -> (Memory, impl Fn(), Arc<ResourceWatch>) {
         let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
         let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
         let memory = Memory::with_store(Arc::new(store), MemoryOptions::default());
-        let watch = Arc::new(Watch::new(memory.clone()));
+        let watch = Arc::new(ResourceWatch::new(memory.clone()));
         let open = move || {
             *is_open.0.lock().unwrap() = true;
             is_open.1.notify_all();

@@ -1,4 +1,4 @@
-//! [`Answer`]: what a page says, or why it does not.
+//! [`PageAnswer`]: what a page says, or why it does not.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +8,7 @@ use memdir::Error;
 use memdir::history::HistoryError;
 
 /// What a page answers.
-pub(super) type Answer = Result<Done, Refusal>;
+pub(super) type PageAnswer = Result<Done, Refusal>;
 
 pub(super) enum Done {
     Page(Markup),

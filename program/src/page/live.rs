@@ -28,11 +28,11 @@ pub(super) const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
 /// The changes of one memory.
 pub(super) struct Live {
     memory: Memory,
-    told: Mutex<Option<Told>>,
+    told: Mutex<Option<LivePages>>,
 }
 
 /// The pages that are told.
-struct Told {
+struct LivePages {
     sender: Sender<Arc<str>>,
     /// Whether the watch has begun.
     has_begun: bool,
@@ -54,13 +54,13 @@ impl Live {
             return (told.sender.subscribe(), told.has_begun);
         }
         let (sender, receiver) = broadcast::channel(KEPT);
-        *told = Some(Told { sender: sender.clone(), has_begun: false, has_newcomer: false });
+        *told = Some(LivePages { sender: sender.clone(), has_begun: false, has_newcomer: false });
         let live = Arc::clone(self);
         thread::spawn(move || live.tell(&sender));
         (receiver, false)
     }
 
-    fn told(&self) -> MutexGuard<'_, Option<Told>> {
+    fn told(&self) -> MutexGuard<'_, Option<LivePages>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get, post};
 use tokio::sync::Semaphore;
 
-use super::answer::{Answer, IntoHtml, Refusal};
+use super::answer::{IntoHtml, PageAnswer, Refusal};
 use super::params::Params;
 use super::site::{Room, Site, Turns};
 use super::{follow, html, pages};
@@ -35,7 +35,7 @@ const SCRIPT: &str = concat!(
 );
 
 /// A page, or what a form asks for.
-type Page = fn(&Site, &Room, &Params) -> Answer;
+type Page = fn(&Site, &Room, &Params) -> PageAnswer;
 
 pub(super) fn router(site: Arc<Site>) -> Router {
     Router::new()

@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 use super::guard::{Guard, guard};
 use super::routes;
 use super::site::Site;
-use crate::http_server::{self, Limits};
+use crate::http_server::{self, ConnectionLimits};
 
 /// Serves the page at the first of `addresses` that is free, all of which must be this machine's own. Calls `ready` with
 /// the address to open, which has the secret. Does not return unless it fails.
@@ -35,7 +35,7 @@ pub(crate) fn serve(
         let site = Arc::new(site);
         let opened = format!("http://{address}/open/{}", site.secret.as_str());
         let state = Guard { site: Arc::clone(&site), address };
-        let limits = Limits::new(site.max_form(), is_stream);
+        let limits = ConnectionLimits::new(site.max_form(), is_stream);
         let router = routes::router(site).layer(middleware::from_fn_with_state(state, guard));
         ready(&opened);
         match http_server::serve(listener, TowerToHyperService::new(router), limits).await {}

@@ -1,43 +1,18 @@
-//! `memdir import` of what people have before they have a memory: a directory, a text file, a tar file.
+//! `memdir import` of what people have before they have a memory: a directory or a text file. `cli_import_tar` tests tar files.
 #![cfg(all(unix, feature = "encryption", feature = "sqlite"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
-#![allow(clippy::print_stderr, reason = "what is left out is said")]
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
-use std::process::Command;
 
+use crate::common::import::{files, notes, of_type, tar};
 use crate::common::program::{lines, memdir, run, said, well};
 use memdir::history::{HistoryQuery, Operation};
 use memdir::{Memory, MemoryOptions};
-use serde_json::{Value, json};
-
-/// A directory `notes` of text files, in a place of its own.
-fn notes() -> tempfile::TempDir {
-    let place = tempfile::tempdir().unwrap();
-    for (name, text) in [
-        ("CLAUDE.md", "# Rules\nBe brief.\n"),
-        ("drinks/tea.md", "green\n"),
-        ("drinks/été.txt", "iced\n"),
-        ("empty.md", ""),
-    ] {
-        let file = place.path().join("notes").join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    place
-}
-
-/// The files of a store, by their paths.
-fn files(place: &Path, store: &str) -> Vec<String> {
-    let tree = lines(&well(place, &["tree", store, "--all", "--json"]));
-    let files = tree.iter().filter(|entry| entry["type"] == "file");
-    files.map(|entry| entry["path"].as_str().unwrap().to_owned()).collect()
-}
+use serde_json::json;
 
 const ALL: [&str; 4] = [
     "/memories/drinks/tea.md",
@@ -45,11 +20,6 @@ const ALL: [&str; 4] = [
     "/memories/CLAUDE.md",
     "/memories/empty.md",
 ];
-
-/// The objects of a type.
-fn of<'v>(objects: &'v [Value], kind: &str) -> Vec<&'v Value> {
-    objects.iter().filter(|object| object["type"] == kind).collect()
-}
 
 #[test]
 fn a_directory_is_previewed_imported_and_imported_again() {
@@ -71,9 +41,10 @@ fn a_directory_is_previewed_imported_and_imported_again() {
         assert_eq!(well(place, &["show", store, "/memories/drinks/tea.md"]), "green\n");
 
         let again = lines(&well(place, &["import", "notes", store, "--json"]));
-        let kinds: Vec<_> = of(&again, "file").iter().map(|it| it["operation"].clone()).collect();
+        let kinds: Vec<_> =
+            of_type(&again, "file").iter().map(|it| it["operation"].clone()).collect();
         assert_eq!(kinds, vec![json!("unchanged"); 4], "{store}");
-        let summary = of(&again, "summary")[0];
+        let summary = of_type(&again, "summary")[0];
         assert_eq!((&summary["files"], &summary["equal"]), (&json!(0), &json!(4)));
     }
 }
@@ -127,7 +98,11 @@ fn another_content_is_a_conflict_unless_it_is_to_be_overwritten() {
     let said = said.replace("was imported", "would be imported");
     assert_eq!((code, stderr.contains(&said)), (1, true), "{stderr}");
     let objects = lines(&stdout);
-    assert_eq!((of(&objects, "file").len(), of(&objects, "summary").len()), (3, 1), "{stdout}");
+    assert_eq!(
+        (of_type(&objects, "file").len(), of_type(&objects, "summary").len()),
+        (3, 1),
+        "{stdout}"
+    );
     assert_eq!(files(place, "m"), ["/memories/CLAUDE.md"]);
     let preview = well(place, &["import", "notes", "m", "--overwrite", "-n"]);
     assert!(preview.contains("overwritten") && preview.contains("4 files"), "{preview}");
@@ -159,7 +134,7 @@ fn what_cannot_be_imported_is_named_and_the_rest_is_imported() {
     let (code, stdout, stderr) = run(place, &["import", "notes", "m", "--json"]);
     assert_eq!((code, stderr.as_str()), (1, ""));
     let objects = lines(&stdout);
-    let mut left: Vec<(&str, &str)> = of(&objects, "left-out")
+    let mut left: Vec<(&str, &str)> = of_type(&objects, "left-out")
         .iter()
         .map(|it| (it["path"].as_str().unwrap(), it["kind"].as_str().unwrap()))
         .collect();
@@ -215,13 +190,13 @@ fn the_policies_that_are_given_hold_also_for_the_preview() {
         let (_, stdout, _) = run(place, &arguments);
         let objects = lines(&stdout);
         let paths = |kind: &str| {
-            let found = of(&objects, kind).into_iter();
+            let found = of_type(&objects, kind).into_iter();
             found.map(|it| it["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         (
             paths("file").len(),
             paths("left-out"),
-            of(&objects, "file").iter().any(|it| it["redacted"] == true),
+            of_type(&objects, "file").iter().any(|it| it["redacted"] == true),
         )
     };
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
@@ -244,7 +219,7 @@ fn the_policies_that_are_given_hold_also_for_the_preview() {
     // Of a limit that all of them together exceed, the command keeps what it said.
     let limited = ["import", "notes", "n", "--max-files", "2", "--json"];
     let (code, stdout, _) = run(place, &limited);
-    assert_eq!((code, of(&lines(&stdout), "file").len(), files(place, "n").len()), (1, 2, 2));
+    assert_eq!((code, of_type(&lines(&stdout), "file").len(), files(place, "n").len()), (1, 2, 2));
 }
 
 #[test]
@@ -272,157 +247,6 @@ fn the_history_says_that_it_was_an_import_and_can_take_it_back() {
     // With --history it begins one.
     well(place, &["import", "notes", "n", "--history"]);
     assert_eq!(well(place, &["log", "n"]).matches("imported").count(), 4);
-}
-
-/// Runs tar, if it is installed.
-fn tar(place: &Path, arguments: &[&str]) -> bool {
-    let ran =
-        Command::new("tar").args(arguments).env("LC_ALL", "C.UTF-8").current_dir(place).status();
-    if ran.is_err() {
-        eprintln!("==> LEFT OUT: a tar file of another program, because tar is not installed");
-    }
-    let is_there = ran.is_ok();
-    assert!(ran.is_ok_and(|status| status.success()) || !is_there, "{arguments:?}");
-    is_there
-}
-
-#[test]
-fn a_tar_file_of_another_program_is_imported() {
-    let place = notes();
-    let place = place.path();
-    symlink("/etc/passwd", place.join("notes/link")).unwrap();
-    fs::hard_link(place.join("notes/CLAUDE.md"), place.join("notes/hard.md")).unwrap();
-    let long = format!("notes/{}.md", "n".repeat(180));
-    fs::write(place.join(&long), "long\n").unwrap();
-    for format in ["gnu", "pax"] {
-        if !tar(place, &["-c", "-H", format, "-f", "n.tar", "-C", "notes", "--sort=name", "."]) {
-            return;
-        }
-        let (code, stdout, stderr) =
-            run(place, &["import", "n.tar", format, "--to", "/memories/x"]);
-        assert_eq!(code, 1, "{stderr}");
-        assert_eq!(stderr.matches("is a symbolic link").count(), 1, "{stderr}");
-        assert!(stdout.contains("6 files"), "{stdout}");
-        let hard = well(place, &["show", format, "/memories/x/hard.md"]);
-        assert_eq!(hard, well(place, &["show", format, "/memories/x/CLAUDE.md"]));
-        assert_eq!(well(place, &["show", format, "/memories/x/drinks/été.txt"]), "iced\n");
-        assert_eq!(
-            well(place, &["show", format, &format!("/memories/x/{}", &long[6..])]),
-            "long\n"
-        );
-        fs::remove_dir_all(place.join(format)).unwrap();
-    }
-    // One that was cut off is not imported in part.
-    let whole = fs::read(place.join("n.tar")).unwrap();
-    for len in (0..whole.len() - 10 * 1024).step_by(512).chain([whole.len() / 2 + 77]) {
-        fs::write(place.join("cut.tar"), &whole[..len]).unwrap();
-        let (code, stdout, stderr) = run(place, &["import", "cut.tar", "m"]);
-        let is_end = whole[len..].iter().all(|byte| *byte == 0);
-        assert!(
-            code == 1 && stdout.is_empty() && stderr.starts_with("memdir: cut.tar: ") || is_end,
-            "{len} {stderr}"
-        );
-        assert!(!place.join("m").exists() || is_end);
-    }
-    assert!(tar(place, &["-czf", "n.tar.gz", "notes"]));
-    let (code, _, stderr) = run(place, &["import", "n.tar.gz", "m"]);
-    assert_eq!(
-        (code, stderr.as_str()),
-        (1, "memdir: n.tar.gz is compressed (gzip): decompress it first\n")
-    );
-}
-
-/// A tar file with these names, of which a program makes only some.
-/// It would be imported as plain files, without its history.
-#[test]
-fn an_archive_to_which_something_was_added_is_refused() {
-    let place = notes();
-    let place = place.path();
-    well(place, &["import", "notes", "m", "--history"]);
-    well(place, &["export", "m", "e.tar"]);
-    if !tar(place, &["-rf", "e.tar", "-C", "notes", "CLAUDE.md"]) {
-        return;
-    }
-    let (code, stdout, stderr) = run(place, &["import", "e.tar", "new"]);
-    assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
-    assert!(stderr.contains("CLAUDE.md"), "{stderr}");
-    assert!(!place.join("new").exists());
-}
-
-fn tar_of(names: &[(&str, u8)]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (name, kind) in names {
-        let content: &[u8] = if *kind == b'0' { b"text\n" } else { b"" };
-        let mut header = [0_u8; 512];
-        header[..name.len()].copy_from_slice(name.as_bytes());
-        header[100..107].copy_from_slice(b"0000644");
-        header[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());
-        header[136..147].copy_from_slice(b"00000000000");
-        header[148..156].copy_from_slice(b"        ");
-        header[156] = *kind;
-        header[257..265].copy_from_slice(b"ustar\x0000");
-        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-        bytes.extend(header);
-        bytes.extend(content);
-        bytes.resize(bytes.len().next_multiple_of(512), 0);
-    }
-    bytes.resize(bytes.len() + 1024, 0);
-    bytes
-}
-
-#[test]
-fn names_of_a_tar_file_lead_nowhere_else() {
-    let place = tempfile::tempdir().unwrap();
-    let place = place.path();
-    let names = [
-        ("../outside.md", b'0'),
-        ("a/../../outside.md", b'0'),
-        ("/etc/absolute.md", b'0'),
-        ("%2e%2e/x.md", b'0'),
-        ("a\\b.md", b'0'),
-        ("a\x1b[2J.md", b'0'),
-        (".memdir-encryption", b'0'),
-        ("./here\\.md", b'0'),
-        ("fifo", b'6'),
-        ("device", b'3'),
-        ("link", b'2'),
-        ("good/./a.md", b'0'),
-        ("twice.md", b'0'),
-        ("twice.md", b'0'),
-    ];
-    fs::write(place.join("odd"), tar_of(&names)).unwrap();
-    let (code, stdout, stderr) = run(place, &["import", "odd", "m", "--all", "--json"]);
-    assert_eq!((code, stderr.as_str()), (1, ""));
-    let objects = lines(&stdout);
-    let left: Vec<_> = of(&objects, "left-out")
-        .iter()
-        .map(|it| (it["path"].as_str().unwrap(), it["kind"].as_str().unwrap()))
-        .collect();
-    for expected in [
-        ("twice.md", "replaced"),
-        // As a directory's names are.
-        ("a\\\\b.md", "bad-name"),
-        ("a\\u{1b}[2J.md", "bad-name"),
-        ("here\\\\.md", "bad-name"),
-    ] {
-        assert!(left.contains(&expected), "{left:?}");
-    }
-    assert_eq!(left.len(), 12, "{stdout}");
-    assert!(!stdout.contains('\x1b'));
-    assert_eq!(files(place, "m"), ["/memories/good/a.md", "/memories/twice.md"]);
-    fs::write(place.join("both.tar"), tar_of(&[("a", b'0'), ("a/b", b'0')])).unwrap();
-    let (code, _, stderr) = run(place, &["import", "both.tar", "n"]);
-    assert_eq!(
-        (code, stderr.as_str()),
-        (1, "memdir: both.tar: a is both a file and a directory\n")
-    );
-    for (name, content) in [("none.tar", tar_of(&[])), ("zip.tar", b"PK\x03\x04".repeat(200))] {
-        fs::write(place.join(name), content).unwrap();
-        let (code, stdout, stderr) = run(place, &["import", name, "n"]);
-        assert!(code == 1 && stdout.is_empty() && stderr.contains(name), "{stderr}");
-    }
-    assert!(!place.join("n").exists());
 }
 
 #[test]
@@ -458,30 +282,6 @@ fn a_directory_is_not_imported_into_a_store_within_it() {
     let (code, _, stderr) = run(place, &["import", "nothing", "m"]);
     assert!(code == 3 && stderr.starts_with("memdir: nothing: "), "{stderr}");
     assert!(!place.join("m").exists());
-}
-
-#[test]
-fn an_archive_is_brought_as_it_is_unless_its_files_alone_are_asked_for() {
-    let place = notes();
-    let place = place.path();
-    well(place, &["import", "notes", "m", "--history"]);
-    well(place, &["export", "m", "m.tar"]);
-    for flags in [
-        &["--max-file-bytes", "10"][..],
-        &["--to", "/memories/x"],
-        &["--as", "Ann"],
-        &["--history"],
-    ] {
-        let (code, _, stderr) = run(place, &[&["import", "m.tar", "n"], flags].concat());
-        assert_eq!((code, stderr.contains("--without-history")), (2, true), "{flags:?} {stderr}");
-        assert!(!place.join("n").exists());
-    }
-    let limited = ["import", "m.tar", "n", "--without-history", "--max-file-bytes", "10"];
-    let (code, _, stderr) = run(place, &limited);
-    assert!(code == 1 && stderr.contains("left out: CLAUDE.md has 18 bytes"), "{stderr}");
-    assert_eq!(files(place, "n").len(), 3);
-    well(place, &["import", "m.tar", "o", "--durability", "relaxed"]);
-    assert_eq!(well(place, &["log", "o"]), well(place, &["log", "m"]));
 }
 
 #[test]
@@ -525,32 +325,6 @@ fn a_source_and_a_store_that_are_the_same_are_refused_however_they_are_spelled()
     assert_eq!(fs::read_dir(place.join("notes")).unwrap().count(), 3);
     assert_eq!(fs::read_dir(place).unwrap().count(), before);
     well(place, &["import", "notes", "dir:missing/../other"]);
-}
-
-/// Its files would be imported as any others, and its history would be lost.
-#[test]
-fn an_archive_that_was_packed_again_or_unpacked_is_refused() {
-    let place = notes();
-    let place = place.path();
-    well(place, &["import", "notes", "m", "--history"]);
-    well(place, &["export", "m", "e.tar"]);
-    fs::create_dir_all(place.join("deep/x")).unwrap();
-    if !tar(place, &["-xf", "e.tar", "-C", "deep/x"]) {
-        return;
-    }
-    assert!(tar(place, &["-cf", "again.tar", "deep/x"]));
-    assert!(tar(place, &["-cf", "x.tar", "-C", "deep", "x"]));
-    for source in ["again.tar", "x.tar", "deep", "deep/x"] {
-        let (code, stdout, stderr) = run(place, &["import", source, "new"]);
-        assert_eq!((code, stdout.as_str()), (1, ""), "{source} {stderr}");
-        assert!(stderr.contains("are those of an archive of `memdir export`"), "{stderr}");
-        assert!(!place.join("new").exists());
-    }
-    // The files alone can be asked for. A file that only has the name of a manifest is a file.
-    run(place, &["import", "deep", "new", "--without-history"]);
-    assert!(files(place, "new").contains(&"/memories/x/memories/CLAUDE.md".to_owned()));
-    fs::write(place.join("notes/manifest.jsonl"), "{\"format\":\"mine\"}\n").unwrap();
-    well(place, &["import", "notes", "other"]);
 }
 
 #[test]
@@ -629,38 +403,4 @@ fn a_path_of_a_file_is_no_directory_to_import_into() {
         stderr.contains("was not imported, because") && !stderr.contains("was not changed"),
         "{stderr}"
     );
-}
-
-#[test]
-fn a_long_name_of_a_tar_file_is_cut_and_a_malformed_record_is_refused() {
-    let place = tempfile::tempdir().unwrap();
-    let place = place.path();
-    let pax = |record: &[u8]| {
-        let mut builder = tar::Builder::new(Vec::new());
-        let mut header = tar::Header::new_ustar();
-        header.set_entry_type(tar::EntryType::XHeader);
-        header.set_size(record.len() as u64);
-        header.set_path("PaxHeaders/x").unwrap();
-        header.set_cksum();
-        builder.append(&header, record).unwrap();
-        let mut header = tar::Header::new_ustar();
-        header.set_size(5);
-        header.set_path("plain.md").unwrap();
-        header.set_cksum();
-        builder.append(&header, &b"text\n"[..]).unwrap();
-        builder.into_inner().unwrap()
-    };
-    let name = "n".repeat(1_000_000);
-    // The length counts itself, the blank and the line break.
-    let record = format!("{} path={name}\n", name.len() + 14);
-    fs::write(place.join("long.tar"), pax(record.as_bytes())).unwrap();
-    let (code, _, stderr) = run(place, &["import", "long.tar", "m"]);
-    assert!(code == 1 && stderr.contains("nnn… has a name that no path can hold"), "{stderr:.200}");
-    assert!(stderr.len() < 2_000, "{}", stderr.len());
-    for record in ["99 path=other.md\n", "x path=other.md\n", "12 no equals\n"] {
-        fs::write(place.join("bad.tar"), pax(record.as_bytes())).unwrap();
-        let (code, stdout, stderr) = run(place, &["import", "bad.tar", "m"]);
-        assert_eq!((code, stdout.as_str()), (1, ""), "{record} {stderr}");
-        assert!(stderr.contains("this is no tar file, or is damaged"), "{record} {stderr}");
-    }
 }

@@ -15,6 +15,7 @@ mod cli_git;
 mod cli_history;
 mod cli_history_copy;
 mod cli_import;
+mod cli_import_tar;
 mod cli_mounts;
 mod cli_obstructed;
 mod cli_streams;

@@ -1,5 +1,7 @@
 //! [`Encrypted`]: encryption at rest, as a layer over any store.
 //!
+//! Users of memdir have it as `memdir::store::Encrypted` (feature `encryption`), and examples use that name.
+//!
 //! The underlying store has the same tree. Its files are encrypted (`file`), its names are the same or
 //! encrypted (`names`), and it has one more file, the record (`record`). If a file does not open, it
 //! is read again with a fresh record before it counts as damaged: the file may just have been moved

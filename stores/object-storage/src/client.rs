@@ -82,7 +82,7 @@ pub(super) type Pieces = Pin<Box<dyn Stream<Item = object_store::Result<Vec<u8>>
 /// How a content is wanted.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum How {
-    /// As a whole, if it is not more than so many bytes.
+    /// The whole object, if it has at most this many bytes.
     Whole(Option<u64>),
     /// A large one as a stream.
     Streamed,

@@ -38,6 +38,16 @@ fn camel(name: &str) -> String {
     words.fold(first, |name, word| name + &word[..1].to_uppercase() + &word[1..])
 }
 
+/// The tests of each language read them there. Hooks are functions, which no table can hold.
+#[test]
+fn every_option_has_hostile_values() {
+    let rows: Vec<Value> = serde_json::from_str(&read("tests/hostile/options.json")).unwrap();
+    for name in in_table("python", |_, _| String::new()).into_keys() {
+        let is_hook = matches!(name.as_str(), "before" | "after");
+        assert!(is_hook || rows.iter().any(|row| row["option"] == *name), "no value of {name}");
+    }
+}
+
 #[test]
 fn rust_has_the_options_and_defaults_of_the_table() {
     let expected = in_table("rust", |option, default| {

@@ -45,7 +45,7 @@ pub struct Progress {
 }
 
 /// The callback of an expiry: gets its progress, and returns whether the expiry goes on.
-pub type Watch<'w> = dyn FnMut(Progress) -> ControlFlow<()> + 'w;
+pub type OnProgress<'w> = dyn FnMut(Progress) -> ControlFlow<()> + 'w;
 
 /// The options of one memory about expiry.
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ impl Expiry {
         patterns: &WritePatterns,
         older_than: Duration,
         delete: Option<&mut Delete<'_>>,
-        progress: &mut Watch<'_>,
+        progress: &mut OnProgress<'_>,
     ) -> Result<Vec<Expired>, Error> {
         if self.settings.read_only || store.info().is_read_only {
             return Err(ConfigError::from("expire removes files, and this memory is read-only: ")
@@ -147,7 +147,7 @@ impl Expiry {
         patterns: &WritePatterns,
         since: SystemTime,
         mut delete: Option<&mut Delete<'_>>,
-        progress: &mut Watch<'_>,
+        progress: &mut OnProgress<'_>,
     ) -> Result<Vec<Expired>, StoreError> {
         let mut files = Vec::new();
         store.files(&mut |file| files.push(file))?;

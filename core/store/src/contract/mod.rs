@@ -48,7 +48,7 @@ pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
 }
 
 /// One rule of the contract. Use it instead of [`check_contract`] if you make the stores in another way.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// The rule in a few words.
     pub name: &'static str,

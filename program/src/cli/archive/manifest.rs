@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::Error;
+use super::ArchiveError;
 
 pub(super) const NAME: &str = "manifest.jsonl";
 const FORMAT: &str = "memdir archive";
@@ -67,8 +67,8 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 }
 
 /// The parts, by their names.
-pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Part>, Error> {
-    let damaged = || Error::Damaged("the manifest is damaged".to_owned());
+pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Part>, ArchiveError> {
+    let damaged = || ArchiveError::Damaged("the manifest is damaged".to_owned());
     let text = std::str::from_utf8(bytes).map_err(|_| damaged())?;
     let (lines, last) = text.trim_end_matches('\n').rsplit_once('\n').ok_or_else(damaged)?;
     let before = &text[..=lines.len()];
@@ -84,7 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Part>, Error> {
     }
     if first.version > VERSION {
         let newer = format!("a newer memdir ({}) made this archive: use that one", first.memdir);
-        return Err(Error::Damaged(newer));
+        return Err(ArchiveError::Damaged(newer));
     }
     let mut parts = BTreeMap::new();
     for line in lines {

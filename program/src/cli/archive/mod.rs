@@ -21,11 +21,11 @@ use serde_json::json;
 
 use self::read::Archive;
 pub(super) use self::read::at;
-use super::arguments::{Export, Import};
+use super::arguments::{ExportArguments, ImportArguments};
 use super::copy::{self, How};
 use super::fixed_files::FixedFiles;
 use super::output::{Output, count};
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::style::escaped;
 use super::{Ended, Failure, say};
 use memdir::MemoryOptions;
@@ -33,9 +33,9 @@ use memdir::history::{HistoryRecords, without_journal};
 use memdir::store::{Location, redact_address};
 use memdir::text::human_size;
 
-pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Failure> {
-    let place = stores::only(&wanted.store, MemoryOptions::default())?;
-    let raw = place.readable()?;
+pub(super) fn export(wanted: &ExportArguments, output: &mut Output) -> Result<Ended, Failure> {
+    let argument = stores::only(&wanted.store, MemoryOptions::default())?;
+    let raw = argument.readable()?;
     let shown = shown(&wanted.file);
     if wanted.file.exists() && !wanted.overwrite {
         let refused =
@@ -49,9 +49,9 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
             "nothing was exported, as {shown} is within the store"
         )));
     }
-    let carried = if wanted.without_history { None } else { Some(copy::carried(raw, &place)?) };
+    let carried = if wanted.without_history { None } else { Some(copy::carried(raw, &argument)?) };
     let written = whole_file(&wanted.file, |file| write::write(&*store, carried.as_ref(), file));
-    let written = written.map_err(|error| failure(error, &shown, &place))?;
+    let written = written.map_err(|error| failure(error, &shown, &argument))?;
     for problem in &written.left_out {
         if output.json {
             output.object(&json!({
@@ -81,29 +81,33 @@ pub(super) fn export(wanted: &Export, output: &mut Output) -> Result<Ended, Fail
 /// Brings an archive as it is into a store.
 pub(super) fn import(
     file: File,
-    wanted: &Import,
-    place: &Place,
+    wanted: &ImportArguments,
+    argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
-    let (files, carried) = parts(file, &wanted.source, place)?;
+    let (files, carried) = parts(file, &wanted.source, argument)?;
     let carried = carried.filter(|_| !wanted.without_history);
-    let durability = place.options().durability;
+    let durability = argument.options().durability;
     let how = How { overwrite: wanted.overwrite, dry_run: wanted.dry_run, durability };
-    copy::transfer(&files, carried, None, place, how, output)
+    copy::transfer(&files, carried, None, argument, how, output)
 }
 
 /// The files of an archive alone.
-pub(super) fn files(file: File, path: &Path, place: &Place) -> Result<FixedFiles, Failure> {
-    parts(file, path, place).map(|(files, _)| files)
+pub(super) fn files(
+    file: File,
+    path: &Path,
+    argument: &StoreArgument,
+) -> Result<FixedFiles, Failure> {
+    parts(file, path, argument).map(|(files, _)| files)
 }
 
 fn parts(
     file: File,
     path: &Path,
-    place: &Place,
+    argument: &StoreArgument,
 ) -> Result<(FixedFiles, Option<HistoryRecords>), Failure> {
     let parts = Archive::open(file).and_then(Archive::into_parts);
-    parts.map_err(|error| failure(error, &shown(path), place))
+    parts.map_err(|error| failure(error, &shown(path), argument))
 }
 
 /// The name of an archive's manifest.
@@ -115,7 +119,7 @@ pub(super) fn is_manifest(bytes: &[u8]) -> bool {
 }
 
 /// Why an archive was not written or read.
-enum Error {
+enum ArchiveError {
     /// The file of the archive cannot be written or read.
     Archive(io::Error),
     /// The store cannot be read.
@@ -124,17 +128,17 @@ enum Error {
     Damaged(String),
 }
 
-impl From<io::Error> for Error {
+impl From<io::Error> for ArchiveError {
     fn from(error: io::Error) -> Self {
         Self::Archive(error)
     }
 }
 
-fn failure(error: Error, shown: &str, place: &Place) -> Failure {
+fn failure(error: ArchiveError, shown: &str, argument: &StoreArgument) -> Failure {
     match error {
-        Error::Archive(error) => Failure::Store(format!("{shown}: {error}")),
-        Error::Store(error) => place.failed(&*error),
-        Error::Damaged(what) => Failure::Refused(format!("{shown}: {}", escaped(&what))),
+        ArchiveError::Archive(error) => Failure::Store(format!("{shown}: {error}")),
+        ArchiveError::Store(error) => argument.failed(&*error),
+        ArchiveError::Damaged(what) => Failure::Refused(format!("{shown}: {}", escaped(&what))),
     }
 }
 
@@ -146,8 +150,8 @@ pub(super) fn shown(file: &Path) -> String {
 /// Writes a file that appears when it is whole. Until then it has the ending `.part`.
 fn whole_file<T>(
     file: &Path,
-    write: impl FnOnce(&mut File) -> Result<T, Error>,
-) -> Result<T, Error> {
+    write: impl FnOnce(&mut File) -> Result<T, ArchiveError>,
+) -> Result<T, ArchiveError> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = file.with_file_name(name);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::Error;
+use super::ArchiveError;
 use super::manifest::{self, Part, digest};
 use crate::cli::fixed_files::FixedFiles;
 use memdir::history::{HistoryRecords, HistoryRecordsBuilder};
@@ -27,11 +27,11 @@ pub(super) struct Archive {
 
 impl Archive {
     /// Reads and checks all of an archive.
-    pub(super) fn open(file: File) -> Result<Self, Error> {
+    pub(super) fn open(file: File) -> Result<Self, ArchiveError> {
         let found = scan(&file)?;
         let Some(manifest) = found.get(manifest::NAME) else {
             let none = "this is no archive of memdir, or its end is missing: there is no manifest";
-            return Err(Error::Damaged(none.to_owned()));
+            return Err(ArchiveError::Damaged(none.to_owned()));
         };
         let mut parts = manifest::read(&at(&file, manifest.at, manifest.size)?)?;
         let file = Arc::new(Mutex::new(file));
@@ -44,7 +44,7 @@ impl Archive {
         };
         let file = file.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, found) in found.iter().filter(|(name, _)| *name != manifest::NAME) {
-            let damaged = |what: &str| Error::Damaged(format!("{name} {what}"));
+            let damaged = |what: &str| ArchiveError::Damaged(format!("{name} {what}"));
             let part = parts.remove(name).ok_or_else(|| damaged("is not in the manifest"))?;
             if (found.size, &found.sha256) != (part.size, &part.sha256) {
                 return Err(damaged("is damaged"));
@@ -71,13 +71,13 @@ impl Archive {
         }
         drop(file);
         if let Some(name) = parts.keys().next() {
-            return Err(Error::Damaged(format!("{name} is missing")));
+            return Err(ArchiveError::Damaged(format!("{name} is missing")));
         }
         Ok(archive)
     }
 
     /// The files as a store, and the history if there is one.
-    pub(super) fn into_parts(self) -> Result<(FixedFiles, Option<HistoryRecords>), Error> {
+    pub(super) fn into_parts(self) -> Result<(FixedFiles, Option<HistoryRecords>), ArchiveError> {
         let (file, places) = (Arc::clone(&self.file), self.places);
         let read = move |path: &MemoryPath| {
             let (start, part) = places.get(path).ok_or(StoreError::NotFound)?;
@@ -89,7 +89,7 @@ impl Archive {
         };
         let files = FixedFiles::new(self.entries, Box::new(read));
         if let Some(path) = files.contradiction() {
-            return Err(Error::Damaged(format!("{path} is both a file and a directory")));
+            return Err(ArchiveError::Damaged(format!("{path} is both a file and a directory")));
         }
         let (file, places) = (self.file, self.record_places);
         let is_empty = places.is_empty();
@@ -99,13 +99,13 @@ impl Archive {
             at(&file, start, len as u64)
                 .map_err(|error| StoreError::failed("reading the archive", error))
         }));
-        let twice = || Error::Damaged("a record of the history is there twice".to_owned());
+        let twice = || ArchiveError::Damaged("a record of the history is there twice".to_owned());
         Ok((files, Some(carried.ok_or_else(twice)?).filter(|_| !is_empty)))
     }
 }
 
 /// What is in the archive at a name.
-struct Found {
+struct ArchiveEntry {
     at: u64,
     size: u64,
     sha256: String,
@@ -113,22 +113,22 @@ struct Found {
 }
 
 /// Reads everything once.
-fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
+fn scan(mut file: &File) -> Result<BTreeMap<String, ArchiveEntry>, ArchiveError> {
     file.seek(SeekFrom::Start(0))?;
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, file));
     let mut found = BTreeMap::new();
     let none = |error: io::Error| match error.kind() {
         io::ErrorKind::Other | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            Error::Damaged(format!("this is no archive of memdir, or is damaged: {error}"))
+            ArchiveError::Damaged(format!("this is no archive of memdir, or is damaged: {error}"))
         }
-        _ => Error::Archive(error),
+        _ => ArchiveError::Archive(error),
     };
     for entry in archive.entries().map_err(none)? {
         let mut entry = entry.map_err(none)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let kind = entry.header().entry_type();
         if !kind.is_file() && !kind.is_dir() {
-            return Err(Error::Damaged(format!("{name} is neither a file nor a directory")));
+            return Err(ArchiveError::Damaged(format!("{name} is neither a file nor a directory")));
         }
         let (at, mut hash) = (entry.raw_file_position(), Sha256::new());
         let mut window = vec![0; 64 * 1024];
@@ -143,12 +143,12 @@ fn scan(mut file: &File) -> Result<BTreeMap<String, Found>, Error> {
             }
         }
         if size != entry.size() {
-            return Err(Error::Damaged(format!("{name} is cut off")));
+            return Err(ArchiveError::Damaged(format!("{name} is cut off")));
         }
         let sha256 = manifest::text(hash.finalize().as_slice());
         let is_directory = kind.is_dir();
-        if found.insert(name.clone(), Found { at, size, sha256, is_directory }).is_some() {
-            return Err(Error::Damaged(format!("{name} is there twice")));
+        if found.insert(name.clone(), ArchiveEntry { at, size, sha256, is_directory }).is_some() {
+            return Err(ArchiveError::Damaged(format!("{name} is there twice")));
         }
     }
     Ok(found)
@@ -200,9 +200,9 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&builder.into_inner().unwrap()).unwrap();
         Archive::open(file).and_then(Archive::into_parts).map_err(|error| match error {
-            Error::Damaged(what) => what,
-            Error::Archive(error) => error.to_string(),
-            Error::Store(error) => error.to_string(),
+            ArchiveError::Damaged(what) => what,
+            ArchiveError::Archive(error) => error.to_string(),
+            ArchiveError::Store(error) => error.to_string(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 
 use tar::{Builder, EntryType, Header};
 
-use super::Error;
+use super::ArchiveError;
 use super::manifest::{self, Part, digest};
 use memdir::history::HistoryRecords;
 use memdir::path::MemoryPath;
@@ -32,7 +32,7 @@ pub(super) fn write(
     store: &dyn Store,
     carried: Option<&HistoryRecords>,
     to: &mut File,
-) -> Result<Written, Error> {
+) -> Result<Written, ArchiveError> {
     let mut written = Written::default();
     let left_out = &mut written.left_out;
     store
@@ -58,8 +58,8 @@ pub(super) fn write(
     Ok(archive.written)
 }
 
-fn failed(path: &MemoryPath, error: &StoreError) -> Error {
-    Error::Store(format!("reading {path}: {error}").into())
+fn failed(path: &MemoryPath, error: &StoreError) -> ArchiveError {
+    ArchiveError::Store(format!("reading {path}: {error}").into())
 }
 
 struct Writer<'w> {
@@ -70,7 +70,7 @@ struct Writer<'w> {
 }
 
 impl Writer<'_> {
-    fn directory(&mut self, path: &MemoryPath) -> Result<(), Error> {
+    fn directory(&mut self, path: &MemoryPath) -> Result<(), ArchiveError> {
         let mut entries = match self.store.list(path) {
             // Somebody removed it just now.
             Err(StoreError::NotFound | StoreError::NotADirectory) if !path.is_root() => {
@@ -99,7 +99,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &MemoryPath) -> Result<(), Error> {
+    fn file(&mut self, path: &MemoryPath) -> Result<(), ArchiveError> {
         let read = Times::of(self.store, path)
             .and_then(|times| self.store.read(path).map(|content| (times, content)));
         let (times, content) = match read {
@@ -112,11 +112,11 @@ impl Writer<'_> {
         self.part(name(path), EntryType::Regular, &content, times)
     }
 
-    fn history(&mut self, carried: &HistoryRecords) -> Result<(), Error> {
+    fn history(&mut self, carried: &HistoryRecords) -> Result<(), ArchiveError> {
         let (mut piece, mut pieces) = (Vec::new(), 0);
         for number in 0..carried.len() {
             let read = carried.read(number);
-            piece.extend(read.map_err(|error| Error::Store(Box::new(error)))?);
+            piece.extend(read.map_err(|error| ArchiveError::Store(Box::new(error)))?);
             self.written.changes += 1;
             if piece.len() >= PIECE || number + 1 == carried.len() {
                 pieces += 1;
@@ -134,7 +134,7 @@ impl Writer<'_> {
         kind: EntryType,
         content: &[u8],
         times: Times,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ArchiveError> {
         let (modified, accessed) = (times.modified.map(micros::of), times.accessed.map(micros::of));
         let seconds = modified.unwrap_or(0).max(0) / 1_000_000;
         self.add(name, kind, content, seconds.unsigned_abs())?;
@@ -149,7 +149,7 @@ impl Writer<'_> {
         kind: EntryType,
         content: &[u8],
         seconds: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ArchiveError> {
         let mut header = Header::new_gnu();
         header.set_entry_type(kind);
         header.set_size(content.len() as u64);

@@ -12,28 +12,28 @@ mod tar_file;
 
 use std::path::Path;
 
-use super::arguments::Import;
+use super::arguments::ImportArguments;
 use super::output::Output;
-use super::stores::{self, Place};
+use super::stores::{self, StoreArgument};
 use super::{Ended, Failure, archive, history};
 use memdir::MemoryOptions;
 use memdir::path::MemoryPath;
 
 use files::{Files, Source};
 
-pub(super) fn run(wanted: &Import, output: &mut Output) -> Result<Ended, Failure> {
+pub(super) fn run(wanted: &ImportArguments, output: &mut Output) -> Result<Ended, Failure> {
     let options = history::untrimmed(wanted.flags.on(MemoryOptions::default())?);
-    let mut place = stores::only(&wanted.store, options)?;
-    place.encrypt_names(wanted.flags.is_given("encrypt_names"), stores::KEY)?;
+    let mut argument = stores::only(&wanted.store, options)?;
+    argument.encrypt_names(wanted.flags.is_given("encrypt_names"), stores::KEY)?;
     let to = directory(&wanted.to)?;
-    match source::open(&wanted.source, &place)? {
+    match source::open(&wanted.source, &argument)? {
         Source::Archive(file) if !is_changed_on_the_way(wanted) => {
-            archive::import(file, wanted, &place, output)
+            archive::import(file, wanted, &argument, output)
         }
         Source::Archive(file) if wanted.without_history => {
-            let files = archive::files(file, &wanted.source, &place)?;
+            let files = archive::files(file, &wanted.source, &argument)?;
             let files = Files::of_archive(Box::new(files));
-            plan::import(files, &to, wanted, &place, output)
+            plan::import(files, &to, wanted, &argument, output)
         }
         Source::Archive(_) => Err(Failure::Usage(
             "an archive is imported as it is, with its history: --to, --as, --history and policies need \
@@ -44,7 +44,7 @@ pub(super) fn run(wanted: &Import, output: &mut Output) -> Result<Ended, Failure
             if files.is_known {
                 refuse_file_as_directory(&to, &wanted.source)?;
             }
-            plan::import(files, &to, wanted, &place, output)
+            plan::import(files, &to, wanted, &argument, output)
         }
     }
 }
@@ -74,7 +74,7 @@ fn refuse_file_as_directory(to: &MemoryPath, file: &Path) -> Result<(), Failure>
 }
 
 /// Whether a flag asks for more than an archive brought back as it is.
-fn is_changed_on_the_way(wanted: &Import) -> bool {
+fn is_changed_on_the_way(wanted: &ImportArguments) -> bool {
     let flags = &wanted.flags;
     wanted.to != "/memories"
         || wanted.by.name != "memdir"
@@ -83,8 +83,8 @@ fn is_changed_on_the_way(wanted: &Import) -> bool {
 }
 
 /// The place of a store must not be within a directory that is imported, or around it.
-fn refuse_overlap(place: &Place, directory: &Path) -> Result<(), Failure> {
-    if place.overlaps_directory(directory) {
+fn refuse_overlap(argument: &StoreArgument, directory: &Path) -> Result<(), Failure> {
+    if argument.overlaps_directory(directory) {
         return Err(Failure::Usage(
             "nothing was imported: the directory and the store are the same, or one of them is within the other".to_owned(),
         ));

@@ -6,14 +6,14 @@ use serde_json::json;
 
 use super::files::Files;
 use super::left_out::LeftOut;
-use crate::cli::arguments::Import;
+use crate::cli::arguments::ImportArguments;
 use crate::cli::changing::note;
 use crate::cli::output::{Output, count, in_the_way};
-use crate::cli::stores::Place;
+use crate::cli::stores::StoreArgument;
 use crate::cli::style::Style;
 use crate::cli::{Ended, Failure, archive, history, say};
 use memdir::history::HistoryId;
-use memdir::import::{Fate, Import as Importing, InTheWay};
+use memdir::import::{Fate, Import, InTheWay};
 use memdir::path::{MemoryPath, is_hidden};
 use memdir::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError};
 use memdir::text::human_size;
@@ -77,19 +77,19 @@ impl Conflict {
 pub(super) fn import(
     files: Files,
     to: &MemoryPath,
-    wanted: &Import,
-    place: &Place,
+    wanted: &ImportArguments,
+    argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
-    if place.options().read_only {
+    if argument.options().read_only {
         let refused = "nothing was imported: --read-only forbids every change of the memory";
         return Err(Failure::Refused(refused.to_owned()));
     }
     // A missing store is made only if there is something to write.
-    let found = place.find()?;
+    let found = argument.find()?;
     let planning = match &found {
-        Some(found) => memory(Arc::clone(found), wanted, place)?,
-        None => memory(place.stand_in()?, wanted, place)?,
+        Some(found) => memory(Arc::clone(found), wanted, argument)?,
+        None => memory(argument.stand_in()?, wanted, argument)?,
     };
     if !wanted.flags.have_policies() {
         note(
@@ -108,7 +108,7 @@ pub(super) fn import(
         takes_archives: is_known || wanted.without_history,
     };
     let existing = if wanted.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-    plan.make(&planning, existing, wanted.all || with_hidden, place)?;
+    plan.make(&planning, existing, wanted.all || with_hidden, argument)?;
     for left_out in &plan.left_out {
         left_out.tell(output)?;
     }
@@ -139,10 +139,10 @@ pub(super) fn import(
         // Beside the plan's own room nobody needs any.
         drop(planning);
         let memory = match found {
-            Some(found) => memory(found, wanted, place)?,
-            None => memory(place.open()?, wanted, place)?,
+            Some(found) => memory(found, wanted, argument)?,
+            None => memory(argument.open()?, wanted, argument)?,
         };
-        change = plan.carry_out(&memory, place, output)?;
+        change = plan.carry_out(&memory, argument, output)?;
     } else if !wanted.dry_run {
         for planned in &plan.planned {
             planned.tell(output)?;
@@ -152,9 +152,13 @@ pub(super) fn import(
     Ok(if is_complete { Ended::Well } else { Ended::WithProblems })
 }
 
-fn memory(store: Arc<dyn Store>, wanted: &Import, place: &Place) -> Result<Memory, Failure> {
-    let memory = history::with_history_if_any(store, place, place.options().clone())?;
-    let memory = memory.validated().map_err(|error| place.error(&error))?;
+fn memory(
+    store: Arc<dyn Store>,
+    wanted: &ImportArguments,
+    argument: &StoreArgument,
+) -> Result<Memory, Failure> {
+    let memory = history::with_history_if_any(store, argument, argument.options().clone())?;
+    let memory = memory.validated().map_err(|error| argument.error(&error))?;
     Ok(memory.acting_as(&wanted.by.name))
 }
 
@@ -176,7 +180,7 @@ impl Plan<'_> {
         memory: &Memory,
         existing: OnExisting,
         all: bool,
-        place: &Place,
+        argument: &StoreArgument,
     ) -> Result<(), Failure> {
         let mut found = Vec::new();
         self.collect(self.base, all, &mut found)?;
@@ -205,7 +209,7 @@ impl Plan<'_> {
                 }
             };
             let bytes = text.len() as u64;
-            let added = plan.add(&to, &text).map_err(|error| place.error(&error))?;
+            let added = plan.add(&to, &text).map_err(|error| argument.error(&error))?;
             match added.fate {
                 Fate::Refused(why) => self.left_out.push(LeftOut::refused(&at, &why)),
                 Fate::Conflict(in_the_way) => {
@@ -301,14 +305,14 @@ impl Plan<'_> {
     fn carry_out(
         &self,
         memory: &Memory,
-        place: &Place,
+        argument: &StoreArgument,
         output: &mut Output,
     ) -> Result<Option<HistoryId>, Failure> {
         let mut written = 0;
         let (done, change) = memory.import(|importing| {
             for planned in &self.planned {
                 if planned.is_written() {
-                    self.write(importing, planned, place)?;
+                    self.write(importing, planned, argument)?;
                     written += 1;
                 }
                 planned.tell(output)?;
@@ -324,9 +328,9 @@ impl Plan<'_> {
 
     fn write(
         &self,
-        importing: &Importing<'_>,
+        importing: &Import<'_>,
         planned: &Planned,
-        place: &Place,
+        argument: &StoreArgument,
     ) -> Result<(), Failure> {
         let existing = match planned.fate {
             Fate::Overwritten => OnExisting::Overwrite,
@@ -339,11 +343,11 @@ impl Plan<'_> {
             Err(error) => return Err(Failure::Store(format!("reading {}: {error}", name()))),
         };
         importing.write(&planned.to, &text, existing).map_err(|error| match error {
-            Error::Refused(_) => match place.error(&error) {
+            Error::Refused(_) => match argument.error(&error) {
                 Failure::Refused(why) => Failure::Refused(format!("{}: {why}", planned.to)),
                 other => other,
             },
-            error => place.error(&error),
+            error => argument.error(&error),
         })
     }
 

@@ -11,16 +11,16 @@ use super::{refuse_overlap, tar_file};
 use crate::cli::Failure;
 use crate::cli::archive::{at, shown};
 use crate::cli::fixed_files::FixedFiles;
-use crate::cli::stores::Place;
+use crate::cli::stores::StoreArgument;
 use memdir::path::{MemoryPath, is_hidden};
 use memdir::store::{Entry, LocalDirectory, Store, StoreError};
 
-pub(super) fn open(path: &Path, place: &Place) -> Result<Source, Failure> {
+pub(super) fn open(path: &Path, argument: &StoreArgument) -> Result<Source, Failure> {
     let shown = shown(path);
     let failed = |error: io::Error| Failure::Store(format!("{shown}: {error}"));
     let metadata = fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
-        refuse_overlap(place, path)?;
+        refuse_overlap(argument, path)?;
         return directory(path).map_err(|error| Failure::Store(format!("{shown}: {error}")));
     }
     if !metadata.is_file() {

@@ -26,7 +26,7 @@ pub(super) enum Unreadable {
 
 /// What is in a tar file.
 #[derive(Default)]
-struct Found {
+struct TarContents {
     /// Where each file's content is, and how long; the last one of a name counts, as it does when it is unpacked.
     files: BTreeMap<MemoryPath, (u64, u64)>,
     /// Its directories, of which some may be empty.
@@ -69,7 +69,7 @@ pub(super) fn open(file: File) -> Result<Source, Unreadable> {
 }
 
 /// Goes through the headers.
-fn scan(mut file: &File) -> Result<Found, Unreadable> {
+fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
     file.seek(SeekFrom::Start(0)).map_err(Unreadable::Io)?;
     let damaged = |error: io::Error| match error.kind() {
         io::ErrorKind::Other | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
@@ -78,7 +78,7 @@ fn scan(mut file: &File) -> Result<Found, Unreadable> {
         _ => Unreadable::Io(error),
     };
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 16, file));
-    let (mut found, mut end) = (Found::default(), 0);
+    let (mut found, mut end) = (TarContents::default(), 0);
     for entry in archive.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
         // Names are in these records. The iterator of the entries leaves out those that it cannot read.
@@ -118,7 +118,7 @@ fn trimmed(mut name: &str) -> &str {
     name.trim_end_matches('/')
 }
 
-impl Found {
+impl TarContents {
     /// Where the content of a file is that was found before.
     fn place_of(&self, name: &[u8]) -> Option<(u64, u64)> {
         let path = path(trimmed(str::from_utf8(name).ok()?))?;

@@ -7,7 +7,7 @@ use super::changes::{Choice, is_comparable};
 use super::version::{layouts, versions_of};
 use super::{changes, framed, period};
 
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{
     self, actor, link, operation, path_link, shown, time, trail, version_name,
 };
@@ -63,7 +63,7 @@ pub(super) fn choice(
     })
 }
 
-pub(in crate::page) fn compare(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn compare(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let content = match compared(room, params) {
         Ok((path, content)) => {
             let page = framed((site, room, params), "Compare", "history", &path, &content)?;

@@ -4,14 +4,14 @@ use maud::{Markup, html};
 
 use super::edit::unified;
 use super::{changeable, done, framed};
-use crate::page::answer::{Answer, Done};
+use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{form, hidden_characters, link_to};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use memdir::Error;
 use memdir::path::MemoryPath;
 
-pub(in crate::page) fn new(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn new(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let near = params.path_or_root()?;
     // Beside a file, or in a directory.
@@ -25,7 +25,7 @@ pub(in crate::page) fn new(site: &Site, room: &Room, params: &Params) -> Answer 
     Ok(Done::Page(framed((site, room, params), "New file", "file", &directory, &content)?))
 }
 
-pub(in crate::page) fn create(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn create(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let given = given(&params.to).unwrap_or_default();
     let text = unified(params.text.as_deref().unwrap_or_default());

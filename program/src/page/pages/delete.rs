@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::{Question, changeable, framed, latest_change};
-use crate::page::answer::{Answer, Done};
+use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{hidden, link, shown, trail};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -13,7 +13,7 @@ use memdir::store::Entry;
 /// How many files are named.
 const NAMED: usize = 20;
 
-pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     let mut files = room.memory().list(path.as_str(), None)?;
@@ -41,7 +41,7 @@ pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> 
     Ok(Done::Page(framed((site, room, params), "Delete", "file", &path, &content)?))
 }
 
-pub(in crate::page) fn delete(_: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn delete(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     room.memory().delete(path.as_str())?;

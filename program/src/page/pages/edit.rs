@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use sha2::{Digest, Sha256};
 
 use super::{changeable, done, framed};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{self, Layout, form, hidden, link, plain_source, trail};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -24,7 +24,7 @@ pub(super) enum Ending {
     CrLf,
 }
 
-pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     let text = match room.memory().read(path.as_str()) {
@@ -48,7 +48,7 @@ pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> Answer
     Ok(Done::Page(framed((site, room, params), "Edit", "file", &path, &content)?))
 }
 
-pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     let memory = room.memory();
@@ -57,7 +57,7 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> Answer
         base: params.base.clone().unwrap_or_default(),
         was: unified(params.was.as_deref().unwrap_or_default()),
     };
-    let unchanged = |content: Markup| -> Answer {
+    let unchanged = |content: Markup| -> PageAnswer {
         Ok(Done::Unchanged(framed((site, room, params), "Edit", "file", &path, &content)?))
     };
     let is_gone =

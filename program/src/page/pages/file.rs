@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::edit::editable;
 use super::searched::{Searched, carried};
 use super::{changes, framed};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{self, Notices, age, link, link_to, parts, shown, source, trail};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -27,7 +27,7 @@ const PAGE_ENTRIES: usize = 200;
 /// How many versions stand below a directory.
 const LATEST: usize = 12;
 
-pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     let content = match room.memory().list(path.as_str(), Some(1)) {
         Ok(listed) => match &listed[..] {

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use maud::{Markup, html};
 
 use super::{changes, compare, framed, period};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{clock, link, trail};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -15,7 +15,7 @@ use memdir::path::MemoryPath;
 /// How many versions a page has.
 const PAGE: usize = 50;
 
-pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     let (since, problem) = match params.since() {
         Ok(since) => (since, None),

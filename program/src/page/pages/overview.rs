@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{changes, framed};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{age, content_name, link, link_to, shown};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -15,7 +15,7 @@ use memdir::text::human_size;
 /// How many changes and files are shown.
 const LATEST: usize = 15;
 
-pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let root = MemoryPath::root();
     let stats = room.memory().stats()?;
     let content = html! {

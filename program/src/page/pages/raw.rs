@@ -1,6 +1,6 @@
 //! A file as it is: a picture in a page, or bytes to keep.
 
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 use memdir::Image;
@@ -8,7 +8,7 @@ use memdir::path::MemoryPath;
 use memdir::store::StoreError;
 
 /// A picture, if it is one that the model can see.
-pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     let bytes = bytes(room, &params.path()?)?;
     match Image::in_bytes(&bytes) {
         Some(image) => Ok(Done::Image(image.media_type, bytes)),
@@ -17,7 +17,7 @@ pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> Answer {
 }
 
 /// The bytes of a file, which a browser keeps and does not show.
-pub(in crate::page) fn download(_: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn download(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path()?;
     let bytes = bytes(room, &path)?;
     Ok(Done::File(path.name().unwrap_or("memory").to_owned(), bytes))

@@ -4,12 +4,12 @@ use maud::html;
 
 use super::version::versions_of;
 use super::{Question, changeable, framed, id_field};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{link, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 
-pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let id = params.id()?;
     let versions = versions_of(room, id)?;
@@ -38,7 +38,7 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
     Ok(Done::Page(framed((site, room, params), "Redact", "history", &path, &content)?))
 }
 
-pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let id = params.id()?;
     let reason =

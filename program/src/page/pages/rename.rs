@@ -3,21 +3,21 @@
 use maud::{Markup, html};
 
 use super::{changeable, done, framed};
-use crate::page::answer::{Answer, Done};
+use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{form, hidden, link_to, trail};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
 use memdir::Error;
 use memdir::path::MemoryPath;
 
-pub(in crate::page) fn ask_rename(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn ask_rename(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     let content = asked(site, room, &path, path.as_str(), None);
     Ok(Done::Page(framed((site, room, params), "Rename", "file", &path, &content)?))
 }
 
-pub(in crate::page) fn rename(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn rename(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let path = params.path()?;
     let given = given(&params.to).unwrap_or_default();

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::version::versions_of;
 use super::{Question, changeable, framed, id_field, taken_back};
-use crate::page::answer::{Answer, Done};
+use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{self, Layout, hidden, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -12,7 +12,7 @@ use memdir::history::{HistoryError, Version};
 use memdir::path::MemoryPath;
 use memdir::text::unified_diff;
 
-pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let id = params.id()?;
     let versions = versions_of(room, id)?;
@@ -53,7 +53,7 @@ fn brought_back(room: &Room, version: &Version) -> Markup {
     }
 }
 
-pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let id = params.id()?;
     match room.memory().restore(id, given(&params.overwrite).is_some()) {
@@ -64,7 +64,12 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Ans
 }
 
 /// Why nothing was taken back, with the paths.
-pub(super) fn conflict(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> Answer {
+pub(super) fn conflict(
+    site: &Site,
+    room: &Room,
+    params: &Params,
+    error: &HistoryError,
+) -> PageAnswer {
     let root = MemoryPath::root();
     let content = html! {
         header.page-head { h1 { "Nothing was changed" } }

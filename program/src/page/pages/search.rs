@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::framed;
 use super::searched::{Searched, carried};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{PAGE_LINES, link, operation, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -14,7 +14,7 @@ use memdir::{GrepMatch, HistoryMatch};
 /// How many matches are shown.
 const MAX: usize = 300;
 
-pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     let asked = given(&params.q).unwrap_or_default();
     let searched = Searched::new(params);

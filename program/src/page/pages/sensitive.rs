@@ -4,7 +4,7 @@ use maud::html;
 
 use super::framed;
 use super::search::line_of;
-use crate::page::answer::{Answer, Done};
+use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::shown;
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -12,7 +12,7 @@ use crate::page::site::{Room, Site};
 /// How many findings are shown.
 const MAX: usize = 500;
 
-pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     let found = room.memory().find_sensitive(path.as_str(), MAX)?;
     let content = html! {

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use maud::{Markup, html};
 
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{link, link_to, short_age, shown, spelled};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
@@ -35,7 +35,7 @@ pub(super) fn tree(room: &Room, current: &MemoryPath) -> Result<Markup, Refusal>
 }
 
 /// One directory of the tree, for the script that opens it.
-pub(in crate::page) fn branch(_: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn branch(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     Ok(Done::Page(entries(room, &path, &path)?))
 }

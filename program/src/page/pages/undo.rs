@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::restore::{conflict, in_conflict};
 use super::{Question, changeable, concerned, framed, id_field, period, taken_back};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{clock, form, hidden, link, shown};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
@@ -14,12 +14,12 @@ use memdir::history::{HistoryError, Restored};
 use memdir::path::MemoryPath;
 use memdir::text::rfc3339;
 
-pub(in crate::page) fn ask_undo(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn ask_undo(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     if is_since(params) { ask_since(site, room, params) } else { ask_change(site, room, params) }
 }
 
-pub(in crate::page) fn undo(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn undo(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
     let memory = room.memory();
     let undone = if is_since(params) {
@@ -54,7 +54,7 @@ fn preview(room: &Room, would: &Restored) -> Markup {
     }
 }
 
-fn ask_change(site: &Site, room: &Room, params: &Params) -> Answer {
+fn ask_change(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let id = params.id()?;
     let would = match room.memory().undo(id, true) {
         Ok(would) => would,
@@ -78,7 +78,7 @@ fn ask_change(site: &Site, room: &Room, params: &Params) -> Answer {
 }
 
 /// The form for an actor and a time, and below it a preview of what taking back does. The form keeps what was typed.
-fn ask_since(site: &Site, room: &Room, params: &Params) -> Answer {
+fn ask_since(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     // A form that was opened and not sent has no field.
     let is_sent = params.since.is_some();
     let (since, problem) = match params.since() {

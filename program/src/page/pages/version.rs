@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::changes::has_past;
 use super::searched::{Searched, carried};
 use super::{changes, framed};
-use crate::page::answer::{Answer, Done, Refusal};
+use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{
     self, Layout, Notices, actor, link, operation, parts, path_link, shown, source, time,
 };
@@ -30,7 +30,7 @@ pub(super) fn versions_of(room: &Room, id: HistoryId) -> Result<Vec<Version>, Re
     version.map(|version| vec![version]).ok_or_else(|| HistoryError::Unknown(id.to_string()).into())
 }
 
-pub(in crate::page) fn version(site: &Site, room: &Room, params: &Params) -> Answer {
+pub(in crate::page) fn version(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let id = params.id()?;
     let versions = versions_of(room, id)?;
     let path = versions[0].path.clone();

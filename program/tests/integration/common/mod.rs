@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 pub(crate) mod crowd;
+#[cfg(all(unix, feature = "encryption", feature = "sqlite"))]
+pub(crate) mod import;
 #[cfg(unix)]
 pub(crate) mod program;
 #[cfg(unix)]

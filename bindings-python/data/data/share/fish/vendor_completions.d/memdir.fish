@@ -50,7 +50,7 @@ complete -c memdir -n "__fish_memdir_needs_command" -f -a "serve" -d 'Show memor
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "completions" -d 'Print what completes memdir\'s commands and flags in a shell'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c memdir -n "__fish_memdir_using_subcommand tree" -s d -l depth -d 'Show so many levels only' -r
+complete -c memdir -n "__fish_memdir_using_subcommand tree" -s d -l depth -d 'Show this many levels only' -r
 complete -c memdir -n "__fish_memdir_using_subcommand tree" -l at -d 'Show what there was at this time, as the history tells' -r
 complete -c memdir -n "__fish_memdir_using_subcommand tree" -s a -l all -d 'Show hidden entries too, which the agent does not see in listings'
 complete -c memdir -n "__fish_memdir_using_subcommand tree" -l json -d 'Print JSON, one object a line'
@@ -60,10 +60,10 @@ complete -c memdir -n "__fish_memdir_using_subcommand show" -l at -d 'Print what
 complete -c memdir -n "__fish_memdir_using_subcommand show" -s l -l lines -d 'Print what the agent\'s `view` answers instead, with numbered lines'
 complete -c memdir -n "__fish_memdir_using_subcommand show" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand show" -s h -l help -d 'Print help'
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s B -l before-context -d 'Print so many lines before each line that is found' -r
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s A -l after-context -d 'Print so many lines after each line that is found' -r
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s C -l context -d 'Print so many lines before and after each line that is found' -r
-complete -c memdir -n "__fish_memdir_using_subcommand grep" -s n -l limit -d 'At most so many: names and lines, or paths with -l' -r
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s B -l before-context -d 'Print this many lines before each match' -r
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s A -l after-context -d 'Print this many lines after each match' -r
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s C -l context -d 'Print this many lines before and after each match' -r
+complete -c memdir -n "__fish_memdir_using_subcommand grep" -s n -l limit -d 'The most results: names and lines, or paths with -l' -r
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s F -l fixed-strings -d 'PATTERN is this very text'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s i -l ignore-case -d 'Do not tell capital letters from small ones'
 complete -c memdir -n "__fish_memdir_using_subcommand grep" -s l -l files-with-matches -d 'Print the paths only, each once'
@@ -212,7 +212,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand watch" -l json -d 'Print J
 complete -c memdir -n "__fish_memdir_using_subcommand watch" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand log" -l actor -d 'Only the versions that this actor made' -r
 complete -c memdir -n "__fish_memdir_using_subcommand log" -l since -d 'Only the versions that were made at this time or later' -r
-complete -c memdir -n "__fish_memdir_using_subcommand log" -s n -l limit -d 'At most so many' -r
+complete -c memdir -n "__fish_memdir_using_subcommand log" -s n -l limit -d 'The most versions' -r
 complete -c memdir -n "__fish_memdir_using_subcommand log" -l before -d 'Only the versions before this one, such as the last one shown' -r
 complete -c memdir -n "__fish_memdir_using_subcommand log" -l format -d 'Print a stream for another program instead: git-fast-import' -r -f -a "git-fast-import\t''"
 complete -c memdir -n "__fish_memdir_using_subcommand log" -s p -l patch -d 'Show what each change did to the file, too, as a unified diff'
