@@ -67,7 +67,9 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed, ChangeKind::Written, path, None);
                 updated
             }
-            Mutation::Delete { path } | Mutation::DeleteUnused { path, .. } => {
+            Mutation::Delete { path }
+            | Mutation::DeleteUnused { path, .. }
+            | Mutation::DeleteIf { path, .. } => {
                 let moving = limits.moving();
                 let deleted = self.store.mutate(&self.context, mutation);
                 limits.shrunk();
@@ -78,7 +80,7 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed(&deleted), ChangeKind::Deleted, path, None);
                 deleted
             }
-            Mutation::Rename { from, to } => {
+            Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
                 let moving = limits.moving();
                 let renamed = self.store.mutate(&self.context, mutation);
                 drop(moving);

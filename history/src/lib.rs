@@ -15,6 +15,7 @@
 
 mod abbreviation;
 mod check;
+mod conditional;
 mod contents;
 mod deletions;
 mod diff;

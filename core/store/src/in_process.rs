@@ -7,7 +7,8 @@ use std::time::SystemTime;
 
 use super::access::is_unused;
 use super::{
-    Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError, StoreInfo,
+    Condition, Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError,
+    StoreInfo,
 };
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::settings::OnExisting;
@@ -52,14 +53,6 @@ impl InProcess {
     fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
         self.nodes.write().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn file(&self, path: &MemoryPath) -> Result<Arc<Vec<u8>>, StoreError> {
-        match self.tree().get(path) {
-            None => Err(StoreError::NotFound),
-            Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content, ..)) => Ok(Arc::clone(content)),
-        }
-    }
 }
 
 impl Store for InProcess {
@@ -69,12 +62,15 @@ impl Store for InProcess {
         StoreInfo {
             locations: vec![Location::in_service(place, "")],
             tracks_access: true,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.file(path).map(|content| content.as_ref().clone())
+        // Copied without the lock.
+        let content = Arc::clone(file(&self.tree(), path)?);
+        Ok(content.as_ref().clone())
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
@@ -159,25 +155,34 @@ impl Store for InProcess {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        rename(&mut self.tree_mut(), from, to)
+    }
+
+    fn delete_if(
+        &self,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
         let mut tree = self.tree_mut();
-        match tree.get(from) {
-            None => return Err(StoreError::NotFound),
-            _ if tree.contains_key(to) => return Err(StoreError::AlreadyExists),
-            Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
-            Some(_) => {}
+        let is_met = condition(file(&tree, path)?);
+        if is_met {
+            tree.remove(path);
         }
-        // All new paths are computed before anything moves, because one may be too long.
-        let moves: Vec<(MemoryPath, MemoryPath)> = subtree(&tree, from)
-            .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
-            .collect::<Result<_, PathError>>()
-            .map_err(|_| StoreError::NameTooLong)?;
-        make_parents(&mut tree, to)?;
-        for (old, new) in moves {
-            if let Some(kept) = tree.remove(&old) {
-                tree.insert(new, kept);
-            }
+        Ok(is_met)
+    }
+
+    fn rename_if(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut tree = self.tree_mut();
+        let is_met = condition(file(&tree, from).map_err(StoreError::about_source)?);
+        if is_met {
+            rename(&mut tree, from, to)?;
         }
-        Ok(())
+        Ok(is_met)
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
@@ -231,6 +236,35 @@ impl Store for InProcess {
         self.tree_mut().retain(|path, _| path.is_root());
         Ok(())
     }
+}
+
+fn file<'t>(tree: &'t Tree, path: &MemoryPath) -> Result<&'t Arc<Vec<u8>>, StoreError> {
+    match tree.get(path) {
+        None => Err(StoreError::NotFound),
+        Some(Kept::Directory) => Err(StoreError::IsADirectory),
+        Some(Kept::File(content, ..)) => Ok(content),
+    }
+}
+
+fn rename(tree: &mut Tree, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    match tree.get(from) {
+        None => return Err(StoreError::NotFound),
+        _ if tree.contains_key(to) => return Err(StoreError::AlreadyExists),
+        Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
+        Some(_) => {}
+    }
+    // All new paths are computed before anything moves, because one may be too long.
+    let moves: Vec<(MemoryPath, MemoryPath)> = subtree(tree, from)
+        .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
+        .collect::<Result<_, PathError>>()
+        .map_err(|_| StoreError::NameTooLong)?;
+    make_parents(tree, to)?;
+    for (old, new) in moves {
+        if let Some(kept) = tree.remove(&old) {
+            tree.insert(new, kept);
+        }
+    }
+    Ok(())
 }
 
 fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, StoreError> {

@@ -35,4 +35,8 @@ pub struct StoreInfo {
     /// Whether [`update`](crate::Store::update) calls its edit while the store holds neither a lock nor a transaction, so
     /// the edit may write another file of this store. A store that keeps a history then needs one read less.
     pub edits_apart: bool,
+    /// Whether [`delete_if`](crate::Store::delete_if) and [`rename_if`](crate::Store::rename_if) keep other writers apart, as
+    /// [`update`](crate::Store::update) does. If not, a change that another writer makes after the condition was asked may be
+    /// lost: the defaults of these methods read the file first.
+    pub conditions_are_atomic: bool,
 }

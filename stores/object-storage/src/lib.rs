@@ -43,6 +43,7 @@ mod access;
 mod address;
 mod client;
 mod command;
+mod conditional;
 mod error;
 mod files;
 mod listing;
@@ -247,6 +248,12 @@ impl Store for ObjectStorage {
                         client.delete_unused(&path, since).await
                     }));
                 }
+                Mutation::DeleteIf { path, condition } => {
+                    return self.delete_if_met(context, path, condition);
+                }
+                Mutation::RenameIf { from, to, condition } => {
+                    return self.rename_if_met(context, from, to, condition);
+                }
                 Mutation::Rename { from, to } => {
                     let (from, to) = (from.clone(), to.clone());
                     self.run(context, "renaming", |client| async move {
@@ -289,6 +296,7 @@ impl Store for ObjectStorage {
             tracks_access: true,
             // An edit is made between a read and a conditional write.
             edits_apart: true,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }

@@ -150,8 +150,25 @@ impl Tree<'_> {
         Ok(())
     }
 
+    /// [`Store::rename`](memdir_store::Store::rename).
+    pub(super) fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), SqliteError> {
+        let found = self.find(from)?.ok_or(StoreError::NotFound)?;
+        if self.find(to)?.is_some() {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        let is_directory = found.size.is_none();
+        if is_directory && from.is_above(to) {
+            return Err(StoreError::IntoItself.into());
+        }
+        let parent = self.make_parents(to)?;
+        if is_directory {
+            self.check_paths_below(found.id, to)?;
+        }
+        self.put(found.id, parent, to)
+    }
+
     /// Moves a node, and with it everything below.
-    pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
+    fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
             id,
             parent,
@@ -172,7 +189,7 @@ impl Tree<'_> {
     }
 
     /// Checks that no path below the directory would be too long if the directory were at `path`.
-    pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
+    fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         for (found, name) in self.children(id)? {
             match path.join(&name) {
                 Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,

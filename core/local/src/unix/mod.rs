@@ -34,6 +34,7 @@ use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
 
 mod beneath;
+mod conditional;
 mod deleting;
 mod descend;
 mod directory;
@@ -168,6 +169,12 @@ impl Store for LocalDirectory {
             Mutation::DeleteUnused { path, since } => {
                 return self.delete_file_unused(context, path, since);
             }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_file_if(context, path, condition);
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                return self.move_file_if(context, from, to, condition);
+            }
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
@@ -187,6 +194,7 @@ impl Store for LocalDirectory {
             tracks_access: open_root(&self.root, OFlags::RDONLY, false)
                 .is_ok_and(times::tracks_access),
             edits_apart: false,
+            conditions_are_atomic: true,
         }
     }
 

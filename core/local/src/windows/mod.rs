@@ -36,6 +36,7 @@ use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
 
 mod changing;
+mod conditional;
 mod error;
 mod handle;
 mod lock;
@@ -171,6 +172,12 @@ impl Store for LocalDirectory {
             Mutation::DeleteUnused { path, since } => {
                 return if_a_file(self.delete_file_unused(context, path, since));
             }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_file_if(context, path, condition);
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                return self.move_file_if(context, from, to, condition);
+            }
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
@@ -190,6 +197,7 @@ impl Store for LocalDirectory {
             folds_case: true,
             tracks_access: true,
             edits_apart: false,
+            conditions_are_atomic: true,
         }
     }
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 mod access;
+mod conditions;
 mod listings;
 mod races;
 
@@ -83,6 +84,8 @@ const RULES: &[(&str, Check)] = &[
     ("deleting takes what is below along, and nothing else", deleting),
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
+    ("a condition decides whether a file is deleted", conditions::deleting),
+    ("a condition decides whether a file is moved", conditions::renaming),
     ("all files can be gone through, each once", listings::all_files),
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
@@ -91,6 +94,7 @@ const RULES: &[(&str, Check)] = &[
     ("only what is unused is deleted as unused", access::deleting),
     ("concurrent updates all count", races::updates),
     ("what is edited is not deleted as unused", access::race_with_edits),
+    ("an edit that a condition has not seen is not lost", conditions::races),
     ("of concurrent creations of one path exactly one succeeds", races::creation),
     ("of concurrent renames to one path exactly one succeeds", races::renames),
     ("readers see whole contents", races::reading),
@@ -167,6 +171,24 @@ impl Checked<'_> {
             Err(_) => {}
         }
         expect(&format!("the tree after {what}, which failed,"), before, self.tree()?)
+    }
+
+    /// As [`refuses`](Self::refuses), with a condition of the source of a rename.
+    fn refuses_source<T>(
+        &self,
+        what: &str,
+        condition: &StoreError,
+        operation: impl FnOnce(&dyn Store) -> Result<T, StoreError>,
+    ) -> Holds {
+        let mut of_source = false;
+        self.refuses(what, condition, |s| match operation(s) {
+            Err(StoreError::Source(error)) => {
+                of_source = true;
+                Err(*error)
+            }
+            done => done,
+        })?;
+        expect(&format!("whether the error of {what} is about the source"), true, of_source)
     }
 
     fn has(&self, expected: &[(&str, Option<&str>)]) -> Holds {
@@ -422,33 +444,39 @@ fn renaming(store: &Checked<'_>) -> Holds {
     ])
 }
 
+/// Moves of files that are refused: a path below the root, where it is to go, and why. There are the files `file`, `other`,
+/// `dir/x` and `full/y`.
+const REFUSED_MOVES: [(&str, &str, StoreError); 9] = [
+    ("none", "/memories/new/a", StoreError::NotFound),
+    ("none", "/memories/file", StoreError::NotFound),
+    ("file/below", "/memories/new", StoreError::NotFound),
+    ("file", "/memories/other", StoreError::AlreadyExists),
+    ("file", "/memories/file", StoreError::AlreadyExists),
+    ("file", "/memories/dir", StoreError::AlreadyExists),
+    ("dir/x", "/memories", StoreError::AlreadyExists),
+    ("file", "/memories/other/below/it", StoreError::NotADirectory),
+    ("file", "/memories/file/below", StoreError::NotADirectory),
+];
+
 fn renaming_refused(store: &Checked<'_>) -> Holds {
     for at in ["file", "other", "dir/x", "full/y"] {
         store.write(&format!("/memories/{at}"), at)?;
     }
     let deep = format!("/memories/deep{}", "/d".repeat(60));
     store.write(&deep, "deep")?;
-    for (from, to, condition) in [
-        ("none", "/memories/new/a", StoreError::NotFound),
-        ("none", "/memories/file", StoreError::NotFound),
-        ("file/below", "/memories/new", StoreError::NotFound),
-        ("file", "/memories/other", StoreError::AlreadyExists),
-        ("file", "/memories/file", StoreError::AlreadyExists),
-        ("file", "/memories/dir", StoreError::AlreadyExists),
+    let of_directories = [
         ("dir", "/memories/file", StoreError::AlreadyExists),
         ("dir", "/memories/full", StoreError::AlreadyExists),
         ("dir", "/memories/dir", StoreError::AlreadyExists),
-        ("dir/x", "/memories", StoreError::AlreadyExists),
         ("dir", "/memories/dir/in/itself", StoreError::IntoItself),
         ("dir", "/memories/dir/x/below", StoreError::IntoItself),
         ("dir", "/memories/file/below", StoreError::NotADirectory),
-        ("file", "/memories/other/below/it", StoreError::NotADirectory),
-        ("file", "/memories/file/below", StoreError::NotADirectory),
         ("deep", "/memories/new/1/2/3/4/5", StoreError::NameTooLong),
-    ] {
+    ];
+    for (from, to, condition) in REFUSED_MOVES.iter().chain(&of_directories) {
         let (old, new) = (path(&format!("/memories/{from}"))?, path(to)?);
         let what = format!("renaming {old} to {new}");
-        store.refuses(&what, &condition, |s| s.rename(&old, &new))?;
+        store.refuses(&what, condition, |s| s.rename(&old, &new))?;
     }
     Ok(())
 }
