@@ -124,7 +124,7 @@ pub(super) fn races(store: &Checked<'_>) -> Holds {
     }
     for kind in [Kind::Deletion, Kind::Move] {
         edit_while_asked(store, kind)?;
-        for round in 0..5 {
+        for round in 0..3 {
             edit_beside(store, kind, round)?;
         }
     }
@@ -172,7 +172,7 @@ fn edit_while_asked(store: &Checked<'_>, kind: Kind) -> Holds {
 
 /// Some edit the file while others read it, and delete or move it if it still has that content.
 fn edit_beside(store: &Checked<'_>, kind: Kind, round: usize) -> Holds {
-    const EACH: usize = 5;
+    const EACH: usize = 3;
     let at = path(&format!("/memories/{kind:?}-{round}"))?;
     let to = path(&format!("/memories/to/{round}"))?;
     done("writing", store.0.write(&at, b"", Error))?;
