@@ -1,14 +1,18 @@
 //! [`InProcess`]: a store in this process, which is a map under a lock.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::time::SystemTime;
 
 use super::access::is_unused;
 use super::{
-    Condition, Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError,
-    StoreInfo,
+    Condition, Edit, Entry, Fingerprint, Fingerprints, Location, NOWAIT_BYTES, NOWAIT_ENTRIES,
+    Node, Store, StoreError, StoreInfo,
 };
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::settings::OnExisting;
@@ -24,8 +28,28 @@ pub struct InProcess {
 #[derive(Debug, Clone)]
 enum Kept {
     /// The content, the time of the last write, and that of the last access.
-    File(Arc<Vec<u8>>, SystemTime, Option<SystemTime>),
+    File(Arc<Content>, SystemTime, Option<SystemTime>),
     Directory,
+}
+
+#[derive(Debug)]
+struct Content {
+    bytes: Vec<u8>,
+    /// No other content of this process has it.
+    number: u64,
+}
+
+impl Content {
+    fn new(bytes: Vec<u8>) -> Arc<Self> {
+        static CONTENTS: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self { bytes, number: CONTENTS.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        /// Not another process's contents, either.
+        static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
+        Fingerprint::of_numbers(&[*PROCESS, self.number])
+    }
 }
 
 type Tree = BTreeMap<MemoryPath, Kept>;
@@ -62,6 +86,7 @@ impl Store for InProcess {
         StoreInfo {
             locations: vec![Location::in_service(place, "")],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
             conditions_are_atomic: true,
             ..StoreInfo::default()
         }
@@ -70,7 +95,7 @@ impl Store for InProcess {
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         // Copied without the lock.
         let content = Arc::clone(file(&self.tree(), path)?);
-        Ok(content.as_ref().clone())
+        Ok(content.bytes.clone())
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
@@ -99,7 +124,7 @@ impl Store for InProcess {
         };
         let is_small = match tree.get(path) {
             None => true,
-            Some(Kept::File(content, ..)) => content.len() as u64 <= NOWAIT_BYTES,
+            Some(Kept::File(content, ..)) => content.bytes.len() as u64 <= NOWAIT_BYTES,
             Some(Kept::Directory) => subtree(&tree, path).nth(NOWAIT_ENTRIES).is_none(),
         };
         is_small.then(|| open(&tree, path, depth))
@@ -123,7 +148,10 @@ impl Store for InProcess {
             (Some(_), _) => return Err(StoreError::AlreadyExists),
         }
         make_parents(&mut tree, path)?;
-        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec()), SystemTime::now(), None));
+        tree.insert(
+            path.clone(),
+            Kept::File(Content::new(content.to_vec()), SystemTime::now(), None),
+        );
         Ok(())
     }
 
@@ -133,8 +161,8 @@ impl Store for InProcess {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
             Some(Kept::File(content, modified, _)) => {
-                if let Some(splice) = edit(content) {
-                    *content = Arc::new(splice.apply(content));
+                if let Some(splice) = edit(&content.bytes) {
+                    *content = Content::new(splice.apply(&content.bytes));
                     *modified = SystemTime::now();
                 }
                 Ok(())
@@ -164,7 +192,7 @@ impl Store for InProcess {
         condition: &mut Condition<'_>,
     ) -> Result<bool, StoreError> {
         let mut tree = self.tree_mut();
-        let is_met = condition(file(&tree, path)?);
+        let is_met = condition(&file(&tree, path)?.bytes);
         if is_met {
             tree.remove(path);
         }
@@ -178,7 +206,7 @@ impl Store for InProcess {
         condition: &mut Condition<'_>,
     ) -> Result<bool, StoreError> {
         let mut tree = self.tree_mut();
-        let is_met = condition(file(&tree, from).map_err(StoreError::about_source)?);
+        let is_met = condition(&file(&tree, from).map_err(StoreError::about_source)?.bytes);
         if is_met {
             rename(&mut tree, from, to)?;
         }
@@ -238,7 +266,7 @@ impl Store for InProcess {
     }
 }
 
-fn file<'t>(tree: &'t Tree, path: &MemoryPath) -> Result<&'t Arc<Vec<u8>>, StoreError> {
+fn file<'t>(tree: &'t Tree, path: &MemoryPath) -> Result<&'t Arc<Content>, StoreError> {
     match tree.get(path) {
         None => Err(StoreError::NotFound),
         Some(Kept::Directory) => Err(StoreError::IsADirectory),
@@ -272,7 +300,7 @@ fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, S
         None => Err(StoreError::NotFound),
         Some(Kept::File(content, ..)) => {
             let content = Arc::clone(content);
-            Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
+            Ok(Node::File(content.bytes.len() as u64, Box::new(Whole { content, at: 0 })))
         }
         Some(Kept::Directory) => {
             let levels = path.names().count();
@@ -297,7 +325,8 @@ fn subtree<'t>(
 fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
     match kept {
         Kept::File(content, modified, accessed) => {
-            let file = Entry::file(path.clone(), content.len() as u64);
+            let file = Entry::file(path.clone(), content.bytes.len() as u64)
+                .with_fingerprint(Some(content.fingerprint()));
             file.modified_at(Some(*modified)).accessed_at(*accessed)
         }
         Kept::Directory => Entry::directory(path.clone()),
@@ -323,13 +352,13 @@ fn make_parents(tree: &mut Tree, path: &MemoryPath) -> Result<(), StoreError> {
 
 /// Reads a shared content.
 struct Whole {
-    content: Arc<Vec<u8>>,
+    content: Arc<Content>,
     at: usize,
 }
 
 impl Read for Whole {
     fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
-        let read = self.content.get(self.at..).unwrap_or_default().read(window)?;
+        let read = self.content.bytes.get(self.at..).unwrap_or_default().read(window)?;
         self.at += read;
         Ok(read)
     }

@@ -22,6 +22,7 @@ pub mod defaults;
 pub mod edit;
 pub mod encryption_record;
 pub mod error;
+mod fingerprint;
 pub mod history_id;
 mod in_context;
 mod in_process;
@@ -65,6 +66,7 @@ pub use defaults::{
 use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;
 pub use error::{ConfigError, Error, HookError, NameCase};
+pub use fingerprint::{Fingerprint, Fingerprints};
 pub use history_id::{HistoryId, NoHistoryId};
 pub use in_context::InContext;
 pub use in_process::InProcess;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_store::{
-    Condition, Context, Edit, Entry, InProcess, Layer, MemoryPath, Mutation, Node, OnExisting,
-    Store, StoreError, check_contract, contract,
+    Condition, Context, Edit, Entry, EntryKind, Fingerprint, InProcess, Layer, MemoryPath,
+    Mutation, Node, OnExisting, Store, StoreError, check_contract, contract,
 };
 
 #[test]
@@ -34,6 +34,8 @@ enum Fault {
     AccessIsForgotten,
     DeletesWhatIsUsed,
     LooksAndThenDeletes,
+    FingerprintsAreForgotten,
+    FingerprintsStay,
     ConditionsAreIgnored,
     MovesADirectoryOnACondition,
     ReadsAndThenDeletes,
@@ -54,7 +56,10 @@ impl Layer for Faulty {
                 }
                 Ok(entries)
             }
-            _ => self.0.list_in(context, path),
+            _ => {
+                let entries = self.0.list_in(context, path)?;
+                Ok(entries.into_iter().map(|entry| self.fingerprinted(entry)).collect())
+            }
         }
     }
 
@@ -68,6 +73,9 @@ impl Layer for Faulty {
             (Node::Directory(_), Fault::HiddenEntriesShow) => {
                 Ok(Node::Directory(self.0.list_in(context, path)?))
             }
+            (Node::Directory(entries), _) => Ok(Node::Directory(
+                entries.into_iter().map(|entry| self.fingerprinted(entry)).collect(),
+            )),
             (node, _) => Ok(node),
         }
     }
@@ -76,7 +84,7 @@ impl Layer for Faulty {
         self.0.files_in(context, &mut |file| {
             let hidden = file.path.names().any(|name| name.starts_with('.'));
             if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
-                visit(file);
+                visit(self.fingerprinted(file));
             }
         })
     }
@@ -100,6 +108,21 @@ impl Layer for Faulty {
 }
 
 impl Faulty {
+    fn fingerprinted(&self, entry: Entry) -> Entry {
+        let size = match entry.kind {
+            EntryKind::File(size) => size,
+            EntryKind::Directory => return entry,
+        };
+        match self.1 {
+            Fault::FingerprintsAreForgotten => entry.with_fingerprint(None),
+            // As those of a store that has no more than a size.
+            Fault::FingerprintsStay => {
+                entry.with_fingerprint(Some(Fingerprint::of_numbers(&[size])))
+            }
+            _ => entry,
+        }
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -312,6 +335,8 @@ fn the_check_notices_what_is_wrong() {
         (Fault::AccessIsForgotten, "an access that is noted stays, and is no change"),
         (Fault::DeletesWhatIsUsed, "only what is unused is deleted as unused"),
         (Fault::LooksAndThenDeletes, "what is edited is not deleted as unused"),
+        (Fault::FingerprintsAreForgotten, "a fingerprint stays, and differs when the content does"),
+        (Fault::FingerprintsStay, "a fingerprint stays, and differs when the content does"),
         (Fault::ConditionsAreIgnored, "a condition decides whether a file is deleted"),
         (Fault::MovesADirectoryOnACondition, "a condition decides whether a file is moved"),
         (Fault::ReadsAndThenDeletes, "an edit that a condition has not seen is not lost"),

@@ -27,8 +27,8 @@ use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
-    Context, Edit, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
-    methods_by_mutate, micros, reads_in_context, runtime,
+    Context, Edit, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
+    StoreError, StoreInfo, methods_by_mutate, micros, reads_in_context, runtime,
 };
 use object_store::PutMode;
 use object_store::path::Path as Key;
@@ -296,6 +296,8 @@ impl Store for ObjectStorage {
             tracks_access: true,
             // An edit is made between a read and a conditional write.
             edits_apart: true,
+            // The ETag, which every conditional write needs.
+            fingerprints: Fingerprints::Exact,
             conditions_are_atomic: true,
             ..StoreInfo::default()
         }

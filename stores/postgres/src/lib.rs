@@ -15,8 +15,8 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
-    methods_by_mutate, reads_in_context, runtime,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    TotalLimits, methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
@@ -445,6 +445,7 @@ impl Store for PostgresDatabase {
         StoreInfo {
             locations: vec![self.session.location()],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
             conditions_are_atomic: true,
             ..StoreInfo::default()
         }

@@ -1,9 +1,10 @@
 //! Converts rows into entries of the tree, and changes of the tree into statements.
 
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
-use memdir_store::{Entry, StoreError};
+use memdir_store::{Entry, Fingerprint, StoreError, micros};
 use tokio_postgres::Row;
 
 use super::session::{ChangeTransaction, Extent};
@@ -38,9 +39,19 @@ impl Opened {
                 continue;
             };
             entries.push(match row.try_get::<_, Option<i32>>(3)? {
-                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
-                    .modified_at(row.try_get(4)?)
-                    .accessed_at(row.try_get(6)?),
+                Some(size) => {
+                    let size = u64::try_from(size).unwrap_or(0);
+                    let (id, written): (i64, i64) = (row.try_get(1)?, row.try_get(7)?);
+                    let modified: Option<SystemTime> = row.try_get(4)?;
+                    // The numbers of transactions come again after four thousand million, and then the time is another one.
+                    let time = modified.map_or(0, micros::of);
+                    let [id, written, time] = [id, written, time].map(i64::cast_unsigned);
+                    let fingerprint = Fingerprint::of_numbers(&[written, id, time, size]);
+                    Entry::file(path, size)
+                        .modified_at(modified)
+                        .accessed_at(row.try_get(6)?)
+                        .with_fingerprint(Some(fingerprint))
+                }
                 None => {
                     directories.insert(row.try_get(1)?, path.clone());
                     Entry::directory(path)

@@ -16,8 +16,8 @@ use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    Cancellation, Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError,
-    StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    Cancellation, Context, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
+    StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -383,7 +383,7 @@ impl Store for SqliteDatabase {
             }
             Mutation::DeleteUnused { path, since } => {
                 return self.change_if(context, "deleting", |tree| match tree.find(path)? {
-                    Some(FoundRow { id, size: Some(_), modified, accessed })
+                    Some(FoundRow { id, size: Some(_), modified, accessed, .. })
                         if is_unused(modified, accessed, since) =>
                     {
                         tree.remove(id).map(|()| true)
@@ -448,6 +448,7 @@ impl Store for SqliteDatabase {
         StoreInfo {
             locations: vec![Location::file(&self.database.path)],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
             conditions_are_atomic: true,
             ..StoreInfo::default()
         }

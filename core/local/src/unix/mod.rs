@@ -24,7 +24,8 @@ use memdir_store::access::{if_a_file, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, OnExisting};
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
@@ -194,6 +195,7 @@ impl Store for LocalDirectory {
             tracks_access: open_root(&self.root, OFlags::RDONLY, false)
                 .is_ok_and(times::tracks_access),
             edits_apart: false,
+            fingerprints: Fingerprints::Likely,
             conditions_are_atomic: true,
         }
     }

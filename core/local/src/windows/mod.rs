@@ -24,7 +24,8 @@ use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
@@ -197,6 +198,7 @@ impl Store for LocalDirectory {
             folds_case: true,
             tracks_access: true,
             edits_apart: false,
+            fingerprints: Fingerprints::Likely,
             conditions_are_atomic: true,
         }
     }

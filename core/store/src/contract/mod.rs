@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 
 mod access;
 mod conditions;
+mod fingerprints;
 mod listings;
 mod races;
 
@@ -90,6 +91,7 @@ const RULES: &[(&str, Check)] = &[
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
+    ("a fingerprint stays, and differs when the content does", fingerprints::differ),
     ("an access that is noted stays, and is no change", access::times),
     ("only what is unused is deleted as unused", access::deleting),
     ("concurrent updates all count", races::updates),
@@ -216,11 +218,12 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// By path; without the times, which differ from run to run.
+/// By path; without the times and fingerprints, which differ from run to run.
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
         entry.modified = None;
         entry.accessed = None;
+        entry.fingerprint = None;
     }
     sort_by_path(&mut entries);
     entries

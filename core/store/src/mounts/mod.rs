@@ -381,7 +381,8 @@ impl Store for Mounts {
     }
 
     /// Not read-only if any store is not. Times of access are kept, and conditions are atomic, if that is so in every store
-    /// that may be changed at all: a move between two stores needs no more than their renames.
+    /// that may be changed at all: a move between two stores needs no more than their renames. Fingerprints are worth
+    /// what the least of them are worth.
     /// The files are in several places, so there is no directory.
     fn info(&self) -> StoreInfo {
         let all: Vec<StoreInfo> = self.all().map(|mounted| mounted.store.info()).collect();
@@ -393,6 +394,7 @@ impl Store for Mounts {
             folds_case: self.folds_case,
             tracks_access: !is_read_only && writable().all(|info| info.tracks_access),
             edits_apart: false,
+            fingerprints: all.iter().map(|info| info.fingerprints).min().unwrap_or_default(),
             conditions_are_atomic: writable().all(|info| info.conditions_are_atomic),
             locations: all.into_iter().flat_map(|info| info.locations).collect(),
         }
