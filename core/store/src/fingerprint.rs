@@ -10,7 +10,8 @@ use std::fmt;
 /// recorded. Fingerprints say nothing across paths or stores, and the bytes have no meaning.
 ///
 /// ```
-/// use memdir::store::{InProcess, MemoryPath, OnExisting, Store};
+/// use memdir::store::{InProcess, OnExisting, Store};
+/// use memdir::MemoryPath;
 ///
 /// let (store, path) = (InProcess::new(), MemoryPath::parse("/memories/a.md")?);
 /// let fingerprint = || Ok::<_, memdir::StoreError>(store.list(&MemoryPath::root())?[0].fingerprint.clone());
