@@ -67,7 +67,9 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed, ChangeKind::Written, path, None);
                 updated
             }
-            Mutation::Delete { path } | Mutation::DeleteUnused { path, .. } => {
+            Mutation::Delete { path }
+            | Mutation::DeleteUnused { path, .. }
+            | Mutation::DeleteIf { path, .. } => {
                 let moving = limits.moving();
                 let deleted = self.store.mutate(&self.context, mutation);
                 limits.shrunk();
@@ -78,7 +80,7 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed(&deleted), ChangeKind::Deleted, path, None);
                 deleted
             }
-            Mutation::Rename { from, to } => {
+            Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
                 let moving = limits.moving();
                 let renamed = self.store.mutate(&self.context, mutation);
                 drop(moving);
@@ -152,5 +154,41 @@ fn is_changed(done: &Result<bool, StoreError>) -> bool {
         Ok(is_changed) => *is_changed,
         Err(StoreError::Source(error)) => error.may_have_changed(),
         Err(error) => error.may_have_changed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use memdir_store::path::Folding;
+
+    use super::*;
+    use crate::store::{InProcess, OnExisting};
+    use crate::{Memory, MemoryOptions};
+
+    #[test]
+    fn what_a_condition_decides_is_told_once_and_not_at_all_if_it_says_no() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let memory = Memory::with_store(Arc::clone(&store), MemoryOptions::default());
+        let [a, b] = ["/memories/a", "/memories/b"].map(|path| MemoryPath::parse(path).unwrap());
+        store.write(&a, b"one", OnExisting::Error).unwrap();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let by = Arc::clone(&told);
+        let _subscription = memory.observe(move |change| {
+            by.lock().unwrap().push(format!("{} {}", change.kind, change.path));
+        });
+        let policies = Policies::new(MemoryOptions::default(), Folding::new(false));
+        let work = UnitOfWork::new(&store, &policies, Context::new());
+        for answer in [false, true] {
+            let (mut one, mut two) = (|_: &[u8]| answer, |_: &[u8]| answer);
+            let rename = Mutation::RenameIf { from: &a, to: &b, condition: &mut one };
+            assert_eq!(work.mutate(rename).unwrap(), answer);
+            let path = if answer { &b } else { &a };
+            let delete = Mutation::DeleteIf { path, condition: &mut two };
+            assert_eq!(work.mutate(delete).unwrap(), answer);
+        }
+        work.finish();
+        assert_eq!(*told.lock().unwrap(), ["renamed /memories/b", "deleted /memories/b"]);
     }
 }

@@ -29,15 +29,7 @@ impl Recorder {
             };
             let content = ContentId::of(&bytes);
             self.keep_unknown(record, content, &bytes);
-            record.header.rows.push(Row {
-                operation,
-                path: path.clone(),
-                old_path: None,
-                before: Some(content),
-                after: None,
-                splice: None,
-                is_trimmed: false,
-            });
+            record.header.rows.push(Row::deleted(operation, path.clone(), content));
         }
         if draft.record.header.rows.is_empty() {
             return Ok(None);

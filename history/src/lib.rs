@@ -18,6 +18,7 @@
 
 mod abbreviation;
 mod check;
+mod conditional;
 mod contents;
 mod deletions;
 mod diff;

@@ -140,6 +140,39 @@ pub(super) struct Row {
     pub(super) is_trimmed: bool,
 }
 
+impl Row {
+    /// A file with this content was deleted.
+    pub(super) fn deleted(operation: Operation, path: MemoryPath, content: ContentId) -> Self {
+        Self {
+            operation,
+            path,
+            old_path: None,
+            before: Some(content),
+            after: None,
+            splice: None,
+            is_trimmed: false,
+        }
+    }
+
+    /// A file was moved, whose content is not known if it was not read.
+    pub(super) fn renamed(
+        operation: Operation,
+        old_path: MemoryPath,
+        path: MemoryPath,
+        content: Option<ContentId>,
+    ) -> Self {
+        Self {
+            operation,
+            path,
+            old_path: Some(old_path),
+            before: content,
+            after: content,
+            splice: None,
+            is_trimmed: false,
+        }
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_false(flag: &bool) -> bool {
     !flag

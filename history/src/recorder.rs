@@ -332,15 +332,8 @@ impl Recorder {
         }
         let recorded =
             self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
-        match self.store.mutate(context, Mutation::DeleteUnused { path, since }) {
-            Ok(false) => {
-                if let Some(recorded) = recorded {
-                    self.withdraw(context, recorded);
-                }
-                Ok(false)
-            }
-            result => self.finish(context, recorded, result),
-        }
+        let deleted = self.store.mutate(context, Mutation::DeleteUnused { path, since });
+        self.finish_if_changed(context, recorded, deleted)
     }
 
     fn rename_recorded(
@@ -400,15 +393,8 @@ impl Recorder {
                 self.keep_unknown(&mut draft.record, found, &bytes);
                 content = Some(found);
             }
-            draft.record.header.rows.push(Row {
-                operation: context.operation(Operation::Renamed),
-                path,
-                old_path: Some(old_path),
-                before: content,
-                after: content,
-                splice: None,
-                is_trimmed: false,
-            });
+            let operation = context.operation(Operation::Renamed);
+            draft.record.header.rows.push(Row::renamed(operation, old_path, path, content));
         }
         let recorded = if draft.record.header.rows.is_empty() {
             None
@@ -491,7 +477,13 @@ impl Layer for Recorder {
             Mutation::DeleteUnused { path, since } => {
                 return self.delete_unused_recorded(context, path, since);
             }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_if_recorded(context, path, condition);
+            }
             Mutation::Rename { from, to } => self.rename_recorded(context, from, to),
+            Mutation::RenameIf { from, to, condition } => {
+                return self.rename_if_recorded(context, from, to, condition);
+            }
             Mutation::Clear => self.clear_recorded(context),
             Mutation::MakeDirectory { path }
             | Mutation::SetModified { path, .. }

@@ -3,7 +3,9 @@
 use std::time::SystemTime;
 
 use super::walk::walk;
-use super::{Context, Entry, EntryKind, Mutation, Node, OnExisting, Scope, Store, StoreError};
+use super::{
+    Condition, Context, Entry, EntryKind, Mutation, Node, OnExisting, Scope, Store, StoreError,
+};
 use crate::path::{Folding, MemoryPath};
 
 /// The default of [`Store::open`]: reads the whole content, or walks through the listings.
@@ -44,6 +46,41 @@ pub fn clear_each<S: Store + ?Sized>(
         }
     }
     Ok(())
+}
+
+/// The default of [`Store::delete_if`]: reads the file, and deletes it. A writer may come in between.
+///
+/// For a store that only sometimes has a better way, as [`open_whole`].
+///
+/// # Errors
+/// As [`Store::delete_if`].
+pub fn delete_by_reading<S: Store + ?Sized>(
+    store: &S,
+    path: &MemoryPath,
+    condition: &mut Condition<'_>,
+) -> Result<bool, StoreError> {
+    let content = store.read(path).map_err(StoreError::unchanged)?;
+    if !condition(&content) {
+        return Ok(false);
+    }
+    store.delete(path).map(|()| true)
+}
+
+/// The default of [`Store::rename_if`], as [`delete_by_reading`].
+///
+/// # Errors
+/// As [`Store::rename_if`].
+pub fn rename_by_reading<S: Store + ?Sized>(
+    store: &S,
+    from: &MemoryPath,
+    to: &MemoryPath,
+    condition: &mut Condition<'_>,
+) -> Result<bool, StoreError> {
+    let content = store.read(from).map_err(|error| error.about_source().unchanged())?;
+    if !condition(&content) {
+        return Ok(false);
+    }
+    store.rename(from, to).map(|()| true)
 }
 
 /// The default of [`Store::modified`]: lists the file's directory.

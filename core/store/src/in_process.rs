@@ -1,13 +1,18 @@
 //! [`InProcess`]: a store in this process, which is a map under a lock.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 use std::time::SystemTime;
 
 use super::access::is_unused;
 use super::{
-    Edit, Entry, Location, NOWAIT_BYTES, NOWAIT_ENTRIES, Node, Store, StoreError, StoreInfo,
+    Condition, Edit, Entry, Fingerprint, Fingerprints, Location, NOWAIT_BYTES, NOWAIT_ENTRIES,
+    Node, Store, StoreError, StoreInfo,
 };
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::settings::OnExisting;
@@ -23,8 +28,28 @@ pub struct InProcess {
 #[derive(Debug, Clone)]
 enum Kept {
     /// The content, the time of the last write, and that of the last access.
-    File(Arc<Vec<u8>>, SystemTime, Option<SystemTime>),
+    File(Arc<Content>, SystemTime, Option<SystemTime>),
     Directory,
+}
+
+#[derive(Debug)]
+struct Content {
+    bytes: Vec<u8>,
+    /// No other content of this process has it.
+    number: u64,
+}
+
+impl Content {
+    fn new(bytes: Vec<u8>) -> Arc<Self> {
+        static CONTENTS: AtomicU64 = AtomicU64::new(0);
+        Arc::new(Self { bytes, number: CONTENTS.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        /// Not another process's contents, either.
+        static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
+        Fingerprint::of_numbers(&[*PROCESS, self.number])
+    }
 }
 
 type Tree = BTreeMap<MemoryPath, Kept>;
@@ -52,14 +77,6 @@ impl InProcess {
     fn tree_mut(&self) -> RwLockWriteGuard<'_, Tree> {
         self.nodes.write().unwrap_or_else(PoisonError::into_inner)
     }
-
-    fn file(&self, path: &MemoryPath) -> Result<Arc<Vec<u8>>, StoreError> {
-        match self.tree().get(path) {
-            None => Err(StoreError::NotFound),
-            Some(Kept::Directory) => Err(StoreError::IsADirectory),
-            Some(Kept::File(content, ..)) => Ok(Arc::clone(content)),
-        }
-    }
 }
 
 impl Store for InProcess {
@@ -69,12 +86,16 @@ impl Store for InProcess {
         StoreInfo {
             locations: vec![Location::in_service(place, "")],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        self.file(path).map(|content| content.as_ref().clone())
+        // Copied without the lock.
+        let content = Arc::clone(file(&self.tree(), path)?);
+        Ok(content.bytes.clone())
     }
 
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
@@ -103,7 +124,7 @@ impl Store for InProcess {
         };
         let is_small = match tree.get(path) {
             None => true,
-            Some(Kept::File(content, ..)) => content.len() as u64 <= NOWAIT_BYTES,
+            Some(Kept::File(content, ..)) => content.bytes.len() as u64 <= NOWAIT_BYTES,
             Some(Kept::Directory) => subtree(&tree, path).nth(NOWAIT_ENTRIES).is_none(),
         };
         is_small.then(|| open(&tree, path, depth))
@@ -127,7 +148,10 @@ impl Store for InProcess {
             (Some(_), _) => return Err(StoreError::AlreadyExists),
         }
         make_parents(&mut tree, path)?;
-        tree.insert(path.clone(), Kept::File(Arc::new(content.to_vec()), SystemTime::now(), None));
+        tree.insert(
+            path.clone(),
+            Kept::File(Content::new(content.to_vec()), SystemTime::now(), None),
+        );
         Ok(())
     }
 
@@ -137,8 +161,8 @@ impl Store for InProcess {
             None => Err(StoreError::NotFound),
             Some(Kept::Directory) => Err(StoreError::IsADirectory),
             Some(Kept::File(content, modified, _)) => {
-                if let Some(splice) = edit(content) {
-                    *content = Arc::new(splice.apply(content));
+                if let Some(splice) = edit(&content.bytes) {
+                    *content = Content::new(splice.apply(&content.bytes));
                     *modified = SystemTime::now();
                 }
                 Ok(())
@@ -159,25 +183,34 @@ impl Store for InProcess {
     }
 
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        rename(&mut self.tree_mut(), from, to)
+    }
+
+    fn delete_if(
+        &self,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
         let mut tree = self.tree_mut();
-        match tree.get(from) {
-            None => return Err(StoreError::NotFound),
-            _ if tree.contains_key(to) => return Err(StoreError::AlreadyExists),
-            Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
-            Some(_) => {}
+        let is_met = condition(&file(&tree, path)?.bytes);
+        if is_met {
+            tree.remove(path);
         }
-        // All new paths are computed before anything moves, because one may be too long.
-        let moves: Vec<(MemoryPath, MemoryPath)> = subtree(&tree, from)
-            .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
-            .collect::<Result<_, PathError>>()
-            .map_err(|_| StoreError::NameTooLong)?;
-        make_parents(&mut tree, to)?;
-        for (old, new) in moves {
-            if let Some(kept) = tree.remove(&old) {
-                tree.insert(new, kept);
-            }
+        Ok(is_met)
+    }
+
+    fn rename_if(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        let mut tree = self.tree_mut();
+        let is_met = condition(&file(&tree, from).map_err(StoreError::about_source)?.bytes);
+        if is_met {
+            rename(&mut tree, from, to)?;
         }
-        Ok(())
+        Ok(is_met)
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
@@ -233,12 +266,41 @@ impl Store for InProcess {
     }
 }
 
+fn file<'t>(tree: &'t Tree, path: &MemoryPath) -> Result<&'t Arc<Content>, StoreError> {
+    match tree.get(path) {
+        None => Err(StoreError::NotFound),
+        Some(Kept::Directory) => Err(StoreError::IsADirectory),
+        Some(Kept::File(content, ..)) => Ok(content),
+    }
+}
+
+fn rename(tree: &mut Tree, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+    match tree.get(from) {
+        None => return Err(StoreError::NotFound),
+        _ if tree.contains_key(to) => return Err(StoreError::AlreadyExists),
+        Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
+        Some(_) => {}
+    }
+    // All new paths are computed before anything moves, because one may be too long.
+    let moves: Vec<(MemoryPath, MemoryPath)> = subtree(tree, from)
+        .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
+        .collect::<Result<_, PathError>>()
+        .map_err(|_| StoreError::NameTooLong)?;
+    make_parents(tree, to)?;
+    for (old, new) in moves {
+        if let Some(kept) = tree.remove(&old) {
+            tree.insert(new, kept);
+        }
+    }
+    Ok(())
+}
+
 fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, StoreError> {
     match tree.get(path) {
         None => Err(StoreError::NotFound),
         Some(Kept::File(content, ..)) => {
             let content = Arc::clone(content);
-            Ok(Node::File(content.len() as u64, Box::new(Whole { content, at: 0 })))
+            Ok(Node::File(content.bytes.len() as u64, Box::new(Whole { content, at: 0 })))
         }
         Some(Kept::Directory) => {
             let levels = path.names().count();
@@ -263,7 +325,8 @@ fn subtree<'t>(
 fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
     match kept {
         Kept::File(content, modified, accessed) => {
-            let file = Entry::file(path.clone(), content.len() as u64);
+            let file = Entry::file(path.clone(), content.bytes.len() as u64)
+                .with_fingerprint(Some(content.fingerprint()));
             file.modified_at(Some(*modified)).accessed_at(*accessed)
         }
         Kept::Directory => Entry::directory(path.clone()),
@@ -289,13 +352,13 @@ fn make_parents(tree: &mut Tree, path: &MemoryPath) -> Result<(), StoreError> {
 
 /// Reads a shared content.
 struct Whole {
-    content: Arc<Vec<u8>>,
+    content: Arc<Content>,
     at: usize,
 }
 
 impl Read for Whole {
     fn read(&mut self, window: &mut [u8]) -> io::Result<usize> {
-        let read = self.content.get(self.at..).unwrap_or_default().read(window)?;
+        let read = self.content.bytes.get(self.at..).unwrap_or_default().read(window)?;
         self.at += read;
         Ok(read)
     }

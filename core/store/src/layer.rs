@@ -85,7 +85,10 @@ layer! {
     ///
     ///     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
     ///         match mutation {
-    ///             Mutation::Delete { .. } | Mutation::Clear => Err(StoreError::PermissionDenied),
+    ///             Mutation::Delete { .. }
+    ///             | Mutation::DeleteIf { .. }
+    ///             | Mutation::DeleteUnused { .. }
+    ///             | Mutation::Clear => Err(StoreError::PermissionDenied),
     ///             other => self.inner().mutate(context, other),
     ///         }
     ///     }
@@ -119,7 +122,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::{Edit, InContext, OnExisting, ReadOnly};
+    use crate::{Condition, Edit, InContext, OnExisting, ReadOnly};
 
     /// Notes which of its methods is called, and refuses it where it may.
     #[derive(Default)]
@@ -166,6 +169,8 @@ mod tests {
         record_access(&MemoryPath, SystemTime) -> Result<(), StoreError> = Err(StoreError::Busy);
         unused(Vec<Entry>, SystemTime) -> Result<Vec<Entry>, StoreError> = Err(StoreError::Busy);
         delete_unused(&MemoryPath, SystemTime) -> Result<bool, StoreError> = Err(StoreError::Busy);
+        delete_if(&MemoryPath, &mut Condition<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
+        rename_if(&MemoryPath, &MemoryPath, &mut Condition<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         make_directory(&MemoryPath) -> Result<(), StoreError> = Err(StoreError::Busy);
         mutate(&Context, Mutation<'_>) -> Result<bool, StoreError> = Err(StoreError::Busy);
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
@@ -212,6 +217,8 @@ mod tests {
         let _ = store.record_access(&a, time);
         let _ = store.unused(Vec::new(), time);
         let _ = store.delete_unused(&a, time);
+        let _ = store.delete_if(&a, &mut |_| true);
+        let _ = store.rename_if(&a, &b, &mut |_| true);
         let _ = store.make_directory(&a);
         let _ = store.mutate(context, Mutation::Clear);
         let _ = store.inspect(&mut |_| {});
@@ -223,7 +230,7 @@ mod tests {
     }
 
     /// The methods that change something.
-    const CHANGES: [&str; 10] = [
+    const CHANGES: [&str; 12] = [
         "write",
         "write_unique",
         "update",
@@ -233,6 +240,8 @@ mod tests {
         "set_modified",
         "record_access",
         "delete_unused",
+        "delete_if",
+        "rename_if",
         "make_directory",
     ];
 

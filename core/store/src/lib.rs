@@ -15,6 +15,7 @@ use std::time::SystemTime;
 pub mod access;
 pub mod backoff;
 pub mod cancel;
+mod condition;
 pub mod context;
 #[cfg(feature = "testing")]
 pub mod contract;
@@ -22,6 +23,7 @@ pub mod defaults;
 pub mod edit;
 pub mod encryption_record;
 pub mod error;
+mod fingerprint;
 pub mod history_id;
 mod in_context;
 mod in_process;
@@ -55,15 +57,17 @@ pub mod turns;
 pub mod walk;
 
 pub use cancel::Cancellation;
+pub use condition::Condition;
 pub use context::Context;
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
-use defaults::make_by_writing;
 pub use defaults::{
     MOVING, NEW_DIRECTORY, as_listed, clear_each, listed_file, listed_time, open_whole,
 };
+use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;
 pub use error::{ConfigError, Error, HookError, NameCase};
+pub use fingerprint::{Fingerprint, Fingerprints};
 pub use history_id::{HistoryId, NoHistoryId};
 pub use in_context::InContext;
 pub use in_process::InProcess;
@@ -350,6 +354,42 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
+    /// Deletes a file if its content meets `condition`, and returns whether it did. If not, nothing is changed.
+    ///
+    /// A store that retries on a conflict asks the condition again about the newer content; the last call counts.
+    /// If the store's conditions are [atomic](StoreInfo::conditions_are_atomic), no writer can come between that call and the
+    /// deletion: an acknowledged edit is never lost.
+    ///
+    /// By default it [reads](Store::read) the file and then [deletes](Store::delete) it, which is not atomic.
+    ///
+    /// # Errors
+    /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory),
+    /// [`TooLarge`](StoreError::TooLarge) if the store edits no file of this size.
+    fn delete_if(
+        &self,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        delete_by_reading(self, path, condition)
+    }
+
+    /// Moves a file as [`rename`](Store::rename) if its content meets `condition`, and returns whether it did. If not, nothing
+    /// is changed, and nothing is said about `to`. The rest is as in [`delete_if`](Store::delete_if).
+    ///
+    /// By default it [reads](Store::read) the file and then [renames](Store::rename) it, which is not atomic.
+    ///
+    /// # Errors
+    /// As [`rename`](Store::rename), in the same order, and [`Source`](StoreError::Source) with
+    /// [`IsADirectory`](StoreError::IsADirectory) if `from` is a directory.
+    fn rename_if(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        rename_by_reading(self, from, to, condition)
+    }
+
     /// Makes a directory and its missing parents. If the directory exists, nothing is done.
     ///
     /// By default it writes a file into the directory and deletes it again. A process that is
@@ -369,7 +409,8 @@ pub trait Store: Send + Sync {
     /// here.
     ///
     /// Returns whether something was changed: `false` only if [`delete_unused`](Store::delete_unused) finds the file used,
-    /// or if a layer ignores the change.
+    /// if the content does not meet the condition of [`delete_if`](Store::delete_if) or [`rename_if`](Store::rename_if), or if a
+    /// layer ignores the change.
     ///
     /// # Errors
     /// As the method that the change is named after.

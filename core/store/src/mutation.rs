@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::{Edit, OnExisting, Store, StoreError};
+use super::{Condition, Edit, OnExisting, Store, StoreError};
 use crate::path::MemoryPath;
 
 /// A change of a store, as a value that goes through all layers by one method ([`Store::mutate`]). Each is what the method
@@ -45,12 +45,28 @@ pub enum Mutation<'m> {
         /// It is deleted if it was not used then or later.
         since: SystemTime,
     },
+    /// [`Store::delete_if`].
+    DeleteIf {
+        /// The file.
+        path: &'m MemoryPath,
+        /// Decides by the content whether it is deleted.
+        condition: &'m mut Condition<'m>,
+    },
     /// [`Store::rename`].
     Rename {
         /// The file or directory.
         from: &'m MemoryPath,
         /// Where it goes.
         to: &'m MemoryPath,
+    },
+    /// [`Store::rename_if`].
+    RenameIf {
+        /// The file.
+        from: &'m MemoryPath,
+        /// Where it goes.
+        to: &'m MemoryPath,
+        /// Decides by the content whether it is moved.
+        condition: &'m mut Condition<'m>,
     },
     /// [`Store::clear`].
     Clear,
@@ -87,7 +103,9 @@ impl Mutation<'_> {
             Self::Update { path, edit } => store.update(path, edit),
             Self::Delete { path } => store.delete(path),
             Self::DeleteUnused { path, since } => return store.delete_unused(path, since),
+            Self::DeleteIf { path, condition } => return store.delete_if(path, condition),
             Self::Rename { from, to } => store.rename(from, to),
+            Self::RenameIf { from, to, condition } => return store.rename_if(from, to, condition),
             Self::Clear => store.clear(),
             Self::MakeDirectory { path } => store.make_directory(path),
             Self::SetModified { path, time } => store.set_modified(path, time),
@@ -156,6 +174,25 @@ macro_rules! methods_by_mutate {
         ) -> Result<(), $crate::StoreError> {
             let rename = $crate::Mutation::Rename { from, to };
             $crate::Store::mutate(self, &$context(self), rename).map(drop)
+        }
+
+        fn delete_if(
+            &self,
+            path: &$crate::path::MemoryPath,
+            condition: &mut $crate::Condition<'_>,
+        ) -> Result<bool, $crate::StoreError> {
+            let delete = $crate::Mutation::DeleteIf { path, condition };
+            $crate::Store::mutate(self, &$context(self), delete)
+        }
+
+        fn rename_if(
+            &self,
+            from: &$crate::path::MemoryPath,
+            to: &$crate::path::MemoryPath,
+            condition: &mut $crate::Condition<'_>,
+        ) -> Result<bool, $crate::StoreError> {
+            let rename = $crate::Mutation::RenameIf { from, to, condition };
+            $crate::Store::mutate(self, &$context(self), rename)
         }
 
         fn clear(&self) -> Result<(), $crate::StoreError> {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{Cursor, Read};
 use std::time::SystemTime;
 
+use crate::Fingerprint;
 use crate::path::MemoryPath;
 
 /// One entry of a directory.
@@ -19,6 +20,8 @@ pub struct Entry {
     /// Its last recorded access ([`Store::record_access`](crate::Store::record_access)), if it is a file
     /// and the store keeps times of access. Only [`list`](crate::Store::list) must set it.
     pub accessed: Option<SystemTime>,
+    /// Tells its contents apart, if it is a file and the store has [fingerprints](crate::StoreInfo::fingerprints).
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// The kind of an [`Entry`].
@@ -34,7 +37,7 @@ impl Entry {
     /// A file of `size` bytes.
     #[must_use]
     pub fn file(path: MemoryPath, size: u64) -> Self {
-        Self { path, kind: EntryKind::File(size), modified: None, accessed: None }
+        Self { kind: EntryKind::File(size), ..Self::directory(path) }
     }
 
     /// Whether it is a file.
@@ -71,6 +74,13 @@ impl Entry {
         self
     }
 
+    /// The same entry with this fingerprint.
+    #[must_use]
+    pub fn with_fingerprint(mut self, fingerprint: Option<Fingerprint>) -> Self {
+        self.fingerprint = fingerprint;
+        self
+    }
+
     /// The later of both times; `None` if neither is known.
     #[must_use]
     pub fn last_used(&self) -> Option<SystemTime> {
@@ -80,7 +90,8 @@ impl Entry {
     /// A directory.
     #[must_use]
     pub fn directory(path: MemoryPath) -> Self {
-        Self { path, kind: EntryKind::Directory, modified: None, accessed: None }
+        let kind = EntryKind::Directory;
+        Self { path, kind, modified: None, accessed: None, fingerprint: None }
     }
 }
 

@@ -74,7 +74,9 @@ impl Layer for ReadOnly {
     fn mutate(&self, _: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         match mutation {
             Mutation::RecordAccess { .. } => Ok(false),
-            Mutation::Rename { .. } => Err(StoreError::Source(Box::new(StoreError::ReadOnly))),
+            Mutation::Rename { .. } | Mutation::RenameIf { .. } => {
+                Err(StoreError::Source(Box::new(StoreError::ReadOnly)))
+            }
             _ => Err(StoreError::ReadOnly),
         }
     }

@@ -138,6 +138,17 @@ impl StoreError {
         }
     }
 
+    /// The same error, about the source of a rename: a condition is wrapped in [`Source`](StoreError::Source), unless nothing
+    /// is there.
+    #[must_use]
+    pub fn about_source(self) -> Self {
+        match self {
+            Self::NotFound | Self::Source(_) => self,
+            failure if failure.is_failure() => failure,
+            condition => Self::Source(Box::new(condition)),
+        }
+    }
+
     /// The name in C's `errno.h` for this condition, such as `ENOENT`, for languages whose own file functions
     /// have it; `None` for a failure.
     #[must_use]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_store::{
-    Context, Edit, Entry, InProcess, Layer, MemoryPath, Mutation, Node, OnExisting, Store,
-    StoreError, check_contract, contract,
+    Condition, Context, Edit, Entry, EntryKind, Fingerprint, InProcess, Layer, MemoryPath,
+    Mutation, Node, OnExisting, Store, StoreError, check_contract, contract,
 };
 
 #[test]
@@ -34,6 +34,12 @@ enum Fault {
     AccessIsForgotten,
     DeletesWhatIsUsed,
     LooksAndThenDeletes,
+    FingerprintsAreForgotten,
+    FingerprintsStay,
+    ConditionsAreIgnored,
+    MovesADirectoryOnACondition,
+    ReadsAndThenDeletes,
+    ReadsAndThenMoves,
 }
 
 impl Layer for Faulty {
@@ -50,7 +56,10 @@ impl Layer for Faulty {
                 }
                 Ok(entries)
             }
-            _ => self.0.list_in(context, path),
+            _ => {
+                let entries = self.0.list_in(context, path)?;
+                Ok(entries.into_iter().map(|entry| self.fingerprinted(entry)).collect())
+            }
         }
     }
 
@@ -64,6 +73,9 @@ impl Layer for Faulty {
             (Node::Directory(_), Fault::HiddenEntriesShow) => {
                 Ok(Node::Directory(self.0.list_in(context, path)?))
             }
+            (Node::Directory(entries), _) => Ok(Node::Directory(
+                entries.into_iter().map(|entry| self.fingerprinted(entry)).collect(),
+            )),
             (node, _) => Ok(node),
         }
     }
@@ -72,7 +84,7 @@ impl Layer for Faulty {
         self.0.files_in(context, &mut |file| {
             let hidden = file.path.names().any(|name| name.starts_with('.'));
             if self.1 != Fault::HiddenFilesAreOverlooked || !hidden {
-                visit(file);
+                visit(self.fingerprinted(file));
             }
         })
     }
@@ -83,7 +95,11 @@ impl Layer for Faulty {
             Mutation::Update { path, edit } => self.update(path, edit),
             Mutation::Delete { path } => self.delete(path),
             Mutation::DeleteUnused { path, since } => return self.delete_unused(path, since),
+            Mutation::DeleteIf { path, condition } => return self.delete_if(path, condition),
             Mutation::Rename { from, to } => self.rename(from, to),
+            Mutation::RenameIf { from, to, condition } => {
+                return self.rename_if(from, to, condition);
+            }
             Mutation::RecordAccess { path, time } => self.record_access(path, time),
             other => return self.0.mutate(context, other),
         };
@@ -92,6 +108,21 @@ impl Layer for Faulty {
 }
 
 impl Faulty {
+    fn fingerprinted(&self, entry: Entry) -> Entry {
+        let size = match entry.kind {
+            EntryKind::File(size) => size,
+            EntryKind::Directory => return entry,
+        };
+        match self.1 {
+            Fault::FingerprintsAreForgotten => entry.with_fingerprint(None),
+            // As those of a store that has no more than a size.
+            Fault::FingerprintsStay => {
+                entry.with_fingerprint(Some(Fingerprint::of_numbers(&[size])))
+            }
+            _ => entry,
+        }
+    }
+
     fn write(
         &self,
         path: &MemoryPath,
@@ -163,6 +194,65 @@ impl Faulty {
         Ok(())
     }
 
+    fn delete_if(
+        &self,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        match self.1 {
+            Fault::ConditionsAreIgnored => self.0.delete_if(path, &mut |content| {
+                condition(content);
+                true
+            }),
+            Fault::ReadsAndThenDeletes => {
+                let seen = self.0.read(path)?;
+                let is_met = condition(&seen);
+                if is_met {
+                    self.wait_for_an_edit(path, &seen)?;
+                    self.0.delete(path)?;
+                }
+                Ok(is_met)
+            }
+            _ => self.0.delete_if(path, condition),
+        }
+    }
+
+    fn rename_if(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        match self.1 {
+            Fault::MovesADirectoryOnACondition if self.0.list(from).is_ok() => {
+                self.0.rename(from, to).map(|()| true)
+            }
+            Fault::ReadsAndThenMoves if self.0.read(from).is_ok() => {
+                let seen = self.0.read(from)?;
+                let is_met = condition(&seen);
+                if is_met {
+                    self.wait_for_an_edit(from, &seen)?;
+                    self.0.rename(from, to)?;
+                }
+                Ok(is_met)
+            }
+            _ => self.0.rename_if(from, to, condition),
+        }
+    }
+
+    /// An edit comes in between, if one comes at all: on a busy machine it takes its time. The files that are edited meanwhile are
+    /// empty at first.
+    fn wait_for_an_edit(&self, path: &MemoryPath, seen: &[u8]) -> Result<(), StoreError> {
+        let attempts = if seen.is_empty() { 800 } else { 0 };
+        for _ in 0..attempts {
+            if self.0.read(path)? != seen {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.1 == Fault::AccessIsAChange {
             self.0.set_modified(path, time)?;
@@ -178,20 +268,54 @@ impl Faulty {
             Fault::LooksAndThenDeletes if self.0.read(path).is_ok() => {
                 let file = Entry::file(path.clone(), 0).modified_at(self.0.modified(path)?);
                 let file = file.accessed_at(self.0.accessed(path)?);
-                // An edit comes in between, if one comes at all: on a busy machine it takes its time.
-                let seen = self.0.read(path)?;
-                for _ in 0..800 {
-                    if self.0.read(path)? != seen {
-                        break;
-                    }
-                    std::thread::sleep(std::time::Duration::from_millis(1));
-                }
+                self.wait_for_an_edit(path, &self.0.read(path)?)?;
                 let unused = !self.0.unused(vec![file], since)?.is_empty();
                 Ok(unused && self.0.delete(path).is_ok())
             }
             _ => self.0.delete_unused(path, since),
         }
     }
+}
+
+/// A store of one's own, which has the defaults.
+struct Reading(InProcess);
+
+impl Store for Reading {
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.0.read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.0.list(path)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.0.write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.0.update(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.0.delete(path)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.0.rename(from, to)
+    }
+}
+
+#[test]
+fn a_store_with_the_defaults_decides_conditions_by_reading_and_says_so() {
+    let store = Reading(InProcess::new());
+    assert!(!store.info().conditions_are_atomic);
+    check_contract(&|| Arc::new(Reading(InProcess::new()))).unwrap();
 }
 
 #[test]
@@ -211,6 +335,12 @@ fn the_check_notices_what_is_wrong() {
         (Fault::AccessIsForgotten, "an access that is noted stays, and is no change"),
         (Fault::DeletesWhatIsUsed, "only what is unused is deleted as unused"),
         (Fault::LooksAndThenDeletes, "what is edited is not deleted as unused"),
+        (Fault::FingerprintsAreForgotten, "a fingerprint stays, and differs when the content does"),
+        (Fault::FingerprintsStay, "a fingerprint stays, and differs when the content does"),
+        (Fault::ConditionsAreIgnored, "a condition decides whether a file is deleted"),
+        (Fault::MovesADirectoryOnACondition, "a condition decides whether a file is moved"),
+        (Fault::ReadsAndThenDeletes, "an edit that a condition has not seen is not lost"),
+        (Fault::ReadsAndThenMoves, "an edit that a condition has not seen is not lost"),
         (Fault::ParentsStay, "renaming never overwrites and fails whole"),
     ] {
         let violation = check(fault).expect_err(&format!("{fault:?}"));

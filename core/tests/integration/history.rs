@@ -43,6 +43,61 @@ fn content(memory: &Memory, version: &Version) -> String {
     String::from_utf8(memory.read_version(version.id).unwrap()).unwrap()
 }
 
+on_every_store!(what_a_condition_decides_is_recorded_with_what_it_accepted);
+fn what_a_condition_decides_is_recorded_with_what_it_accepted(store: Arc<dyn Store>) {
+    let memory = &remembering(Arc::clone(&store));
+    memory.create("/memories/a", "one\n").unwrap();
+    let [a, b] = ["/memories/a", "/memories/b"].map(|path| MemoryPath::parse(path).unwrap());
+    let beneath = store;
+    let store = memory.store();
+    assert!(!store.delete_if(&a, &mut |_| false).unwrap());
+    assert!(!store.rename_if(&a, &b, &mut |_| false).unwrap());
+    store.delete_if(&b, &mut |_| true).unwrap_err();
+    store.rename_if(&b, &a, &mut |_| true).unwrap_err();
+    store.rename_if(&a, &a, &mut |_| true).unwrap_err();
+    assert_eq!(told(&all(memory)), ["created /memories/a 4 current"]);
+
+    // Somebody edits the file after it was read: the condition is asked again.
+    let mut seen = Vec::new();
+    let renamed = store.rename_if(&a, &b, &mut |content| {
+        seen.push(String::from_utf8(content.to_vec()).unwrap());
+        if seen.len() == 1 {
+            memory.str_replace("/memories/a", "one", "two").unwrap();
+        }
+        true
+    });
+    assert!(renamed.unwrap());
+    assert_eq!(seen, ["one\n", "two\n"]);
+    assert!(store.delete_if(&b, &mut |content| content == b"two\n").unwrap());
+    let versions = all(memory);
+    assert_eq!(
+        told(&versions),
+        [
+            "deleted /memories/b",
+            "renamed /memories/b from /memories/a 4",
+            "modified /memories/a 4",
+            "created /memories/a 4",
+        ]
+    );
+    // Also as another process sees it.
+    assert_eq!(told(&all(&remembering(beneath))), told(&versions));
+    assert_eq!(content(memory, &versions[1]), "two\n");
+    memory.restore(versions[0].id, false).unwrap();
+    assert_eq!(memory.read("/memories/b").unwrap(), "two\n");
+}
+
+on_every_store!(what_is_not_deleted_as_unused_is_not_recorded);
+fn what_is_not_deleted_as_unused_is_not_recorded(store: Arc<dyn Store>) {
+    let memory = remembering(Arc::clone(&store));
+    memory.create("/memories/a", "one\n").unwrap();
+    let a = MemoryPath::parse("/memories/a").unwrap();
+    assert!(!memory.store().delete_unused(&a, SystemTime::UNIX_EPOCH).unwrap());
+    // Also as another process sees it.
+    for memory in [memory, remembering(store)] {
+        assert_eq!(told(&all(&memory)), ["created /memories/a 4 current"]);
+    }
+}
+
 on_every_store!(every_command_makes_its_versions_and_each_has_its_content);
 fn every_command_makes_its_versions_and_each_has_its_content(store: Arc<dyn Store>) {
     let memory = &remembering(store);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use crate::common::failing::UNREACHABLE;
 use crate::common::store_helpers::{at, in_process, memory, put, refusal, shown};
-use memdir::store::{Edit, Entry, Mount, Mounts, Node, check_contract, open_mounts};
+use memdir::store::{
+    Condition, Edit, Entry, Mount, Mounts, Node, StoreInfo, check_contract, open_mounts,
+};
 use memdir::{Error, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 /// Mounts that are looked at from a place of their own: below `top`, and without `hidden`.
@@ -33,6 +35,28 @@ impl Seen {
 }
 
 impl Store for Seen {
+    fn info(&self) -> StoreInfo {
+        let StoreInfo { conditions_are_atomic, .. } = self.mounts.info();
+        StoreInfo { conditions_are_atomic, ..StoreInfo::default() }
+    }
+
+    fn delete_if(
+        &self,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        self.mounts.delete_if(&self.inside(path), condition)
+    }
+
+    fn rename_if(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        self.mounts.rename_if(&self.inside(from), &self.inside(to), condition)
+    }
+
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
         self.mounts.read(&self.inside(path))
     }

@@ -14,7 +14,7 @@ use crate::common::faulty_store::{Fault, FaultyStore, Say, When, answer_lost};
 use crate::common::store_helpers::{Tree, at, mounted, plant, put, tree};
 use crate::common::{NOBODY, without_power_in};
 use memdir::store::{
-    Context, Effect, InProcess, Layer, LocalDirectory, Mounts, Mutation, SqliteDatabase,
+    Context, Effect, InProcess, Layer, LocalDirectory, Mounts, Mutation, SqliteDatabase, contract,
 };
 use memdir::{Durability, OnExisting, Store, StoreError};
 
@@ -93,6 +93,56 @@ fn conditions_come_in_the_order_of_the_contract() {
         assert_eq!(error.to_string(), expected, "{from} to {to}");
         assert_eq!(tree(&mounts, "/memories"), before, "{from} to {to}");
     }
+}
+
+#[test]
+fn a_condition_decides_whether_a_file_goes_into_another_store() {
+    let mounts = mounted(Arc::new(InProcess::new()), Arc::new(InProcess::new()));
+    for path in ["/memories/file", "/memories/dir/x", "/memories/other/there"] {
+        put(&mounts, path, path.as_bytes());
+    }
+    let before = tree(&mounts, "/memories");
+    let rename = |from: &str, to: &str, answer: bool| {
+        let (from, to) = (format!("/memories/{from}"), format!("/memories/{to}"));
+        let renamed = mounts.rename_if(&at(&from), &at(&to), &mut |content| {
+            assert_eq!(content, from.as_bytes());
+            answer
+        });
+        renamed.map_err(|error| error.to_string())
+    };
+    for to in ["other/new", "other/there", "other", "new"] {
+        assert_eq!(rename("file", to, false), Ok(false), "{to}");
+    }
+    for (from, to, expected) in [
+        ("none", "other/new", "not found"),
+        ("dir", "other/new", "the source: is a directory"),
+        ("other", "new", "the source: is a directory"),
+        ("file", "other/there", "already exists"),
+        ("file", "other", "already exists"),
+        ("file", "other/there/below", "not a directory"),
+    ] {
+        assert_eq!(rename(from, to, true).unwrap_err(), expected, "{from} to {to}");
+    }
+    let other = at("/memories/other");
+    assert!(matches!(mounts.delete_if(&other, &mut |_| true), Err(StoreError::IsADirectory)));
+    assert_eq!(tree(&mounts, "/memories"), before);
+    assert_eq!(rename("file", "other/new/file", true), Ok(true));
+    assert_eq!(mounts.read(&at("/memories/other/new/file")).unwrap(), b"/memories/file");
+    assert!(matches!(mounts.read(&at("/memories/file")), Err(StoreError::NotFound)));
+}
+
+#[test]
+fn an_edit_that_comes_while_a_file_goes_into_another_store_is_not_lost() {
+    let rule = contract::rules()
+        .find(|rule| rule.name == "an edit that a condition has not seen is not lost")
+        .unwrap();
+    // The rule moves files below these directories.
+    let mut mounts = Mounts::new(Arc::new(InProcess::new()));
+    for destination in ["/memories/to", "/memories/while"] {
+        mounts = mounts.mount(at(destination), Arc::new(InProcess::new())).unwrap();
+    }
+    assert!(mounts.info().conditions_are_atomic);
+    rule.check(&mounts).unwrap();
 }
 
 /// What is in its place, which is all but what is on its way.

@@ -52,6 +52,13 @@ const COMMANDS: &[Command] = &[
     ("delete a directory", |s| s.delete(&at("/memories/dir"))),
     ("rename a file", |s| s.rename(&at("/memories/other/x"), &at("/memories/moved/x"))),
     ("rename a directory", |s| s.rename(&at("/memories/dir"), &at("/memories/to/dir"))),
+    ("delete a file on a condition", |s| {
+        s.delete_if(&at("/memories/other/x"), &mut |content| content == b"other/x").map(drop)
+    }),
+    ("rename a file on a condition", |s| {
+        let (from, to) = (at("/memories/other/x"), at("/memories/moved/x"));
+        s.rename_if(&from, &to, &mut |content| content == b"other/x").map(drop)
+    }),
     ("read", |s| s.read(&at("/memories/dir/a")).map(drop)),
     ("list", |s| s.list(&at("/memories/dir")).map(drop)),
     ("open", |s| s.open(&at("/memories/dir"), 2).map(drop)),

@@ -12,7 +12,8 @@ use crate::common;
 use crate::common::store_helpers::{self, append, at};
 use memdir::store::{Context, Effect, InContext, Node, Splice, SqliteDatabase};
 use memdir::{
-    Cancellation, Durability, Error, Memory, MemoryOptions, OnExisting, Store, StoreError,
+    Cancellation, Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store,
+    StoreError,
 };
 
 fn open(path: &Path) -> Result<SqliteDatabase, StoreError> {
@@ -109,6 +110,26 @@ fn databases_of_others_are_refused_and_left_alone() {
     db.pragma_update(None, "user_version", 7).unwrap();
     drop(db);
     assert!(refusal(&path).contains("newer memdir"), "{}", refusal(&path));
+}
+
+#[test]
+fn files_of_an_older_database_have_fingerprints_which_differ_after_the_next_write() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let (store, file) = (open(&path).unwrap(), at("/memories/a"));
+    store.write(&file, b"one", OnExisting::Error).unwrap();
+    let db = rusqlite::Connection::open(&path).unwrap();
+    // As it is after the step that brought the database up to date.
+    db.execute_batch("UPDATE node SET written = NULL").unwrap();
+    let fingerprint = || {
+        let listed = store.list(&MemoryPath::root()).unwrap();
+        listed[0].fingerprint.clone().unwrap()
+    };
+    let (before, time) = (fingerprint(), store.modified(&file).unwrap().unwrap());
+    assert_eq!(before, fingerprint());
+    store.write(&file, b"two", OnExisting::Overwrite).unwrap();
+    store.set_modified(&file, time).unwrap();
+    assert_ne!(before, fingerprint());
 }
 
 #[test]

@@ -18,8 +18,8 @@ use memdir_store::error::Error;
 use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
-    Context, Edit, Entry, EntryKind, InContext, MountTable, Mutation, Node, Problem, ProblemKind,
-    Splice, Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
+    Condition, Context, Edit, Entry, EntryKind, InContext, MountTable, Mutation, Node, Problem,
+    ProblemKind, Splice, Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
     reads_in_context,
 };
 use zeroize::Zeroizing;
@@ -274,12 +274,47 @@ impl Encrypted {
         Err(restless(path).unchanged())
     }
 
+    /// Makes a change of the underlying store that a condition decides: `change` gets the condition of the sealed content.
+    pub(crate) fn change_if(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+        change: &mut dyn FnMut(&mut Condition<'_>) -> Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        let (mut known, mut origins) = (self.known().map_err(StoreError::unchanged)?, Vec::new());
+        let mut before = None;
+        for _ in 0..ATTEMPTS {
+            let mut closed = None;
+            let is_met =
+                change(&mut |bytes| match file::open(&known.ring, path, &origins, bytes) {
+                    Ok(content) => {
+                        closed = None;
+                        condition(&content)
+                    }
+                    Err(problem) => {
+                        closed = Some((problem, bytes.to_vec()));
+                        false
+                    }
+                })?;
+            let Some((problem, bytes)) = closed else { return Ok(is_met) };
+            if before.as_ref() == Some(&bytes) {
+                return Err(unreadable(path, problem).unchanged());
+            }
+            before = Some(bytes);
+            known = self.reload(context).map_err(StoreError::unchanged)?;
+            origins = renames::origins(&known.renames, path);
+        }
+        Err(restless(path).unchanged())
+    }
+
     fn rename_sealed(
         &self,
         context: &Context,
         from: &MemoryPath,
         to: &MemoryPath,
-    ) -> Result<(), StoreError> {
+        condition: Option<&mut Condition<'_>>,
+    ) -> Result<bool, StoreError> {
         let from = &*self.bound(context, from).map_err(StoreError::unchanged)?;
         // Its own name is new, also where only the case of a name changes.
         let to = match (to.parent(), to.name()) {
@@ -289,7 +324,7 @@ impl Encrypted {
             }
             _ => to,
         };
-        self.move_bound(context, from, to)
+        self.move_bound(context, from, to, condition)
     }
 }
 
@@ -336,7 +371,17 @@ impl Store for Encrypted {
                 };
                 if_a_file(self.at_existing(path).and_then(delete))
             }
-            Mutation::Rename { from, to } => self.rename_sealed(context, from, to).map(|()| true),
+            Mutation::DeleteIf { path, condition } => {
+                let path = &*self.bound(context, path).map_err(StoreError::unchanged)?;
+                let at = &self.at_existing(path).map_err(StoreError::unchanged)?;
+                self.change_if(context, path, condition, &mut |condition| {
+                    self.inner.mutate(context, Mutation::DeleteIf { path: at, condition })
+                })
+            }
+            Mutation::Rename { from, to } => self.rename_sealed(context, from, to, None),
+            Mutation::RenameIf { from, to, condition } => {
+                self.rename_sealed(context, from, to, Some(condition))
+            }
             // Everything but the record, also files that are not ours.
             Mutation::Clear => {
                 clear_each(&*self.inner, context, |path| *path != self.record).map(|()| true)

@@ -6,7 +6,9 @@
 
 use memdir_store::access::Times;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError};
+use memdir_store::{
+    Condition, Context, Effect, EntryKind, Mutation, Node, Splice, Store, StoreError,
+};
 
 use super::{Encrypted, Known, file, renames, seal};
 use crate::renames::Rename;
@@ -17,14 +19,23 @@ impl Encrypted {
         context: &Context,
         from: &MemoryPath,
         to: &MemoryPath,
-    ) -> Result<(), StoreError> {
+        condition: Option<&mut Condition<'_>>,
+    ) -> Result<bool, StoreError> {
         let at_from = self.at_existing(from).map_err(|error| match error {
             StoreError::NotFound => StoreError::NotFound,
             other => StoreError::Source(Box::new(other)),
         })?;
         let at_to = match self.at(to) {
             Ok(at) => at,
-            Err(problem) => return Err(self.nowhere_to_go(context, from, &at_from, to, problem)),
+            Err(problem) => {
+                if let Some(condition) = condition {
+                    let content = self.read_in(context, from).map_err(StoreError::about_source)?;
+                    if !condition(&content) {
+                        return Ok(false);
+                    }
+                }
+                return Err(self.nowhere_to_go(context, from, &at_from, to, problem));
+            }
         };
         let id = u64::from_be_bytes(*seal::random().map_err(StoreError::unchanged)?);
         // An entry in the record for a rename that does not happen does no harm.
@@ -33,18 +44,28 @@ impl Encrypted {
             record.set_renames(ring, &renames)
         })
         .map_err(StoreError::unchanged)?;
-        let rename = Mutation::Rename { from: &at_from, to: &at_to };
-        let renamed = self.inner.mutate(context, rename);
+        let (at_from, at_to) = (&at_from, &at_to);
+        let renamed = match condition {
+            None => self.inner.mutate(context, Mutation::Rename { from: at_from, to: at_to }),
+            Some(condition) => self.change_if(context, from, condition, &mut |condition| {
+                let rename = Mutation::RenameIf { from: at_from, to: at_to, condition };
+                self.inner.mutate(context, rename)
+            }),
+        };
         // From here on the rename is finished, even if the call is cancelled.
         match renamed {
-            Ok(_) => {
+            Ok(true) => {
                 // Done. If binding fails, the entry stays, and makes the files readable.
                 let _ = self.bind_and_finish(id, to);
-                Ok(())
+                Ok(true)
+            }
+            Ok(false) => {
+                let _ = self.finish(id);
+                Ok(false)
             }
             Err(error) => {
                 // The rename may have been done all the same, or in part. Then the entry must stay.
-                if self.was_left_alone(&error, &at_to) {
+                if self.was_left_alone(&error, at_to) {
                     let _ = self.finish(id);
                 }
                 Err(error)

@@ -15,7 +15,7 @@ use memdir_store::access::is_unused;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Entry, Scope, StoreError, micros};
 use object_store::path::Path as Key;
-use object_store::{PutMode, PutPayload};
+use object_store::{PutMode, PutPayload, UpdateVersion};
 
 use super::client::{AT_A_TIME, Client, FoundObject, Item, Put, below};
 use super::error::{ObjectError, RetryBackoff};
@@ -231,9 +231,18 @@ impl Client {
         if !is_unused(micros::time(file.modified()), accessed, since) {
             return Ok(false);
         }
+        self.delete_version(path, &file.version).await
+    }
+
+    /// Deletes the file if it still has this version, and returns whether it does.
+    pub(super) async fn delete_version(
+        &self,
+        path: &MemoryPath,
+        version: &UpdateVersion,
+    ) -> Result<bool, ObjectError> {
         let (key, id) = (self.key(path)?, Id::new()?);
         self.mark_parent(path).await?;
-        match self.claim(&key, &file.version, id).await? {
+        match self.claim(&key, version, id).await? {
             Claim::Claimed => self.bury(&key, Some(id)).await,
             Claim::Taken | Claim::Gone | Claim::Changed => return Ok(false),
         }

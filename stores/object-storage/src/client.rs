@@ -110,6 +110,8 @@ pub(super) struct Item {
     pub(super) rest: String,
     pub(super) size: u64,
     pub(super) stored: SystemTime,
+    /// Which version of the object it is.
+    pub(super) tag: Option<String>,
     /// It is the mark of a file that was moved away.
     pub(super) gone: bool,
 }
@@ -425,7 +427,8 @@ fn items(directory: &Key, listed: Vec<ObjectMeta>) -> Vec<Item> {
     let item = |meta: ObjectMeta| {
         let rest = rest(directory, &meta.location)?;
         let stored = meta.last_modified.into();
-        Some(Item { key: meta.location, rest, size: meta.size, stored, gone: false })
+        let tag = meta.e_tag.or(meta.version);
+        Some(Item { key: meta.location, rest, size: meta.size, stored, tag, gone: false })
     };
     listed.into_iter().filter_map(item).collect()
 }

@@ -27,8 +27,8 @@ use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
-    Context, Edit, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
-    methods_by_mutate, micros, reads_in_context, runtime,
+    Context, Edit, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
+    StoreError, StoreInfo, methods_by_mutate, micros, reads_in_context, runtime,
 };
 use object_store::PutMode;
 use object_store::path::Path as Key;
@@ -43,6 +43,7 @@ mod access;
 mod address;
 mod client;
 mod command;
+mod conditional;
 mod error;
 mod files;
 mod listing;
@@ -247,6 +248,12 @@ impl Store for ObjectStorage {
                         client.delete_unused(&path, since).await
                     }));
                 }
+                Mutation::DeleteIf { path, condition } => {
+                    return self.delete_if_met(context, path, condition);
+                }
+                Mutation::RenameIf { from, to, condition } => {
+                    return self.rename_if_met(context, from, to, condition);
+                }
                 Mutation::Rename { from, to } => {
                     let (from, to) = (from.clone(), to.clone());
                     self.run(context, "renaming", |client| async move {
@@ -289,6 +296,9 @@ impl Store for ObjectStorage {
             tracks_access: true,
             // An edit is made between a read and a conditional write.
             edits_apart: true,
+            // The ETag, which every conditional write needs.
+            fingerprints: Fingerprints::Exact,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }

@@ -1,10 +1,9 @@
 //! Opens and lists paths: derives directories and files from the names of objects.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, EntryKind, Problem, ProblemKind, Scope, StoreError};
+use memdir_store::{Entry, EntryKind, Fingerprint, Problem, ProblemKind, Scope, StoreError};
 
 use super::client::{Body, Client, FoundObject, How, Item};
 use super::error::ObjectError;
@@ -49,7 +48,7 @@ impl Client {
         }
         for file in files.into_iter().filter(|file| !file.gone) {
             if let Ok(at) = path.join(&file.rest) {
-                found.file(at, file.size, file.stored);
+                found.file(at, &file);
             }
         }
         self.with_accesses(path, found.all()).await
@@ -108,8 +107,11 @@ impl Client {
 struct Entries(BTreeMap<MemoryPath, Entry>);
 
 impl Entries {
-    fn file(&mut self, path: MemoryPath, size: u64, stored: SystemTime) {
-        let entry = Entry::file(path.clone(), size).modified_at(Some(stored));
+    fn file(&mut self, path: MemoryPath, item: &Item) {
+        let fingerprint = item.tag.as_ref().map(|tag| Fingerprint::new(tag.as_bytes()));
+        let entry = Entry::file(path.clone(), item.size)
+            .modified_at(Some(item.stored))
+            .with_fingerprint(fingerprint);
         self.0.entry(path).or_insert(entry);
     }
 
@@ -137,7 +139,7 @@ impl Entries {
                 return;
             }
             if is_file && names.peek().is_none() {
-                return self.file(path, item.size, item.stored);
+                return self.file(path, item);
             }
             self.directory(path.clone());
             at = path;

@@ -132,6 +132,36 @@ impl Client {
         }
     }
 
+    /// Renames the file if it still has this version, and returns whether it does.
+    pub(super) async fn rename_version(
+        &self,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        version: &UpdateVersion,
+    ) -> Result<bool, ObjectError> {
+        let source = &self.key(from)?;
+        self.check_free(to).await?;
+        self.check_parents(to).await?;
+        let (target, id) = (self.key(to)?, Id::new()?);
+        let notes = self.carry_notes(from, to, false).await?;
+        let Some(copied) = self.copy(source, &target, id).await? else { return Ok(false) };
+        if copied.source.e_tag == version.e_tag {
+            self.confirm(to, &target, copied.target.clone(), id).await?;
+            self.mark_parent(from).await?;
+            if let Claim::Claimed = self.claim(source, version, id).await? {
+                self.bury(source, Some(id)).await;
+                self.drop_carried(notes).await;
+                return Ok(true);
+            }
+        }
+        match self.claim(&target, &copied.target, id).await? {
+            Claim::Claimed => self.bury(&target, Some(id)).await,
+            Claim::Gone | Claim::Taken => {}
+            Claim::Changed => return Err(changed_twice()),
+        }
+        Ok(false)
+    }
+
     /// Copies a file to where nothing is, or where an earlier try has put an older version; `None`
     /// if there is no such file any more.
     async fn copy(
@@ -155,11 +185,7 @@ impl Client {
                 return Ok(copied(placed.version));
             }
             if earlier.newest() != Some(id) {
-                return Err(ObjectError::Broken(
-                    "a file was changed both at its old and at its new place while it was being \
-                     moved: delete one of the two"
-                        .to_owned(),
-                ));
+                return Err(changed_twice());
             }
             match self.put(target, content, &stamp, PutMode::Update(placed.version)).await? {
                 Put::Done(version) => return Ok(copied(version)),
@@ -442,6 +468,14 @@ impl Client {
         }
         Ok(())
     }
+}
+
+fn changed_twice() -> ObjectError {
+    ObjectError::Broken(
+        "a file was changed both at its old and at its new place while it was being moved: delete \
+         one of the two"
+            .to_owned(),
+    )
 }
 
 /// For the developer; a model is told that the memory cannot be reached.

@@ -11,12 +11,12 @@ use std::time::{Duration, SystemTime};
 use memdir_store::access::is_unused;
 use memdir_store::error::Error;
 use memdir_store::notes::Notes;
-use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Store, StoreError, StoreInfo, TotalLimits,
-    methods_by_mutate, reads_in_context, runtime,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    TotalLimits, methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
 
@@ -25,7 +25,7 @@ use self::error::PostgresError;
 use self::server::Server;
 use self::session::{Begun, ChangeTransaction, Outcome, Parameter, Seen, Session, Wanted};
 use self::statements::{FoundRow, Statement, Way};
-use self::tree::{Opened, add, check_length, file, missing, owned, replace};
+use self::tree::{Opened, add, check_length, file, remove, rename, replace, whole_file};
 
 mod address;
 mod error;
@@ -210,6 +210,11 @@ impl PostgresDatabase {
         }
     }
 
+    /// The most bytes of a file that is read to be edited: no more than a file may come to hold.
+    fn most_edited(&self) -> i64 {
+        self.max_file_bytes.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX)
+    }
+
     /// Changes the tree: `decide` looks at what was wanted, and says what to do, if anything. It is
     /// asked again where the connection breaks and what it said was not done.
     fn change(
@@ -293,35 +298,25 @@ impl Store for PostgresDatabase {
                 return self.mutate(context, Mutation::Write { path, content, existing });
             }
             Mutation::Update { path, edit } => {
-                // No more than a file may come to hold is read.
-                let most = self.max_file_bytes.and_then(|most| i64::try_from(most).ok());
-                let most = most.unwrap_or(i64::MAX);
                 let wanted = Wanted {
                     path: path.clone(),
-                    content: Some(most),
+                    content: Some(self.most_edited()),
                     to: None,
                     total: self.total.are_set(),
                 };
                 self.change(context, "editing a file", wanted, |Seen { way, total, .. }| {
-                    let file = file(way)?;
-                    let Some(old) = file.content else {
-                        return Err(StoreError::TooLarge { size: file.size.unwrap_or(0) });
-                    };
+                    let (file, old) = whole_file(way)?;
                     let Some(splice) = edit(&old) else { return Ok(None) };
                     let new = splice.try_apply(&old)?;
-                    self.check_total(total, file.size, new.len())?;
-                    replace(file.id, new).map(Some)
+                    self.check_total(total, Some(old.len() as u64), new.len())?;
+                    replace(file, new).map(Some)
                 })
             }
             Mutation::Delete { path } => {
                 let wanted = Wanted { path: path.clone(), content: None, to: None, total: false };
                 self.change(context, "deleting", wanted, |Seen { way, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
-                    Ok(Some(ChangeTransaction {
-                        statement: &statements::REMOVE,
-                        parameters: vec![Box::new(found.id)],
-                        changes_a_row: true,
-                    }))
+                    Ok(Some(remove(found.id)))
                 })
             }
             Mutation::DeleteUnused { path, since } => {
@@ -332,13 +327,24 @@ impl Store for PostgresDatabase {
                         !found.is_directory && is_unused(found.modified, found.accessed, since)
                     });
                     deleted = unused.is_some();
-                    Ok(unused.map(|found| ChangeTransaction {
-                        statement: &statements::REMOVE,
-                        parameters: vec![Box::new(found.id)],
-                        changes_a_row: true,
-                    }))
+                    Ok(unused.map(|found| remove(found.id)))
                 })?;
                 return Ok(deleted);
+            }
+            Mutation::DeleteIf { path, condition } => {
+                let wanted = Wanted {
+                    path: path.clone(),
+                    content: Some(self.most_edited()),
+                    to: None,
+                    total: false,
+                };
+                let mut is_met = false;
+                self.change(context, "deleting", wanted, |Seen { way, .. }| {
+                    let (file, content) = whole_file(way)?;
+                    is_met = condition(&content);
+                    Ok(is_met.then(|| remove(file)))
+                })?;
+                return Ok(is_met);
             }
             Mutation::Rename { from, to } => {
                 let wanted = Wanted {
@@ -349,37 +355,29 @@ impl Store for PostgresDatabase {
                 };
                 self.change(context, "renaming", wanted, |Seen { way, to: destination, .. }| {
                     let found = way.end().ok_or(StoreError::NotFound)?;
-                    let Some((destination, extent)) = destination else {
-                        let problem = "the destination was not looked for";
-                        return Err(StoreError::failed("renaming", problem).unchanged());
-                    };
-                    if destination.has_end() {
-                        return Err(StoreError::AlreadyExists);
-                    }
-                    if found.is_directory && from.is_above(to) {
-                        return Err(StoreError::IntoItself);
-                    }
-                    let (parent, names) = missing(&destination, to)?;
-                    let too_long = to.as_str().len() + extent.bytes > MAX_PATH_BYTES
-                        || to.names().count() + extent.levels > MAX_LEVELS;
-                    if found.is_directory && too_long {
-                        return Err(StoreError::NameTooLong);
-                    }
-                    let Some((name, new)) = names.split_last() else {
-                        return Err(StoreError::AlreadyExists);
-                    };
-                    let (name, new) = ((*name).to_owned(), owned(new));
-                    Ok(Some(ChangeTransaction {
-                        statement: &statements::MOVE,
-                        parameters: vec![
-                            Box::new(found.id),
-                            Box::new(parent),
-                            Box::new(new),
-                            Box::new(name),
-                        ],
-                        changes_a_row: true,
-                    }))
+                    rename((found.id, found.is_directory), from, destination, to).map(Some)
                 })
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                let wanted = Wanted {
+                    path: from.clone(),
+                    content: Some(self.most_edited()),
+                    to: Some(to.clone()),
+                    total: false,
+                };
+                let mut is_met = false;
+                self.change(
+                    context,
+                    "renaming",
+                    wanted,
+                    |Seen { way, to: destination, .. }| {
+                        let (file, content) = whole_file(way).map_err(StoreError::about_source)?;
+                        is_met = condition(&content);
+                        let moved = is_met.then(|| rename((file, false), from, destination, to));
+                        moved.transpose()
+                    },
+                )?;
+                return Ok(is_met);
             }
             Mutation::Clear => {
                 let wanted =
@@ -447,6 +445,8 @@ impl Store for PostgresDatabase {
         StoreInfo {
             locations: vec![self.session.location()],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }

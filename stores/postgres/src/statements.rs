@@ -51,25 +51,26 @@ pub(super) const LOOK: Statement = Statement {
 
 /// What is at the end of the way `$2`: a file with its content, or a directory with its entries, as
 /// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
-/// [`is_hidden`](memdir_store::path::is_hidden).
+/// [`is_hidden`](memdir_store::path::is_hidden). `written` is the number of the transaction that wrote the row.
 pub(super) const OPEN: Statement = Statement {
     sql: way!(
-    ", below (depth, parent, id, name, size, modified, accessed) AS (
+    ", below (depth, parent, id, name, size, modified, accessed, written) AS (
           SELECT 0, 0::bigint, node.id, node.name, octet_length(node.content), node.modified,
-              node.accessed
+              node.accessed, node.xmin::text::bigint
           FROM way JOIN memdir.node AS node USING (id) WHERE way.level = cardinality($2)
       UNION ALL
           SELECT below.depth + 1, below.id, entry.id, entry.name, octet_length(entry.content),
-              entry.modified, entry.accessed
+              entry.modified, entry.accessed, entry.written
           FROM below CROSS JOIN LATERAL (
-              SELECT id, name, content, modified, accessed
+              SELECT id, name, content, modified, accessed, xmin::text::bigint AS written
               FROM memdir.node WHERE namespace = $1 AND parent = below.id
               AND ($4::boolean OR (left(name, 1) <> '.' AND name <> 'node_modules')) OFFSET 0
           ) AS entry
           WHERE below.size IS NULL AND below.depth < $3::integer
       )
       SELECT parent, id, name, size, modified,
-          CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END, accessed
+          CASE WHEN depth = 0 THEN (SELECT content FROM memdir.node WHERE id = below.id) END, accessed,
+          written
       FROM below ORDER BY depth"
 ),
     types: &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],

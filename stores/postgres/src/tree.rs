@@ -1,12 +1,13 @@
 //! Converts rows into entries of the tree, and changes of the tree into statements.
 
 use std::collections::HashMap;
+use std::time::SystemTime;
 
-use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, StoreError};
+use memdir_store::path::{MAX_LEVELS, MAX_PATH_BYTES, MemoryPath};
+use memdir_store::{Entry, Fingerprint, StoreError, micros};
 use tokio_postgres::Row;
 
-use super::session::ChangeTransaction;
+use super::session::{ChangeTransaction, Extent};
 use super::statements::{self, FoundRow, Way};
 
 /// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
@@ -38,9 +39,19 @@ impl Opened {
                 continue;
             };
             entries.push(match row.try_get::<_, Option<i32>>(3)? {
-                Some(size) => Entry::file(path, u64::try_from(size).unwrap_or(0))
-                    .modified_at(row.try_get(4)?)
-                    .accessed_at(row.try_get(6)?),
+                Some(size) => {
+                    let size = u64::try_from(size).unwrap_or(0);
+                    let (id, written): (i64, i64) = (row.try_get(1)?, row.try_get(7)?);
+                    let modified: Option<SystemTime> = row.try_get(4)?;
+                    // The numbers of transactions come again after four thousand million, and then the time is another one.
+                    let time = modified.map_or(0, micros::of);
+                    let [id, written, time] = [id, written, time].map(i64::cast_unsigned);
+                    let fingerprint = Fingerprint::of_numbers(&[written, id, time, size]);
+                    Entry::file(path, size)
+                        .modified_at(modified)
+                        .accessed_at(row.try_get(6)?)
+                        .with_fingerprint(Some(fingerprint))
+                }
                 None => {
                     directories.insert(row.try_get(1)?, path.clone());
                     Entry::directory(path)
@@ -76,6 +87,57 @@ pub(super) fn file(way: Way) -> Result<FoundRow, StoreError> {
         Some(found) if found.is_directory => Err(StoreError::IsADirectory),
         Some(found) => Ok(found),
     }
+}
+
+/// The id and the content of the file at the end of the way, if it is not too large to be edited.
+pub(super) fn whole_file(way: Way) -> Result<(i64, Vec<u8>), StoreError> {
+    let file = file(way)?;
+    match file.content {
+        Some(content) => Ok((file.id, content)),
+        None => Err(StoreError::TooLarge { size: file.size.unwrap_or(0) }),
+    }
+}
+
+pub(super) fn remove(id: i64) -> ChangeTransaction {
+    ChangeTransaction {
+        statement: &statements::REMOVE,
+        parameters: vec![Box::new(id)],
+        changes_a_row: true,
+    }
+}
+
+/// Moves the file or directory at `from`, of this id, to the end of the way to `to`.
+pub(super) fn rename(
+    (id, is_directory): (i64, bool),
+    from: &MemoryPath,
+    destination: Option<(Way, Extent)>,
+    to: &MemoryPath,
+) -> Result<ChangeTransaction, StoreError> {
+    let Some((destination, extent)) = destination else {
+        let problem = "the destination was not looked for";
+        return Err(StoreError::failed("renaming", problem).unchanged());
+    };
+    if destination.has_end() {
+        return Err(StoreError::AlreadyExists);
+    }
+    if is_directory && from.is_above(to) {
+        return Err(StoreError::IntoItself);
+    }
+    let (parent, names) = missing(&destination, to)?;
+    let too_long = to.as_str().len() + extent.bytes > MAX_PATH_BYTES
+        || to.names().count() + extent.levels > MAX_LEVELS;
+    if is_directory && too_long {
+        return Err(StoreError::NameTooLong);
+    }
+    let Some((name, new)) = names.split_last() else {
+        return Err(StoreError::AlreadyExists);
+    };
+    let (name, new) = ((*name).to_owned(), owned(new));
+    Ok(ChangeTransaction {
+        statement: &statements::MOVE,
+        parameters: vec![Box::new(id), Box::new(parent), Box::new(new), Box::new(name)],
+        changes_a_row: true,
+    })
 }
 
 /// The file or directory at the end of the way, which is not there yet, and its missing parents.

@@ -51,11 +51,10 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
             .execute((file, left))?;
     }
     let size = i64::try_from(new.len()).unwrap_or(i64::MAX);
-    tree.prepare_cached("UPDATE node SET size = ?2, modified = ?3 WHERE id = ?1")?.execute((
-        file,
-        size,
-        micros::of(SystemTime::now()),
-    ))?;
+    tree.prepare_cached(
+        "UPDATE node SET size = ?2, modified = ?3, written = random() WHERE id = ?1",
+    )?
+    .execute((file, size, micros::of(SystemTime::now())))?;
     Ok(())
 }
 

@@ -16,8 +16,8 @@ use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::{
-    Cancellation, Context, Entry, Location, Mutation, Node, Problem, Scope, Store, StoreError,
-    StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
+    Cancellation, Context, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
+    StoreError, StoreInfo, TotalLimits, methods_by_mutate, reads_in_context,
 };
 use rusqlite::ErrorCode;
 
@@ -143,6 +143,19 @@ impl SqliteDatabase {
         self.max_file_bytes.is_some_and(|most| size > most)
     }
 
+    /// The file at `path` with its content, if that is not too large to be edited.
+    fn whole_file(
+        &self,
+        tree: &Tree<'_>,
+        path: &MemoryPath,
+    ) -> Result<(i64, Vec<u8>), SqliteError> {
+        let (id, size) = tree.file(path)?;
+        if self.is_too_large(size) {
+            return Err(StoreError::TooLarge { size }.into());
+        }
+        Ok((id, content::read(tree, id, size)?))
+    }
+
     /// Reads from one state of the tree.
     fn look<T>(
         &self,
@@ -158,12 +171,23 @@ impl SqliteDatabase {
     }
 
     /// Changes the tree, as a whole or not at all.
-    fn change<T>(
+    fn change(
         &self,
         context: &Context,
         operation: &'static str,
-        change: impl FnOnce(Tree<'_>) -> Result<T, SqliteError>,
-    ) -> Result<T, StoreError> {
+        change: impl FnOnce(Tree<'_>) -> Result<(), SqliteError>,
+    ) -> Result<(), StoreError> {
+        self.change_if(context, operation, |tree| change(tree).map(|()| true)).map(drop)
+    }
+
+    /// As [`change`](Self::change), if there is something to change: returns what `change` says. The note of the change is added
+    /// only then.
+    fn change_if(
+        &self,
+        context: &Context,
+        operation: &'static str,
+        change: impl FnOnce(Tree<'_>) -> Result<bool, SqliteError>,
+    ) -> Result<bool, StoreError> {
         let mut turn = turns::to_write(&self.database, self.lock_timeout, context.cancellation())?;
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
@@ -178,11 +202,11 @@ impl SqliteDatabase {
             }
         };
         let changed = self.transaction(context, operation, begin, |tree| {
-            let done = change(Tree(tree.0))?;
-            if let Some(note) = context.take_note() {
+            let is_changed = change(Tree(tree.0))?;
+            if is_changed && let Some(note) = context.take_note() {
                 note::add(&tree, &note)?;
             }
-            Ok(done)
+            Ok(is_changed)
         });
         if changed.is_ok() {
             turn.succeeded();
@@ -274,6 +298,14 @@ enum SqliteError {
 }
 
 impl SqliteError {
+    /// [`StoreError::about_source`].
+    fn about_source(self) -> Self {
+        match self {
+            Self::Condition(condition) => Self::Condition(condition.about_source()),
+            engine @ Self::Engine(_) => engine,
+        }
+    }
+
     fn during(self, operation: &'static str) -> StoreError {
         match self {
             Self::Condition(condition) => condition,
@@ -333,15 +365,11 @@ impl Store for SqliteDatabase {
                 return self.mutate(context, Mutation::Write { path, content, existing });
             }
             Mutation::Update { path, edit } => self.change(context, "editing a file", |tree| {
-                let (id, size) = tree.file(path)?;
-                if self.is_too_large(size) {
-                    return Err(StoreError::TooLarge { size }.into());
-                }
-                let old = content::read(&tree, id, size)?;
+                let (id, old) = self.whole_file(&tree, path)?;
                 match edit(&old) {
                     Some(splice) => {
                         let new = splice.try_apply(&old)?;
-                        self.check_total(&tree, Some(size), new.len())?;
+                        self.check_total(&tree, Some(old.len() as u64), new.len())?;
                         content::write(&tree, id, &old, &new)
                     }
                     None => Ok(()),
@@ -354,8 +382,8 @@ impl Store for SqliteDatabase {
                 })
             }
             Mutation::DeleteUnused { path, since } => {
-                return self.change(context, "deleting", |tree| match tree.find(path)? {
-                    Some(FoundRow { id, size: Some(_), modified, accessed })
+                return self.change_if(context, "deleting", |tree| match tree.find(path)? {
+                    Some(FoundRow { id, size: Some(_), modified, accessed, .. })
                         if is_unused(modified, accessed, since) =>
                     {
                         tree.remove(id).map(|()| true)
@@ -363,21 +391,30 @@ impl Store for SqliteDatabase {
                     _ => Ok(false),
                 });
             }
-            Mutation::Rename { from, to } => self.change(context, "renaming", |tree| {
-                let found = tree.find(from)?.ok_or(StoreError::NotFound)?;
-                if tree.find(to)?.is_some() {
-                    return Err(StoreError::AlreadyExists.into());
-                }
-                let is_directory = found.size.is_none();
-                if is_directory && from.is_above(to) {
-                    return Err(StoreError::IntoItself.into());
-                }
-                let parent = tree.make_parents(to)?;
-                if is_directory {
-                    tree.check_paths_below(found.id, to)?;
-                }
-                tree.put(found.id, parent, to)
-            }),
+            Mutation::DeleteIf { path, condition } => {
+                return self.change_if(context, "deleting", |tree| {
+                    let (id, content) = self.whole_file(&tree, path)?;
+                    let is_met = condition(&content);
+                    if is_met {
+                        tree.remove(id)?;
+                    }
+                    Ok(is_met)
+                });
+            }
+            Mutation::Rename { from, to } => {
+                self.change(context, "renaming", |tree| tree.rename(from, to))
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                return self.change_if(context, "renaming", |tree| {
+                    let (_, content) =
+                        self.whole_file(&tree, from).map_err(SqliteError::about_source)?;
+                    let is_met = condition(&content);
+                    if is_met {
+                        tree.rename(from, to)?;
+                    }
+                    Ok(is_met)
+                });
+            }
             Mutation::Clear => {
                 self.change(context, "clearing the memory", |tree| tree.remove_all())
             }
@@ -411,6 +448,8 @@ impl Store for SqliteDatabase {
         StoreInfo {
             locations: vec![Location::file(&self.database.path)],
             tracks_access: true,
+            fingerprints: Fingerprints::Exact,
+            conditions_are_atomic: true,
             ..StoreInfo::default()
         }
     }

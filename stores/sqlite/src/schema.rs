@@ -37,6 +37,8 @@ const STEPS: &[&str] = &[
          id TEXT NOT NULL,
          bytes BLOB NOT NULL
      ) STRICT;",
+    // Which write of a file was the last one: a number that no other write has. NULL if that is not known.
+    "ALTER TABLE node ADD COLUMN written INTEGER;",
 ];
 
 /// The node of `/memories` itself.

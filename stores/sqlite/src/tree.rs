@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use memdir_store::path::{MemoryPath, PathError};
 use memdir_store::total::Total;
-use memdir_store::{Entry, Scope, StoreError, micros};
+use memdir_store::{Entry, Fingerprint, Scope, StoreError, micros};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{SqliteError, schema};
@@ -21,11 +21,23 @@ pub(super) struct FoundRow {
     pub(super) size: Option<u64>,
     pub(super) modified: Option<SystemTime>,
     pub(super) accessed: Option<SystemTime>,
+    /// Which write was the last one.
+    written: Option<i64>,
 }
 
-const CHILD: &str = "SELECT id, size, modified, accessed FROM node WHERE parent = ?1 AND name = ?2";
+impl FoundRow {
+    /// A database that an older memdir wrote has no numbers of writes.
+    fn fingerprint(&self) -> Fingerprint {
+        let numbers = [self.written, Some(self.id), self.modified.map(micros::of)];
+        let [written, id, modified] = numbers.map(|number| number.unwrap_or(0).cast_unsigned());
+        Fingerprint::of_numbers(&[written, id, modified, self.size.unwrap_or(0)])
+    }
+}
+
+const CHILD: &str =
+    "SELECT id, size, modified, accessed, written FROM node WHERE parent = ?1 AND name = ?2";
 const CHILDREN: &str =
-    "SELECT id, size, modified, accessed, name FROM node WHERE parent = ?1 ORDER BY name";
+    "SELECT id, size, modified, accessed, written, name FROM node WHERE parent = ?1 ORDER BY name";
 
 impl Deref for Tree<'_> {
     type Target = Connection;
@@ -38,7 +50,13 @@ impl Deref for Tree<'_> {
 impl Tree<'_> {
     /// The node at `path`. A file has no entries, so nothing is found below it.
     pub(super) fn find(&self, path: &MemoryPath) -> Result<Option<FoundRow>, SqliteError> {
-        let mut found = FoundRow { id: schema::ROOT, size: None, modified: None, accessed: None };
+        let mut found = FoundRow {
+            id: schema::ROOT,
+            size: None,
+            modified: None,
+            accessed: None,
+            written: None,
+        };
         for name in path.names() {
             match self.child(found.id, name)? {
                 None => return Ok(None),
@@ -74,7 +92,7 @@ impl Tree<'_> {
 
     pub(super) fn children(&self, parent: i64) -> Result<Vec<(FoundRow, String)>, SqliteError> {
         let mut children = self.prepare_cached(CHILDREN)?;
-        let found = children.query_map([parent], |row| Ok((found(row)?, row.get(4)?)))?;
+        let found = children.query_map([parent], |row| Ok((found(row)?, row.get(5)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -150,8 +168,25 @@ impl Tree<'_> {
         Ok(())
     }
 
+    /// [`Store::rename`](memdir_store::Store::rename).
+    pub(super) fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), SqliteError> {
+        let found = self.find(from)?.ok_or(StoreError::NotFound)?;
+        if self.find(to)?.is_some() {
+            return Err(StoreError::AlreadyExists.into());
+        }
+        let is_directory = found.size.is_none();
+        if is_directory && from.is_above(to) {
+            return Err(StoreError::IntoItself.into());
+        }
+        let parent = self.make_parents(to)?;
+        if is_directory {
+            self.check_paths_below(found.id, to)?;
+        }
+        self.put(found.id, parent, to)
+    }
+
     /// Moves a node, and with it everything below.
-    pub(super) fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
+    fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
             id,
             parent,
@@ -172,7 +207,7 @@ impl Tree<'_> {
     }
 
     /// Checks that no path below the directory would be too long if the directory were at `path`.
-    pub(super) fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
+    fn check_paths_below(&self, id: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         for (found, name) in self.children(id)? {
             match path.join(&name) {
                 Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,
@@ -194,6 +229,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
         size: size.map(|size| u64::try_from(size).unwrap_or(0)),
         modified: modified.and_then(micros::time),
         accessed: accessed.and_then(micros::time),
+        written: row.get(4)?,
     })
 }
 
@@ -201,9 +237,10 @@ fn found(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
 fn entry(directory: &MemoryPath, found: FoundRow, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {
-        Some(size) => {
-            Entry::file(path, size).modified_at(found.modified).accessed_at(found.accessed)
-        }
+        Some(size) => Entry::file(path, size)
+            .modified_at(found.modified)
+            .accessed_at(found.accessed)
+            .with_fingerprint(Some(found.fingerprint())),
         None => Entry::directory(path),
     })
 }

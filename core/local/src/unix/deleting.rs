@@ -147,7 +147,7 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
 }
 
 /// Does a rename; the caller has the lock. The caller must flush the returned directories.
-fn move_in(
+pub(super) fn move_in(
     context: &Context,
     root: BorrowedFd<'_>,
     from: &MemoryPath,

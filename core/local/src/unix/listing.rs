@@ -1,16 +1,16 @@
 //! Reads directories, without names that could forge a line of a listing.
 
 use std::ffi::CString;
-use std::time::SystemTime;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, Scope, StoreError};
+use memdir_store::{Entry, Fingerprint, Scope, StoreError};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, Stat, statat};
 use rustix::io::Errno;
 
 use super::beneath::{condition, kind, open_child};
-use super::times;
+use super::descend::id;
+use super::{size, times};
 
 /// Collects the entries of an open directory whose path is `path`.
 ///
@@ -30,8 +30,9 @@ pub(super) fn collect(
         }
         let Ok(path) = path.join(name) else { continue };
         match resolve(directory.as_fd(), name, file_type).map_err(failed)? {
-            Some(Kind::File(size, modified)) => {
-                found.push(Entry::file(path, size).modified_at(modified));
+            Some(Kind::File(stat)) => {
+                let file = Entry::file(path, size(&stat)).modified_at(times::modified(&stat));
+                found.push(file.with_fingerprint(Some(fingerprint(&stat))));
             }
             Some(Kind::Directory) => {
                 found.push(Entry::directory(path.clone()));
@@ -65,8 +66,7 @@ pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileTyp
 }
 
 enum Kind {
-    /// Its size, and when it was written.
-    File(u64, Option<SystemTime>),
+    File(Stat),
     Directory,
 }
 
@@ -86,14 +86,20 @@ fn resolve(
                 stat => stat?,
             };
             match kind(&stat) {
-                FileType::RegularFile => {
-                    let size = u64::try_from(stat.st_size).unwrap_or(0);
-                    Some(Kind::File(size, times::modified(&stat)))
-                }
+                FileType::RegularFile => Some(Kind::File(stat)),
                 FileType::Directory => Some(Kind::Directory),
                 _ => None,
             }
         }
         _ => None,
     })
+}
+
+/// Every writer of memdir makes a new file. Another program may write into one, which the time of the last change tells: nobody
+/// can set it. But a new file can get the number of an old one, and clocks tick only every few milliseconds. The device is left
+/// out, because its number may change when the system starts.
+fn fingerprint(stat: &Stat) -> Fingerprint {
+    let (_, inode) = id(stat);
+    let (modified, changed) = (times::modified(stat), times::changed(stat));
+    Fingerprint::of_numbers(&[inode, size(stat), times::number(modified), times::number(changed)])
 }

@@ -24,7 +24,8 @@ use memdir_store::access::{if_a_file, is_unused};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::{Durability, OnExisting};
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
@@ -34,6 +35,7 @@ use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
 
 mod beneath;
+mod conditional;
 mod deleting;
 mod descend;
 mod directory;
@@ -168,6 +170,12 @@ impl Store for LocalDirectory {
             Mutation::DeleteUnused { path, since } => {
                 return self.delete_file_unused(context, path, since);
             }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_file_if(context, path, condition);
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                return self.move_file_if(context, from, to, condition);
+            }
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
@@ -187,6 +195,8 @@ impl Store for LocalDirectory {
             tracks_access: open_root(&self.root, OFlags::RDONLY, false)
                 .is_ok_and(times::tracks_access),
             edits_apart: false,
+            fingerprints: Fingerprints::Likely,
+            conditions_are_atomic: true,
         }
     }
 

@@ -42,6 +42,16 @@ fn time(seconds: i64, fraction: u32) -> Option<SystemTime> {
     second?.checked_add(Duration::from_nanos(fraction.into()))
 }
 
+/// Nanoseconds, as a number that only tells times apart.
+pub(super) fn number(time: Option<SystemTime>) -> u64 {
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    match time.map(|time| time.duration_since(SystemTime::UNIX_EPOCH)) {
+        None => u64::MAX,
+        Some(Ok(since)) => nanos(since),
+        Some(Err(before)) => !nanos(before.duration()),
+    }
+}
+
 /// Works on a file that is open for reading, if it is ours.
 pub(super) fn set_modified(file: &File, time: SystemTime) -> std::io::Result<()> {
     file.set_times(FileTimes::new().set_modified(time))

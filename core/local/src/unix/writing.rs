@@ -17,7 +17,7 @@ use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::read::{absent, read_whole};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 
 impl LocalDirectory {
     pub(super) fn write_file(
@@ -176,7 +176,11 @@ impl LocalDirectory {
         }
     }
 
-    fn find_file(&self, root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Text, StoreError> {
+    pub(super) fn find_file(
+        &self,
+        root: BorrowedFd<'_>,
+        path: &MemoryPath,
+    ) -> Result<Text, StoreError> {
         match look(root, path.relative()).map_err(|error| absent(error).unchanged())? {
             EntryAt::File(file, stat) => {
                 let file = File::from(file);
@@ -189,16 +193,16 @@ impl LocalDirectory {
 }
 
 /// A file that is to be edited.
-struct Text {
+pub(super) struct Text {
     /// Kept open, so no other file can get its inode number.
     _file: File,
     stat: Stat,
-    content: Vec<u8>,
+    pub(super) content: Vec<u8>,
 }
 
 impl Text {
     /// Its directory, if it is still at this path with the content that was read. The caller has the lock.
-    fn is_still_at<'p>(
+    pub(super) fn is_still_at<'p>(
         &self,
         root: BorrowedFd<'_>,
         path: &'p MemoryPath,

@@ -55,7 +55,7 @@ impl LocalDirectory {
     }
 
     /// Makes that a name came or went survive a loss of power.
-    fn flush_parent(&self, path: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn flush_parent(&self, path: &MemoryPath) -> Result<(), StoreError> {
         if self.durability == Durability::Relaxed {
             return Ok(());
         }
@@ -142,6 +142,10 @@ impl LocalDirectory {
             return Err(of_source(StoreError::ReadOnly));
         }
         self.locked(context, |root, backoff| rename(root, from, to, backoff))?;
+        self.flush_moved(from, to)
+    }
+
+    pub(super) fn flush_moved(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
         self.flush_parent(to)?;
         if from.parent() == to.parent() { Ok(()) } else { self.flush_parent(from) }
     }
@@ -156,7 +160,11 @@ fn cannot_be_flushed(error: &std::io::Error) -> bool {
 }
 
 /// Deletes a file, or a directory with everything in it; the caller has the lock.
-fn delete(root: &File, path: &MemoryPath, backoff: &mut Backoff) -> Result<(), StoreError> {
+pub(super) fn delete(
+    root: &File,
+    path: &MemoryPath,
+    backoff: &mut Backoff,
+) -> Result<(), StoreError> {
     let failed = |status| condition("deleting", status);
     let (parent, name) = parent_of(root, path).map_err(|error| absent(error).unchanged())?;
     let name = encoded(name);
@@ -184,7 +192,7 @@ fn delete(root: &File, path: &MemoryPath, backoff: &mut Backoff) -> Result<(), S
 }
 
 /// Moves a file or directory; the caller has the lock.
-fn rename(
+pub(super) fn rename(
     root: &File,
     from: &MemoryPath,
     to: &MemoryPath,

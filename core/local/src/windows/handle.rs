@@ -12,6 +12,7 @@ use std::mem::{offset_of, size_of, zeroed};
 use std::os::windows::io::{AsRawHandle, FromRawHandle, OwnedHandle};
 use std::ptr::null;
 
+use memdir_store::Fingerprint;
 use windows_sys::Wdk::Foundation::OBJECT_ATTRIBUTES;
 use windows_sys::Wdk::Storage::FileSystem::{
     FILE_CREATE, FILE_DELETE_ON_CLOSE, FILE_DIRECTORY_FILE, FILE_DISPOSITION_DELETE,
@@ -296,11 +297,18 @@ pub(super) struct DirectoryEntry {
     pub(super) size: u64,
     /// In intervals of 100 nanoseconds since 1601.
     pub(super) written: u64,
+    /// Likewise, of anything about the file.
+    changed: u64,
 }
 
 impl DirectoryEntry {
     pub(super) fn is_directory(&self) -> bool {
         self.attributes & FILE_ATTRIBUTE_DIRECTORY != 0
+    }
+
+    /// Of a file: what a listing tells of its content. Not every file system keeps each of these numbers.
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of_numbers(&[self.id, self.size, self.written, self.changed])
     }
 
     /// Whether it is a link, a junction, or any other reparse point.
@@ -376,6 +384,7 @@ fn query(directory: &File, name: Option<&[u16]>) -> Result<Vec<DirectoryEntry>, 
                     attributes: entry.FileAttributes,
                     size: u64::try_from(entry.EndOfFile).unwrap_or(0),
                     written: u64::try_from(entry.LastWriteTime).unwrap_or(0),
+                    changed: u64::try_from(entry.ChangeTime).unwrap_or(0),
                 });
             }
             match entry.NextEntryOffset {

@@ -24,7 +24,8 @@ use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
 use memdir_store::{
-    Context, Entry, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo, methods_by_mutate,
+    Context, Entry, Fingerprints, Mutation, Node, Problem, Scope, Store, StoreError, StoreInfo,
+    methods_by_mutate,
 };
 use windows_sys::Win32::Foundation::{STATUS_ACCESS_DENIED, STATUS_SHARING_VIOLATION};
 use windows_sys::Win32::Storage::FileSystem::{
@@ -36,6 +37,7 @@ use crate::directory::LocalDirectory;
 use crate::read::{absent, read_whole};
 
 mod changing;
+mod conditional;
 mod error;
 mod handle;
 mod lock;
@@ -171,6 +173,12 @@ impl Store for LocalDirectory {
             Mutation::DeleteUnused { path, since } => {
                 return if_a_file(self.delete_file_unused(context, path, since));
             }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_file_if(context, path, condition);
+            }
+            Mutation::RenameIf { from, to, condition } => {
+                return self.move_file_if(context, from, to, condition);
+            }
             Mutation::Rename { from, to } => self.move_entry(context, from, to),
             Mutation::Clear => self.delete_all(context),
             Mutation::MakeDirectory { path } => self.make_empty(context, path),
@@ -190,6 +198,8 @@ impl Store for LocalDirectory {
             folds_case: true,
             tracks_access: true,
             edits_apart: false,
+            fingerprints: Fingerprints::Likely,
+            conditions_are_atomic: true,
         }
     }
 

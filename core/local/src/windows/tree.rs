@@ -127,7 +127,8 @@ pub(super) fn collect(
             continue;
         }
         if !entry.is_directory() {
-            found.push(Entry::file(below, entry.size).modified_at(time(entry.written)));
+            let file = Entry::file(below, entry.size).modified_at(time(entry.written));
+            found.push(file.with_fingerprint(Some(entry.fingerprint())));
             continue;
         }
         found.push(Entry::directory(below.clone()));

@@ -17,7 +17,7 @@ use super::{LocalDirectory, names::encoded};
 use crate::read::{absent, read_whole};
 
 /// How often an edit is computed without the lock before it is computed under the lock.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 
 impl LocalDirectory {
     pub(super) fn write_file(
@@ -173,7 +173,7 @@ impl LocalDirectory {
         Ok(placed)
     }
 
-    fn find_file(&self, root: &File, path: &MemoryPath) -> Result<Text, StoreError> {
+    pub(super) fn find_file(&self, root: &File, path: &MemoryPath) -> Result<Text, StoreError> {
         let found = look(root, path, Purpose::Read).map_err(|error| absent(error).unchanged())?;
         match found {
             EntryAt::File(file, size) => {
@@ -186,16 +186,16 @@ impl LocalDirectory {
 }
 
 /// A file that is to be edited.
-struct Text {
+pub(super) struct Text {
     kept: Kept,
-    content: Vec<u8>,
+    pub(super) content: Vec<u8>,
 }
 
 /// Whether the file at this path still has the content that was read; returns the file. The caller has the lock.
 ///
 /// The content itself is compared. If its number were, the file would have to be kept open until then, and where the system
 /// has no POSIX semantics nobody could replace it meanwhile.
-fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
+pub(super) fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
     let Ok(EntryAt::File(there, size)) = look(root, path, Purpose::Read) else { return None };
     let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
     let same = same_size && read_whole(&there, size, None).is_ok_and(|now| now == content);

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 mod access;
+mod conditions;
+mod fingerprints;
 mod listings;
 mod races;
 
@@ -83,14 +85,18 @@ const RULES: &[(&str, Check)] = &[
     ("deleting takes what is below along, and nothing else", deleting),
     ("renaming moves what is below along", renaming),
     ("renaming never overwrites and fails whole", renaming_refused),
+    ("a condition decides whether a file is deleted", conditions::deleting),
+    ("a condition decides whether a file is moved", conditions::renaming),
     ("all files can be gone through, each once", listings::all_files),
     ("clearing leaves the root", clearing),
     ("a directory is made with its parents, once", making_directories),
     ("a time that is set stays until the file is written", times),
+    ("a fingerprint stays, and differs when the content does", fingerprints::differ),
     ("an access that is noted stays, and is no change", access::times),
     ("only what is unused is deleted as unused", access::deleting),
     ("concurrent updates all count", races::updates),
     ("what is edited is not deleted as unused", access::race_with_edits),
+    ("an edit that a condition has not seen is not lost", conditions::races),
     ("of concurrent creations of one path exactly one succeeds", races::creation),
     ("of concurrent renames to one path exactly one succeeds", races::renames),
     ("readers see whole contents", races::reading),
@@ -169,6 +175,24 @@ impl Checked<'_> {
         expect(&format!("the tree after {what}, which failed,"), before, self.tree()?)
     }
 
+    /// As [`refuses`](Self::refuses), with a condition of the source of a rename.
+    fn refuses_source<T>(
+        &self,
+        what: &str,
+        condition: &StoreError,
+        operation: impl FnOnce(&dyn Store) -> Result<T, StoreError>,
+    ) -> Holds {
+        let mut of_source = false;
+        self.refuses(what, condition, |s| match operation(s) {
+            Err(StoreError::Source(error)) => {
+                of_source = true;
+                Err(*error)
+            }
+            done => done,
+        })?;
+        expect(&format!("whether the error of {what} is about the source"), true, of_source)
+    }
+
     fn has(&self, expected: &[(&str, Option<&str>)]) -> Holds {
         let mut tree = Tree::new();
         for (at, content) in expected {
@@ -194,11 +218,12 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// By path; without the times, which differ from run to run.
+/// By path; without the times and fingerprints, which differ from run to run.
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
         entry.modified = None;
         entry.accessed = None;
+        entry.fingerprint = None;
     }
     sort_by_path(&mut entries);
     entries
@@ -422,35 +447,41 @@ fn renaming(store: &Checked<'_>) -> Holds {
     ])
 }
 
+/// Moves of files that are refused: a path below the root, where it is to go, and why. There are the files `file`, `other`,
+/// `dir/x` and `full/y`.
+const REFUSED_MOVES: [(&str, &str, StoreError); 9] = [
+    ("none", "/memories/new/a", StoreError::NotFound),
+    ("none", "/memories/file", StoreError::NotFound),
+    ("file/below", "/memories/new", StoreError::NotFound),
+    ("file", "/memories/other", StoreError::AlreadyExists),
+    ("file", "/memories/file", StoreError::AlreadyExists),
+    ("file", "/memories/dir", StoreError::AlreadyExists),
+    ("dir/x", "/memories", StoreError::AlreadyExists),
+    ("file", "/memories/other/below/it", StoreError::NotADirectory),
+    ("file", "/memories/file/below", StoreError::NotADirectory),
+];
+
 fn renaming_refused(store: &Checked<'_>) -> Holds {
     for at in ["file", "other", "dir/x", "full/y"] {
         store.write(&format!("/memories/{at}"), at)?;
     }
-    let deep = format!("/memories/deep{}", "/d".repeat(60));
-    store.write(&deep, "deep")?;
-    for (from, to, condition) in [
-        ("none", "/memories/new/a", StoreError::NotFound),
-        ("none", "/memories/file", StoreError::NotFound),
-        ("file/below", "/memories/new", StoreError::NotFound),
-        ("file", "/memories/other", StoreError::AlreadyExists),
-        ("file", "/memories/file", StoreError::AlreadyExists),
-        ("file", "/memories/dir", StoreError::AlreadyExists),
+    let of_directories = [
         ("dir", "/memories/file", StoreError::AlreadyExists),
         ("dir", "/memories/full", StoreError::AlreadyExists),
         ("dir", "/memories/dir", StoreError::AlreadyExists),
-        ("dir/x", "/memories", StoreError::AlreadyExists),
         ("dir", "/memories/dir/in/itself", StoreError::IntoItself),
         ("dir", "/memories/dir/x/below", StoreError::IntoItself),
         ("dir", "/memories/file/below", StoreError::NotADirectory),
-        ("file", "/memories/other/below/it", StoreError::NotADirectory),
-        ("file", "/memories/file/below", StoreError::NotADirectory),
-        ("deep", "/memories/new/1/2/3/4/5", StoreError::NameTooLong),
-    ] {
+    ];
+    for (from, to, condition) in REFUSED_MOVES.iter().chain(&of_directories) {
         let (old, new) = (path(&format!("/memories/{from}"))?, path(to)?);
         let what = format!("renaming {old} to {new}");
-        store.refuses(&what, &condition, |s| s.rename(&old, &new))?;
+        store.refuses(&what, condition, |s| s.rename(&old, &new))?;
     }
-    Ok(())
+    // At the end, because each refusal looks through the whole tree.
+    store.write(&format!("/memories/deep{}", "/d".repeat(60)), "deep")?;
+    let (deep, to) = (path("/memories/deep")?, path("/memories/new/1/2/3/4/5")?);
+    store.refuses("making paths too deep", &StoreError::NameTooLong, |s| s.rename(&deep, &to))
 }
 
 fn clearing(store: &Checked<'_>) -> Holds {

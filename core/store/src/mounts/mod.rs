@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use super::mount_table::Wrap;
 use super::notes::Notes;
 use super::{
-    Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    Condition, Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
     methods_by_mutate, reads_in_context,
 };
 use crate::error::Error;
@@ -201,23 +201,36 @@ impl Mounts {
         context: &Context,
         from: &MemoryPath,
         to: &MemoryPath,
+        condition: Option<&mut Condition<'_>>,
     ) -> Result<bool, StoreError> {
         let (from, to) = (&*self.spelled(from), &*self.spelled(to));
         let (source, destination) = (self.end(from)?, self.end(to)?);
         if source.fixed {
-            return Err(StoreError::Source(Box::new(StoreError::MountPoint)));
+            let is_conditional = condition.is_some();
+            let problem =
+                if is_conditional { StoreError::IsADirectory } else { StoreError::MountPoint };
+            return Err(StoreError::Source(Box::new(problem)));
         }
         if destination.fixed {
+            if let Some(condition) = condition
+                && moving::accepted_content(context, &source, condition)?.is_none()
+            {
+                return Ok(false);
+            }
             let checked = moving::check(context, &source, &destination);
             return checked.map(|_| true).map_err(StoreError::unchanged);
         }
         // One store may be mounted twice.
         if std::ptr::addr_eq(source.store, destination.store) {
-            moving::check_paths_below(context, &source, &destination)?;
             let (from, to) = (&source.inside, &destination.inside);
+            if let Some(condition) = condition {
+                let rename = Mutation::RenameIf { from, to, condition };
+                return source.store.mutate(context, rename);
+            }
+            moving::check_paths_below(context, &source, &destination)?;
             return source.store.mutate(context, Mutation::Rename { from, to });
         }
-        moving::rename(context, &source, &destination).map(|()| true)
+        moving::rename(context, &source, &destination, condition)
     }
 
     fn clear_each(&self, context: &Context) -> Result<(), StoreError> {
@@ -336,7 +349,15 @@ impl Store for Mounts {
                 let (store, path) = &self.within(path)?;
                 store.mutate(context, Mutation::DeleteUnused { path, since })
             }
-            Mutation::Rename { from, to } => self.rename_in(context, from, to),
+            Mutation::DeleteIf { path, condition } => {
+                let (store, path) =
+                    &self.unless_fixed(&self.spelled(path), StoreError::IsADirectory)?;
+                store.mutate(context, Mutation::DeleteIf { path, condition })
+            }
+            Mutation::Rename { from, to } => self.rename_in(context, from, to, None),
+            Mutation::RenameIf { from, to, condition } => {
+                self.rename_in(context, from, to, Some(condition))
+            }
             Mutation::Clear => self.clear_each(context).map(|()| true),
             Mutation::MakeDirectory { path } => {
                 let path = &*self.spelled(path);
@@ -359,18 +380,22 @@ impl Store for Mounts {
         }
     }
 
-    /// Not read-only if any store is not; times of access are kept if every store keeps them that may be changed at all.
+    /// Not read-only if any store is not. Times of access are kept, and conditions are atomic, if that is so in every store
+    /// that may be changed at all: a move between two stores needs no more than their renames. Fingerprints are worth
+    /// what the least of them are worth.
     /// The files are in several places, so there is no directory.
     fn info(&self) -> StoreInfo {
         let all: Vec<StoreInfo> = self.all().map(|mounted| mounted.store.info()).collect();
         let is_read_only = all.iter().all(|info| info.is_read_only);
-        let mut writable = all.iter().filter(|info| !info.is_read_only);
+        let writable = || all.iter().filter(|info| !info.is_read_only);
         StoreInfo {
             directory: None,
             is_read_only,
             folds_case: self.folds_case,
-            tracks_access: !is_read_only && writable.all(|info| info.tracks_access),
+            tracks_access: !is_read_only && writable().all(|info| info.tracks_access),
             edits_apart: false,
+            fingerprints: all.iter().map(|info| info.fingerprints).min().unwrap_or_default(),
+            conditions_are_atomic: writable().all(|info| info.conditions_are_atomic),
             locations: all.into_iter().flat_map(|info| info.locations).collect(),
         }
     }

@@ -13,7 +13,7 @@
 use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
 use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::path::MemoryPath;
-use crate::{Context, EntryKind, InContext, Mutation, Node, Store, StoreError};
+use crate::{Condition, Context, EntryKind, InContext, Mutation, Node, Store, StoreError};
 
 /// How often a move starts again because its source was changed meanwhile.
 const MAX_ATTEMPTS: usize = 20;
@@ -29,14 +29,38 @@ pub(super) struct End<'m> {
     pub(super) fixed: bool,
 }
 
-/// Moves a file or directory into another store.
-pub(super) fn rename(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<(), StoreError> {
+/// Moves a file or directory into another store. With a condition only a file, and only if its content meets the condition;
+/// returns whether it does.
+pub(super) fn rename(
+    context: &Context,
+    from: &End<'_>,
+    to: &End<'_>,
+    mut condition: Option<&mut Condition<'_>>,
+) -> Result<bool, StoreError> {
     for _ in 0..MAX_ATTEMPTS {
-        if attempt(context, from, to)? {
-            return Ok(());
+        let mut accepted = None;
+        if let Some(condition) = &mut condition {
+            accepted = accepted_content(context, from, condition)?;
+            if accepted.is_none() {
+                return Ok(false);
+            }
+        }
+        if attempt(context, from, to, accepted.as_deref())? {
+            return Ok(true);
         }
     }
     Err(failed(from, "it was changed each time when it had been copied").unchanged())
+}
+
+/// The content of the file that is to be moved, if it meets the condition.
+pub(super) fn accepted_content(
+    context: &Context,
+    from: &End<'_>,
+    condition: &mut Condition<'_>,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let read = from.store.read_in(context, &from.inside);
+    let content = read.map_err(|error| error.about_source().unchanged())?;
+    Ok(condition(&content).then_some(content))
 }
 
 /// The conditions of a rename, in the order of [`Store::rename`]. Without one, the topmost
@@ -46,7 +70,8 @@ pub(super) fn check(
     from: &End<'_>,
     to: &End<'_>,
 ) -> Result<MemoryPath, StoreError> {
-    let moves_directory = is_directory(context, from.store, &from.inside).map_err(about_source)?;
+    let moves_directory =
+        is_directory(context, from.store, &from.inside).map_err(StoreError::about_source)?;
     if to.fixed {
         return Err(StoreError::AlreadyExists);
     }
@@ -57,7 +82,7 @@ pub(super) fn check(
         Err(_) => {}
     }
     if from.store.info().is_read_only {
-        return Err(about_source(StoreError::ReadOnly));
+        return Err(StoreError::ReadOnly.about_source());
     }
     if to.store.info().is_read_only {
         return Err(StoreError::ReadOnly);
@@ -114,8 +139,14 @@ pub(super) fn check_paths_below(
     Ok(())
 }
 
-/// Whether it was moved; if not, it was changed meanwhile, and all is as before.
-fn attempt(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<bool, StoreError> {
+/// Whether it was moved; if not, it was changed meanwhile, and all is as before. Only a file with the `accepted` content is
+/// moved, if there is one.
+fn attempt(
+    context: &Context,
+    from: &End<'_>,
+    to: &End<'_>,
+    accepted: Option<&[u8]>,
+) -> Result<bool, StoreError> {
     let new = check(context, from, to).map_err(StoreError::unchanged)?;
     let snapshotter = Snapshotter::new();
     let temporary_path = temporary_path()?;
@@ -124,6 +155,10 @@ fn attempt(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<bool, Stor
         (InContext::new(from.store, context), InContext::new(to.store, context));
     let copied = snapshotter
         .copy((&source, &from.inside), (&destination, &temporary_path), fits)
+        .and_then(|seen| match accepted {
+            Some(content) if seen != snapshotter.of_file(content) => Err(SnapshotError::Changed),
+            _ => Ok(seen),
+        })
         .map(|seen| (seen, taking::rename(context, to.store, &temporary_path, &to.inside)));
     // Until now the call could be cancelled. The next steps must be done as a whole.
     let context = &context.to_the_end();
@@ -149,7 +184,7 @@ fn attempt(context: &Context, from: &End<'_>, to: &End<'_>) -> Result<bool, Stor
             clean();
             match error {
                 SnapshotError::Changed => Ok(false),
-                SnapshotError::Source(error) => Err(about_source(error).unchanged()),
+                SnapshotError::Source(error) => Err(error.about_source().unchanged()),
                 SnapshotError::Destination(error) => Err(not_copied(from, error)),
             }
         }
@@ -180,7 +215,7 @@ fn remove_original(
         Taken::Stays(reason) => {
             undo(context, snapshotter, to, new, seen, Snapshot::eq)
                 .map_err(|error| failed(from, format!("there are two copies now: {error}")))?;
-            reason.map_or(Ok(false), |error| Err(about_source(error).unchanged()))
+            reason.map_or(Ok(false), |error| Err(error.about_source().unchanged()))
         }
     }
 }
@@ -221,15 +256,6 @@ fn is_directory(
         Ok(node) => Ok(matches!(node, Node::Directory(_))),
         Err(StoreError::NotADirectory) => Err(StoreError::NotFound),
         Err(error) => Err(error),
-    }
-}
-
-/// Wraps an error of the source as [`Store::rename`] requires.
-fn about_source(error: StoreError) -> StoreError {
-    match error {
-        StoreError::NotFound | StoreError::Source(_) => error,
-        failure if failure.is_failure() => failure,
-        condition => StoreError::Source(Box::new(condition)),
     }
 }
 
@@ -294,7 +320,7 @@ mod tests {
             let (from, to) = (at("/memories/d"), at("/memories/new/d"));
             let end = |store, path| End { store, inside: Clone::clone(path), path, fixed: false };
             let context = Context::new().cancelled_by(&caller);
-            let result = rename(&context, &end(&source, &from), &end(&destination, &to));
+            let result = rename(&context, &end(&source, &from), &end(&destination, &to), None);
             let count = |store: &InProcess| {
                 let mut files = 0;
                 store.files(&mut |_| files += 1).unwrap();
@@ -302,7 +328,7 @@ mod tests {
             };
             let (left, arrived) = (count(&source.store), count(&destination.store));
             match result {
-                Ok(()) => assert_eq!((left, arrived), ((0, 0), (3, 1)), "{leaves_at}"),
+                Ok(_) => assert_eq!((left, arrived), ((0, 0), (3, 1)), "{leaves_at}"),
                 Err(StoreError::Cancelled) => {
                     cancelled += 1;
                     assert_eq!((left, arrived), ((3, 1), (0, 0)), "{leaves_at}");

@@ -45,6 +45,11 @@ impl Snapshotter {
         Fingerprint::File(content.len() as u64, self.key.hash_one(content))
     }
 
+    /// The snapshot of a file with this content.
+    pub(super) fn of_file(&self, content: &[u8]) -> Snapshot {
+        Snapshot::from([(MemoryPath::root(), self.file(content))])
+    }
+
     /// What is at `top` and below.
     pub(super) fn take(&self, store: &dyn Store, top: &MemoryPath) -> Result<Snapshot, StoreError> {
         let mut seen = Snapshot::new();

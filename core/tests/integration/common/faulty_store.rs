@@ -135,7 +135,9 @@ impl Layer for FaultyStore {
         let half: Box<dyn FnOnce() -> Result<(), StoreError> + '_> = match mutation {
             Mutation::WriteUnique { .. } => return self.inner.mutate(context, mutation),
             Mutation::Delete { path } => Box::new(move || self.delete_half(path)),
-            Mutation::Rename { from, to } => Box::new(move || self.rename_half(from, to)),
+            Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
+                Box::new(move || self.rename_half(from, to))
+            }
             Mutation::Clear => Box::new(|| self.delete_half(&MemoryPath::root())),
             _ => Box::new(|| Ok(())),
         };

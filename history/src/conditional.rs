@@ -1,0 +1,113 @@
+//! How a deletion or a move of a file is recorded that a condition decides.
+//!
+//! The condition is asked about the content that is recorded, and the change is made if the file still has it. So the record
+//! has exactly the content that was accepted, and there is none if the condition says no.
+
+use memdir_store::Operation;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Condition, Context, Mutation, StoreError};
+
+use super::record::{ContentId, Row};
+use super::recorder::{Recorded, Recorder};
+
+/// How often the file is read again because somebody changed it meanwhile. So many times in a row mean that the store is broken.
+const MAX_ATTEMPTS: usize = 1_000;
+
+impl Recorder {
+    pub(super) fn delete_if_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        self.refuse_hidden(path)?;
+        if path.is_reserved() {
+            return self.store.mutate(context, Mutation::DeleteIf { path, condition });
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            let content = self.store.read_in(context, path).map_err(StoreError::unchanged)?;
+            if !condition(&content) {
+                return Ok(false);
+            }
+            let operation = context.operation(Operation::Deleted);
+            let row = |id| Row::deleted(operation, path.clone(), id);
+            let recorded = self.record_content(context, &content, row)?;
+            let mut is_same = |now: &[u8]| now == content;
+            let delete = Mutation::DeleteIf { path, condition: &mut is_same };
+            if self.finish_if_changed(context, recorded, self.store.mutate(context, delete))? {
+                return Ok(true);
+            }
+        }
+        Err(restless("deleting", path))
+    }
+
+    pub(super) fn rename_if_recorded(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
+        if self.is_hidden(from) {
+            return Err(StoreError::NotFound);
+        }
+        self.refuse_hidden(to)?;
+        // What has a reserved name is on its way from one mount into another, and nobody asks a condition of it.
+        if from.is_reserved() || to.is_reserved() {
+            return Err(StoreError::PermissionDenied);
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            let read = self.store.read_in(context, from);
+            let content = read.map_err(|error| error.about_source().unchanged())?;
+            if !condition(&content) {
+                return Ok(false);
+            }
+            let operation = context.operation(Operation::Renamed);
+            let row = |id| Row::renamed(operation, from.clone(), to.clone(), Some(id));
+            let recorded = self.record_content(context, &content, row)?;
+            let mut is_same = |now: &[u8]| now == content;
+            let rename = Mutation::RenameIf { from, to, condition: &mut is_same };
+            if self.finish_if_changed(context, recorded, self.store.mutate(context, rename))? {
+                return Ok(true);
+            }
+        }
+        Err(restless("renaming", from))
+    }
+
+    /// A record of one change of a file with this content.
+    fn record_content(
+        &self,
+        context: &Context,
+        content: &[u8],
+        row: impl FnOnce(ContentId) -> Row,
+    ) -> Result<Recorded, StoreError> {
+        let id = ContentId::of(content);
+        let mut draft = self.draft(context)?;
+        self.keep_unknown(&mut draft.record, id, content);
+        draft.record.header.rows.push(row(id));
+        self.append(context, draft)
+    }
+
+    /// Ends a change that the store makes only on a condition: without it there is no record.
+    pub(super) fn finish_if_changed(
+        &self,
+        context: &Context,
+        recorded: impl Into<Option<Recorded>>,
+        result: Result<bool, StoreError>,
+    ) -> Result<bool, StoreError> {
+        match (result, recorded.into()) {
+            (Ok(false), recorded) => {
+                if let Some(recorded) = recorded {
+                    self.withdraw(context, recorded);
+                }
+                Ok(false)
+            }
+            (result, recorded) => self.finish(context, recorded, result),
+        }
+    }
+}
+
+fn restless(operation: &str, path: &MemoryPath) -> StoreError {
+    let operation = format!("{operation} {path}");
+    StoreError::failed(operation, "the store never holds what it shows").unchanged()
+}
