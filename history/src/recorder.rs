@@ -363,6 +363,7 @@ impl Recorder {
             return self.finish(context, recorded, renamed);
         }
         let folding = Folding::new(self.store.info().folds_case);
+        let is_file = files.first() == Some(from);
         // Nothing is recorded that is refused anyway.
         if !files.is_empty() {
             let is_other = from == to || !folding.are_same(from, to);
@@ -370,11 +371,14 @@ impl Recorder {
                 return Err(StoreError::AlreadyExists);
             }
             if folding.key(from).is_above(&folding.key(to)) {
-                return Err(StoreError::IntoItself);
+                return Err(if is_file {
+                    StoreError::NotADirectory
+                } else {
+                    StoreError::IntoItself
+                });
             }
         }
         let mut draft = self.draft(context)?;
-        let is_file = files.first() == Some(from);
         let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
