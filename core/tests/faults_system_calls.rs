@@ -53,7 +53,7 @@ mod linux {
     use super::on_disk::on_disk;
     use memdir::history::{HistoryError, HistoryQuery};
     use memdir::store::walk_files;
-    use memdir::{Memory, MemoryOptions, OnExisting};
+    use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, StoreError};
 
     /// What a command may run into.
     const ERRORS: &[&str] =
@@ -85,7 +85,13 @@ mod linux {
             r#"{"command":"rename","old_path":"/memories/d","new_path":"/memories/n/much/deeper"}"#,
         ),
         ("clear", "clear"),
+        ("delete on a condition", DELETE_IF),
+        ("rename on a condition", RENAME_IF),
     ];
+
+    /// What no command does: a deletion and a move of `a.md` if it has its content.
+    const DELETE_IF: &str = "delete if";
+    const RENAME_IF: &str = "rename if";
 
     /// An address that begins so is that of a memory with a history.
     const RECORDED: &str = "recorded:";
@@ -192,20 +198,37 @@ mod linux {
         })
     }
 
+    /// What a store says of a change, in the words of a reply.
+    fn in_words(changed: Result<bool, StoreError>) -> (String, bool) {
+        let error = match changed {
+            Ok(changed) => return (changed.to_string(), false),
+            Err(StoreError::Source(error)) => *error,
+            Err(error) => error,
+        };
+        let unknown = if error.may_have_changed() { "may or may not be done: " } else { "" };
+        (format!("{unknown}{error}"), true)
+    }
+
     /// The process in which a call fails.
     pub(super) fn job() {
         let input = std::env::var("FAULTS_JOB").unwrap();
         let memory = memory(&std::env::var("FAULTS_BASE").unwrap());
         let answer = std::env::var("FAULTS_ANSWER").unwrap();
         let _ = fs::symlink_metadata(BEGIN);
-        let said = if input == "clear" {
-            match memory.clear() {
+        let [from, to] =
+            ["/memories/a.md", "/memories/n/a.md"].map(|path| MemoryPath::parse(path).unwrap());
+        let mut is_as_prepared = |content: &[u8]| content == b"a\n";
+        let said = match input.as_str() {
+            "clear" => match memory.clear() {
                 Ok(said) => (said, false),
                 Err(error) => (memdir::Reply::from(Err(error)).content.to_string(), true),
+            },
+            DELETE_IF => in_words(memory.store().delete_if(&from, &mut is_as_prepared)),
+            RENAME_IF => in_words(memory.store().rename_if(&from, &to, &mut is_as_prepared)),
+            command => {
+                let reply = memory.execute(command);
+                (reply.content.to_string(), reply.is_error)
             }
-        } else {
-            let reply = memory.execute(&input);
-            (reply.content.to_string(), reply.is_error)
         };
         let _ = fs::symlink_metadata(END);
         fs::write(answer, format!("{}\n{}", said.1, said.0)).unwrap();

@@ -35,7 +35,9 @@ impl Fingerprint {
     /// A fingerprint of numbers that tell two contents of a file apart, such as its size and times.
     #[must_use]
     pub fn of_numbers(numbers: &[u64]) -> Self {
-        Self(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+        let mut bytes = Vec::with_capacity(size_of_val(numbers));
+        numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+        Self(bytes.into())
     }
 
     /// Its bytes, to be kept and compared later.

@@ -140,6 +140,34 @@ fn each_store_has_the_history_of_its_own_files_and_the_tree_has_all() {
 }
 
 #[test]
+fn what_a_condition_moves_into_another_store_is_in_both_histories() {
+    let scene = Scene::new();
+    let tree = scene.tree();
+    tree.create("/memories/a.md", "one").unwrap();
+    let (store, from, to) = (tree.store(), at("/memories/a.md"), at("/memories/team/b.md"));
+    assert!(!store.rename_if(&from, &to, &mut |_| false).unwrap());
+    assert_eq!(done(&tree), ["created /memories/a.md"]);
+    assert!(store.rename_if(&from, &to, &mut |content| content == b"one").unwrap());
+    assert!(!store.delete_if(&to, &mut |_| false).unwrap());
+    assert!(store.delete_if(&to, &mut |content| content == b"one").unwrap());
+    for tree in [tree, scene.tree()] {
+        let mut all = done(&tree);
+        // The copy is in its place before the original goes, and each history has its own clock.
+        all.sort();
+        assert_eq!(
+            all,
+            [
+                "created /memories/a.md",
+                "created /memories/team/b.md",
+                "deleted /memories/a.md",
+                "deleted /memories/team/b.md",
+            ]
+        );
+    }
+    assert_eq!(done(&scene.alone("team")), ["created /memories/b.md", "deleted /memories/b.md"]);
+}
+
+#[test]
 fn what_was_done_in_several_stores_is_taken_back() {
     let scene = Scene::new();
     let tree = scene.tree();
