@@ -37,6 +37,7 @@ mod log_frame;
 mod log_segment;
 mod log_writer;
 mod mounted;
+mod new_segments;
 mod noted;
 mod obstacles;
 mod opening;

@@ -5,22 +5,17 @@
 //! and it is kept as `log.old` until the new log is there. A kill in between leaves it, or all that the next process needs
 //! to go on.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Write};
 
 use memdir_store::{Durability, HistoryId};
 
-use super::journal::{Loaded, Place};
-use super::log_directory::{LogDirectory, Opening};
+use super::log_directory::{
+    ACTIVE, BEGINNING, CONVERTED, LOCK, LogDirectory, NEXT, OLD, Opening, SEGMENTS,
+};
 use super::log_segment::{FrameAt, Segment, SegmentId, head};
-use super::log_writer::{ACTIVE, LOCK, NEXT, NewSegments, SEGMENTS};
-
-/// The file of the older form, when the directory has its name already.
-pub(super) const OLD: &str = "log.old";
-/// The directory of segments, before it has that name.
-pub(super) const CONVERTED: &str = "log.new";
-/// What is locked while a log begins.
-const BEGINNING: &str = "beginning";
+use super::new_segments::NewSegments;
 
 /// Makes the active segment, where there is none.
 pub(super) fn begin(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
@@ -96,23 +91,28 @@ fn place_converted(history: &LogDirectory, durability: Durability) -> Result<(),
 /// Adds the records of a log in the older form whose changes were not withdrawn, each with what is known of it.
 fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
     let mut segment = Segment::plain(file.try_clone()?)?;
-    let (mut loaded, mut at) = (Loaded::default(), 0);
+    let (mut records, mut at) = (Vec::new(), 0);
+    let (mut withdrawn, mut confirmed) = (HashSet::<HistoryId>::new(), HashSet::<HistoryId>::new());
     loop {
         match segment.frame_at(at)? {
-            FrameAt::Record { header, len, .. } => {
-                loaded.add(*header, Place::numbered(at), len);
+            FrameAt::Record { header, len } => {
+                withdrawn.extend(&header.withdraws);
+                confirmed.extend(&header.confirms);
+                if header.is_kept() {
+                    records.push((header.id, at, len));
+                }
                 at += len;
             }
             FrameAt::Part(next) | FrameAt::Damage(next) => at = next,
             FrameAt::End => break,
         }
     }
-    for stored in &loaded.records {
-        let id = stored.header.id;
-        let read = segment.read(stored.place.at, stored.len)?;
-        if let (Ok(mut record), false) = (read, loaded.withdrawn.contains(&id)) {
+    for (id, at, len) in records {
+        if !withdrawn.contains(&id)
+            && let Ok(mut record) = segment.read(at, len)?
+        {
             record.header.withdraws.clear();
-            record.header.confirms = Vec::from_iter(loaded.confirmed.contains(&id).then_some(id));
+            record.header.confirms = Vec::from_iter(confirmed.contains(&id).then_some(id));
             new.add(&record)?;
         }
     }

@@ -8,6 +8,25 @@ use std::path::{Path, PathBuf};
 
 use memdir_store::Durability;
 
+/// The segment that records are appended to.
+pub(super) const ACTIVE: &str = "active";
+/// The active segment that will take the place of the present one.
+pub(super) const NEXT: &str = "active.new";
+/// An active segment of which the first bytes were damaged.
+pub(super) const DAMAGED: &str = "active.damaged";
+/// The directory of the full segments. Before there were segments, the log itself had this name.
+pub(super) const SEGMENTS: &str = "log";
+/// That directory, while a log of the older form is converted.
+pub(super) const CONVERTED: &str = "log.new";
+/// The log of the older form, when the directory has its name.
+pub(super) const OLD: &str = "log.old";
+/// What is locked while a log begins.
+pub(super) const BEGINNING: &str = "beginning";
+/// What is locked by those who rewrite the log, or wait to do so.
+pub(super) const TURN: &str = "turn";
+/// On Windows what writers lock.
+pub(super) const LOCK: &str = "lock";
+
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {

@@ -13,10 +13,10 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
-use super::log_beginning::OLD;
-use super::log_directory::{LogDirectory, Opening};
+use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS};
 use super::log_segment::{FrameAt, Segment, SegmentId};
-use super::log_writer::{ACTIVE, Alone, DAMAGED, LogWriter, NewSegments, SEGMENT_BYTES, SEGMENTS};
+use super::log_writer::{Alone, LogWriter};
+use super::new_segments::{NewSegments, SEGMENT_BYTES};
 use super::record::{Damaged, Record};
 
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";

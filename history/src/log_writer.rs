@@ -15,22 +15,13 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memdir_store::{Durability, HistoryId};
+use memdir_store::Durability;
 
-use super::log_beginning::OLD;
-use super::log_directory::{LogDirectory, Opening};
+use super::log_beginning;
+use super::log_directory::{ACTIVE, DAMAGED, LOCK, LogDirectory, Opening, TURN};
 use super::log_frame::to_frame;
-use super::log_segment::{HEAD, SegmentId, head, read_head};
+use super::log_segment::{HEAD, SegmentId, read_head};
 use super::record::Record;
-
-pub(super) const ACTIVE: &str = "active";
-/// The active segment that will take the place of the present one.
-pub(super) const NEXT: &str = "active.new";
-/// An active segment of which the first bytes were damaged.
-pub(super) const DAMAGED: &str = "active.damaged";
-pub(super) const SEGMENTS: &str = "log";
-const TURN: &str = "turn";
-pub(super) const LOCK: &str = "lock";
 
 /// The active segment, open and locked.
 #[derive(Debug)]
@@ -97,7 +88,7 @@ impl LogWriter {
                 wait_for(&turn)?;
             }
             let Some(active) = directory.file(ACTIVE, Opening::Append)? else {
-                super::log_beginning::begin(&directory, durability)?;
+                log_beginning::begin(&directory, durability)?;
                 continue;
             };
             let lock = if cfg!(windows) {
@@ -215,134 +206,4 @@ impl Drop for Alone {
             let _ = self.directory.remove(TURN);
         }
     }
-}
-
-/// Segments that take the place of those that are there, and become the log when all are written.
-pub(super) struct NewSegments<'d> {
-    history: &'d LogDirectory,
-    segments: LogDirectory,
-    durability: Durability,
-    /// Those of the new log, in their order.
-    ids: Vec<SegmentId>,
-    /// The one that is being written.
-    open: Option<(File, SegmentId, u64)>,
-}
-
-/// From this size on, a new segment begins.
-pub(super) const SEGMENT_BYTES: u64 = 4 << 20;
-
-impl<'d> NewSegments<'d> {
-    /// Writes into the directory `segments` in `history`.
-    pub(super) fn new(
-        history: &'d LogDirectory,
-        segments: &str,
-        durability: Durability,
-    ) -> Result<Self, Error> {
-        let segments = history.directory_or_make(segments, durability)?;
-        Ok(Self { history, segments, durability, ids: Vec::new(), open: None })
-    }
-
-    /// The segment with this id stays as it is.
-    pub(super) fn keep(&mut self, id: SegmentId) -> Result<(), Error> {
-        self.end_segment()?;
-        self.ids.push(id);
-        Ok(())
-    }
-
-    /// The active segment stays as it is, and gets a name among the full ones.
-    pub(super) fn keep_active(&mut self, id: SegmentId) -> Result<(), Error> {
-        self.keep(id)?;
-        let name = id.to_string();
-        match self.history.link(ACTIVE, &self.segments, &name) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            // Some file systems have no links.
-            Err(_) => {
-                let mut active = self.history.file_there(ACTIVE, Opening::Read)?;
-                self.segments.remove(&name)?;
-                let mut copy = self.segments.file_there(&name, Opening::New)?;
-                std::io::copy(&mut active, &mut copy)?;
-                copy.sync_all()
-            }
-        }
-    }
-
-    /// Adds a record to the segment that is being written.
-    pub(super) fn add(&mut self, record: &Record) -> Result<(), Error> {
-        let (file, id, size) = match &mut self.open {
-            Some(open) => open,
-            None => {
-                let id = new_id()?;
-                let mut file = self.segments.file_there(&id.to_string(), Opening::New)?;
-                let head = head(id, &self.ids);
-                file.write_all(&head)?;
-                self.open.insert((file, id, head.len() as u64))
-            }
-        };
-        let frame = to_frame(id.to_string().as_bytes(), record);
-        file.write_all(&frame)?;
-        *size += frame.len() as u64;
-        if *size >= SEGMENT_BYTES { self.end_segment() } else { Ok(()) }
-    }
-
-    /// Ends the segment that is being written.
-    pub(super) fn end_segment(&mut self) -> Result<(), Error> {
-        if let Some((file, id, _)) = self.open.take() {
-            file.sync_all()?;
-            self.ids.push(id);
-        }
-        Ok(())
-    }
-
-    /// Whether the segment that is being written could take so many bytes more.
-    pub(super) fn has_room_for(&self, bytes: u64) -> bool {
-        self.open.as_ref().is_some_and(|(_, _, size)| size + bytes <= SEGMENT_BYTES)
-    }
-
-    /// Writes the active segment that will follow these, with these records in it, under its name of before.
-    pub(super) fn prepare(&mut self, records: &[Record]) -> Result<(), Error> {
-        self.end_segment()?;
-        self.segments.flush(self.durability)?;
-        self.history.remove(NEXT)?;
-        let id = new_id()?;
-        let mut next = self.history.file_there(NEXT, Opening::New)?;
-        let mut bytes = head(id, &self.ids);
-        for record in records {
-            bytes.extend_from_slice(&to_frame(id.to_string().as_bytes(), record));
-        }
-        next.write_all(&bytes)?;
-        next.sync_all()
-    }
-
-    /// These segments become the log, at once. Those that are not in it any more are removed.
-    pub(super) fn place(self) -> Result<(), Error> {
-        self.history.rename(NEXT, ACTIVE)?;
-        self.history.flush(self.durability)?;
-        // What kills left.
-        self.history.remove(OLD)?;
-        remove_others(&self.segments, &self.ids)
-    }
-}
-
-impl Drop for NewSegments<'_> {
-    /// What became no part of the log is removed. After [`place`](Self::place) there is nothing.
-    fn drop(&mut self) {
-        if let Some((_, id, _)) = self.open.take() {
-            let _ = self.segments.remove(&id.to_string());
-        }
-    }
-}
-
-/// Removes the segments that are not among these.
-pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Result<(), Error> {
-    for name in segments.names()? {
-        if !name.parse().is_ok_and(|id: SegmentId| ids.contains(&id)) {
-            segments.remove(&name)?;
-        }
-    }
-    Ok(())
-}
-
-fn new_id() -> Result<SegmentId, Error> {
-    HistoryId::new().map_err(Error::other)
 }
