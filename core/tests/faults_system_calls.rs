@@ -180,7 +180,9 @@ mod linux {
             Err(error) => return Some(format!("no history: {error}")),
         };
         // Three files were made ready.
-        let made = versions.len() - 3;
+        let Some(made) = versions.len().checked_sub(3) else {
+            return Some(format!("lost: {versions:?}"));
+        };
         if (now == before) != (made == 0) {
             return Some(format!("{made} versions: {versions:?}"));
         }

@@ -110,8 +110,12 @@ impl LogWriter {
                 continue;
             }
             let mut first = [0; HEAD];
-            let is_read = (&active).read_exact(&mut first);
-            let Some((id, _)) = is_read.ok().and_then(|()| read_head(&first)) else {
+            match (&active).read_exact(&mut first) {
+                // It is too short for one, so it is damaged as well.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => first = [0; HEAD],
+                read => read?,
+            }
+            let Some((id, _)) = read_head(&first) else {
                 // What is in it cannot be read, but it is kept, and commands go on.
                 locked.lock()?;
                 if directory.is_at(&active, ACTIVE)? {
