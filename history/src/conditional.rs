@@ -10,7 +10,7 @@ use memdir_store::{Condition, Context, Mutation, StoreError};
 use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
 
-/// How often the file is read again because somebody changed it meanwhile. So many times in a row mean that the store is broken.
+/// How many times the file is read again after concurrent changes. After this many attempts the store is considered broken.
 const MAX_ATTEMPTS: usize = 1_000;
 
 impl Recorder {
@@ -52,7 +52,7 @@ impl Recorder {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;
-        // What has a reserved name is on its way from one mount into another, and nobody asks a condition of it.
+        // What has a reserved name is being moved between mounts; conditions do not apply to it.
         if from.is_reserved() || to.is_reserved() {
             return Err(StoreError::PermissionDenied);
         }

@@ -16,8 +16,8 @@ use super::record::{Header, Record};
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
-    /// Opens the journal for a record. Until the record's change is made, nobody rewrites it: what is known of it stays
-    /// true.
+    /// Opens the journal for a record. Until the record's change is made, the journal is not rewritten, so
+    /// what is known of it stays true.
     fn open(&self) -> Result<Pen, StoreError> {
         Ok(Pen::default())
     }
@@ -98,7 +98,7 @@ pub(super) struct Pen {
     pub(super) log: Option<LogWriter>,
 }
 
-/// A journal that nobody else appends to meanwhile.
+/// A journal locked against other writers.
 #[derive(Debug, Default)]
 pub(super) struct Locked {
     pub(super) log: Option<Alone>,
@@ -154,7 +154,7 @@ pub(super) struct LogCursor {
     pub(super) segments: Vec<SegmentId>,
     /// Where to go on in the last of them.
     pub(super) end: u64,
-    /// The bytes before that place: they are others if a record at the end was taken back meanwhile.
+    /// The bytes before that place: they differ if the last record was truncated since.
     pub(super) mark: Check,
 }
 

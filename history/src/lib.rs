@@ -47,6 +47,7 @@ mod reading;
 mod recall;
 mod record;
 mod recorder;
+mod recording_layer;
 mod redact;
 mod restore;
 mod retention;

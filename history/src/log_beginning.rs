@@ -31,17 +31,23 @@ pub(super) fn begin(history: &LogDirectory, durability: Durability) -> Result<()
 fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
     let old_log = lock_old(history)?;
     let kept = history.file(OLD, Opening::Read)?;
-    match (&old_log, &kept) {
-        (None, None) => return begin_anew(history, durability),
-        // Killed when everything was converted.
-        (None, Some(_)) => {
-            if history.directory(SEGMENTS)?.is_none() {
+    if old_log.is_none() {
+        let (has_segments, is_converted) =
+            (history.directory(SEGMENTS)?.is_some(), history.directory(CONVERTED)?.is_some());
+        let has_next = history.file(NEXT, Opening::Read)?.is_some();
+        if kept.is_some() && has_next && (has_segments || is_converted) {
+            // A kill came when everything was converted.
+            if !has_segments {
                 history.rename(CONVERTED, SEGMENTS)?;
             }
             return place_converted(history, durability);
         }
-        (Some(_), _) => {}
+        if kept.is_none() || has_segments {
+            return begin_anew(history, durability);
+        }
     }
+    // First, because its presence says that everything was converted.
+    history.remove(NEXT)?;
     if let Some(left) = history.directory(CONVERTED)? {
         for name in left.names()? {
             left.remove(&name)?;

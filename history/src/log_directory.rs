@@ -175,7 +175,7 @@ impl LogDirectory {
         use rustix::fs::{Mode, OFlags, openat};
         use rustix::io::Errno;
 
-        // Opening a pipe must not wait for somebody at its other end.
+        // Opening a pipe must not wait for a process at its other end.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let append = OFlags::RDWR | OFlags::APPEND;
         let flags = flags

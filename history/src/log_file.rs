@@ -13,10 +13,10 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
-use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS};
+use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
-use super::new_segments::{NewSegments, SEGMENT_BYTES};
+use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
 use super::record::{Damaged, Record};
 
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
@@ -66,6 +66,20 @@ impl LogFile {
         new.place()
     }
 
+    /// Removes what a killed rewrite left, if no writer has the log now.
+    fn remove_leftovers(&self) -> Result<(), Error> {
+        let alone = LogWriter::alone_if_free(&self.directory, self.durability)?;
+        let Some(Alone { directory, .. }) = &alone else { return Ok(()) };
+        let active = directory.file_there(ACTIVE, Opening::Read)?;
+        if let Some((_, active)) = Segment::open(active)?
+            && let Some(full) = directory.directory(SEGMENTS)?
+        {
+            remove_others(&full, &active.earlier)?;
+        }
+        directory.remove(NEXT)?;
+        directory.remove(TURN)
+    }
+
     /// Reads what is new. `false` if the log was rewritten meanwhile, so that a segment is not there any more.
     fn load_once(&self, loaded: &mut Loaded) -> Result<bool, Error> {
         let Some(history) = LogDirectory::open(&self.directory)? else {
@@ -108,7 +122,7 @@ impl LogFile {
             if !is_known {
                 loaded.log.begin(id, segment.begin);
             } else if segment.mark_before(loaded.log.end)? != Some(loaded.log.mark) {
-                // A record at its end was taken back.
+                // A record at its end was truncated.
                 loaded.start_anew();
                 return Ok(false);
             }
@@ -124,11 +138,12 @@ impl LogFile {
             let file = history.file(SEGMENTS, Opening::Read)?;
             return file.map(Segment::plain).transpose();
         };
-        if let Some(segment) = segment(history.directory(SEGMENTS)?.as_ref(), id)? {
-            return Ok(Some(segment));
+        // First, because a kill may have left a part of its copy among the full ones.
+        let active = history.file(ACTIVE, Opening::Read)?.map(Segment::open).transpose()?.flatten();
+        match active {
+            Some((now, segment)) if now == id => Ok(Some(segment)),
+            _ => segment(history.directory(SEGMENTS)?.as_ref(), id),
         }
-        let Some(active) = history.file(ACTIVE, Opening::Read)? else { return Ok(None) };
-        Ok(Segment::open(active)?.filter(|(now, _)| *now == id).map(|(_, segment)| segment))
     }
 }
 
@@ -152,10 +167,13 @@ impl Journal for LogFile {
         let mut record = Record::new(noted, id, None);
         record.header.confirms.push(id);
         let is_noted = log.append(&record).is_ok();
-        let size = log.size();
+        let (size, has_leftovers) = (log.size(), log.has_leftovers);
         drop(log);
-        // The change was made. If the segment cannot be ended now, the next change does it.
+        // The change was made. What cannot be done now is done by the next change.
         let _ = size.and_then(|size| self.begin_segment(size));
+        if has_leftovers {
+            let _ = self.remove_leftovers();
+        }
         is_noted
     }
 
@@ -169,7 +187,7 @@ impl Journal for LogFile {
         Ok(pen)
     }
 
-    /// The record goes, if nobody has appended since, so what is refused often needs no room.
+    /// Truncates the record if it is still the last one, so repeated refusals do not grow the log.
     fn withdraw_last(
         &self,
         context: &Context,
@@ -264,7 +282,7 @@ impl LogFile {
         let mut at = old.segment.begin;
         loop {
             match old.segment.frame_at(at)? {
-                FrameAt::Record { header, len, .. } => {
+                FrameAt::Record { header, len } => {
                     old.confirms.extend(&header.confirms);
                     if loaded.withdrawn.contains(&header.id) || !header.withdraws.is_empty() {
                         old.has_litter = true;
@@ -326,7 +344,9 @@ impl LogFile {
         }
         let said = (!said.header.confirms.is_empty()).then_some(said);
         let notes: Vec<Record> = note.cloned().into_iter().chain(said).collect();
-        new.prepare(&notes).and_then(|()| new.place()).map_err(&failed)
+        let placed = new.prepare(&notes).and_then(|()| new.place());
+        // It may hold what is to be removed, as everything that is damaged.
+        placed.and_then(|()| alone.directory.remove(DAMAGED)).map_err(&failed)
     }
 }
 

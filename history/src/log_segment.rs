@@ -71,7 +71,7 @@ pub(super) enum FrameAt {
     Part(u64),
     /// What is no frame, and not a part of one either.
     Damage(u64),
-    /// The end, or a frame that somebody may just be writing.
+    /// The end, or a frame that a writer may still be writing.
     End,
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! history/active   the segment that records are appended to
 //! history/log/     the segments before it, each named by its id; the active one says in which order
-//! history/turn     while somebody rewrites the log, or waits to do so
+//! history/turn     while a process rewrites the log, or waits to do so
 //! ```
 //! Writers hold a lock of the active segment shared, from before they look what is known until their change is made, so
 //! several can at once. A rewrite holds it alone. Windows keeps everybody from the bytes of a locked file, so there it is
@@ -31,6 +31,8 @@ pub(super) struct LogWriter {
     /// On Windows what is locked.
     lock: Option<File>,
     durability: Durability,
+    /// Whether a rewrite was killed, and may have left something.
+    pub(super) has_leftovers: bool,
 }
 
 /// Where an appended record stands.
@@ -82,10 +84,11 @@ impl LogWriter {
     ) -> Result<Option<(LogDirectory, Self)>, Error> {
         loop {
             let directory = LogDirectory::open_or_make(path, durability)?;
+            let mut has_leftovers = false;
             if holding == Holding::Shared
                 && let Some(turn) = directory.file(TURN, Opening::Read)?
             {
-                wait_for(&turn)?;
+                has_leftovers = wait_for(&turn)?;
             }
             let Some(active) = directory.file(ACTIVE, Opening::Append)? else {
                 log_beginning::begin(&directory, durability)?;
@@ -123,7 +126,8 @@ impl LogWriter {
                 }
                 continue;
             };
-            return Ok(Some((directory, Self { active, id, lock, durability })));
+            let writer = Self { active, id, lock, durability, has_leftovers };
+            return Ok(Some((directory, writer)));
         }
     }
 
@@ -157,7 +161,7 @@ impl LogWriter {
     /// Removes the last bytes, if the file ends where they do and no other writer has it.
     fn remove_end(&self, at: u64, end: u64) -> bool {
         let locked = self.lock.as_ref().unwrap_or(&self.active);
-        // Somebody may take the lock in between. The bytes at the end are this writer's as long as nothing follows.
+        // Another writer may take the lock in between. If nothing follows the record, its bytes are still this writer's.
         let is_alone = locked.try_lock().is_ok();
         let is_last = || self.active.metadata().is_ok_and(|now| now.len() == end);
         let is_gone = is_alone && is_last() && self.active.set_len(at).is_ok();
@@ -174,9 +178,9 @@ impl LogWriter {
     }
 }
 
-/// Lets somebody go first who waits to rewrite the log, but not for ever: those for whom that one waits may need a lock of
-/// the store that this one has.
-fn wait_for(turn: &File) -> Result<(), Error> {
+/// Lets a process go first that waits to rewrite the log, but not for ever: it may wait for a writer that needs a lock of the
+/// store, which this process has. Returns whether the rewrite has ended, or was killed.
+fn wait_for(turn: &File) -> Result<bool, Error> {
     const MOST: Duration = Duration::from_millis(500);
     let begun = Instant::now();
     loop {
@@ -184,7 +188,8 @@ fn wait_for(turn: &File) -> Result<(), Error> {
             Err(TryLockError::WouldBlock) if begun.elapsed() < MOST => {
                 thread::sleep(Duration::from_millis(1));
             }
-            Ok(()) | Err(TryLockError::WouldBlock) => return Ok(()),
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
@@ -194,7 +199,7 @@ fn no_log() -> Error {
     Error::other("it is in use")
 }
 
-/// The log, in use by nobody else.
+/// The log, locked exclusively.
 #[derive(Debug)]
 pub(super) struct Alone {
     pub(super) directory: LogDirectory,
@@ -206,7 +211,7 @@ pub(super) struct Alone {
 impl Drop for Alone {
     fn drop(&mut self) {
         if self.turn.take().is_some() {
-            // Who waits for it goes on. If it stays, it costs the next writers an opening more.
+            // If it stays, the next writer removes it.
             let _ = self.directory.remove(TURN);
         }
     }

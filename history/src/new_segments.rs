@@ -1,7 +1,7 @@
 //! [`NewSegments`]: how a log gets other segments, all at once.
 
 use std::fs::File;
-use std::io::{Error, ErrorKind, Write};
+use std::io::{Error, Write};
 
 use memdir_store::{Durability, HistoryId};
 
@@ -46,18 +46,16 @@ impl<'d> NewSegments<'d> {
     pub(super) fn keep_active(&mut self, id: SegmentId) -> Result<(), Error> {
         self.keep(id)?;
         let name = id.to_string();
-        match self.history.link(ACTIVE, &self.segments, &name) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            // Some file systems have no links.
-            Err(_) => {
-                let mut active = self.history.file_there(ACTIVE, Opening::Read)?;
-                self.segments.remove(&name)?;
-                let mut copy = self.segments.file_there(&name, Opening::New)?;
-                std::io::copy(&mut active, &mut copy)?;
-                copy.sync_all()
-            }
+        // A kill may have left a part of a copy. It is no part of the log, because the active segment is.
+        self.segments.remove(&name)?;
+        if self.history.link(ACTIVE, &self.segments, &name).is_ok() {
+            return Ok(());
         }
+        // Some file systems have no links.
+        let mut active = self.history.file_there(ACTIVE, Opening::Read)?;
+        let mut copy = self.segments.file_there(&name, Opening::New)?;
+        std::io::copy(&mut active, &mut copy)?;
+        copy.sync_all()
     }
 
     /// Adds a record to the segment that is being written.

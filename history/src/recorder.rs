@@ -1,7 +1,7 @@
 //! [`Recorder`]: a layer over any store that records every change in a [`Journal`] before it is made.
 //!
 //! - An edit is recorded as what it removed and what it inserted. If the journal does not know the content before, because
-//!   somebody else wrote it or nobody recorded yet, that is kept as a whole.
+//!   another program wrote it or no history was kept yet, that is kept as a whole.
 //! - A new file is kept as a whole, and so is a deleted one that the journal does not know.
 //! - If the change is refused, its record is withdrawn. What a kill leaves is recognized later ([`settle`](super::settle)).
 //!
@@ -17,8 +17,7 @@ use memdir_store::HistoryId;
 use memdir_store::Operation;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{
-    Context, Durability, Entry, Layer, Mutation, Node, OnExisting, Problem, ProblemKind, ReadOnly,
-    Splice, Store, StoreError,
+    Context, Durability, Entry, Mutation, Node, OnExisting, ReadOnly, Splice, Store, StoreError,
 };
 
 use super::index::Index;
@@ -151,7 +150,7 @@ impl Recorder {
         if self.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
     }
 
-    fn hide_in(&self, entries: &mut Vec<Entry>) {
+    pub(super) fn hide_in(&self, entries: &mut Vec<Entry>) {
         if self.is_inside {
             entries.retain(|entry| !self.is_hidden(&entry.path));
         }
@@ -249,7 +248,7 @@ impl Recorder {
 
 /// How each change is recorded and made.
 impl Recorder {
-    fn write_recorded(
+    pub(super) fn write_recorded(
         &self,
         context: &Context,
         path: &MemoryPath,
@@ -302,7 +301,7 @@ impl Recorder {
             let write = Mutation::Write { path, content, existing: how };
             let written = self.store.mutate(context, write).map(drop);
             match self.finish(context, Some(recorded), written) {
-                // Somebody else made it meanwhile.
+                // Another writer made it meanwhile.
                 Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
                 written => return written,
             }
@@ -310,7 +309,11 @@ impl Recorder {
         Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
     }
 
-    fn delete_recorded(&self, context: &Context, path: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn delete_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
         if path.is_reserved() {
             return self.store.mutate(context, Mutation::Delete { path }).map(drop);
@@ -321,7 +324,7 @@ impl Recorder {
         self.finish(context, recorded, deleted)
     }
 
-    fn delete_unused_recorded(
+    pub(super) fn delete_unused_recorded(
         &self,
         context: &Context,
         path: &MemoryPath,
@@ -336,7 +339,7 @@ impl Recorder {
         self.finish_if_changed(context, recorded, deleted)
     }
 
-    fn rename_recorded(
+    pub(super) fn rename_recorded(
         &self,
         context: &Context,
         from: &MemoryPath,
@@ -387,7 +390,7 @@ impl Recorder {
             };
             let mut content = None;
             // A single file is read, so its version says which content it has. A whole directory is not, but for files whose
-            // last change a kill may have prevented: where it goes, nobody could see that any more.
+            // last change is unconfirmed: after the move, its content at the old path can no longer be checked.
             if is_file || in_doubt.contains(&*folding.key(&old_path)) {
                 let bytes = self
                     .store
@@ -416,7 +419,7 @@ impl Recorder {
         Ok(index.in_doubt(Folding::new(self.store.info().folds_case)))
     }
 
-    fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
+    pub(super) fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
         let files =
             self.files_in_tree(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
@@ -459,106 +462,4 @@ fn place_beside(store: &dyn Store) -> Option<Beside> {
         return Some(Beside { directory, is_inside: false });
     }
     Some(Beside { directory: files.join(kept_files::NAME), is_inside: true })
-}
-
-impl Layer for Recorder {
-    fn inner(&self) -> &dyn Store {
-        &*self.store
-    }
-
-    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        let done = match mutation {
-            Mutation::Write { path, content, existing } => {
-                self.write_recorded(context, path, content, existing)
-            }
-            Mutation::Update { path, .. } if path.is_reserved() && !self.is_hidden(path) => {
-                return self.store.mutate(context, mutation);
-            }
-            Mutation::Update { path, edit } => {
-                self.update_as(context, path, edit, Operation::Modified)
-            }
-            Mutation::Delete { path } => self.delete_recorded(context, path),
-            Mutation::DeleteUnused { path, since } => {
-                return self.delete_unused_recorded(context, path, since);
-            }
-            Mutation::DeleteIf { path, condition } => {
-                return self.delete_if_recorded(context, path, condition);
-            }
-            Mutation::Rename { from, to } => self.rename_recorded(context, from, to),
-            Mutation::RenameIf { from, to, condition } => {
-                return self.rename_if_recorded(context, from, to, condition);
-            }
-            Mutation::Clear => self.clear_recorded(context),
-            Mutation::MakeDirectory { path }
-            | Mutation::SetModified { path, .. }
-            | Mutation::RecordAccess { path, .. } => {
-                self.refuse_hidden(path)?;
-                return self.store.mutate(context, mutation);
-            }
-            Mutation::WriteUnique { .. } => return self.store.mutate(context, mutation),
-        };
-        done.map(|()| true)
-    }
-
-    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        if self.is_hidden(path) {
-            Err(StoreError::NotFound)
-        } else {
-            self.store.read_in(context, path)
-        }
-    }
-
-    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        if self.is_hidden(path) {
-            return Err(StoreError::NotFound);
-        }
-        let mut entries = self.store.list_in(context, path)?;
-        self.hide_in(&mut entries);
-        Ok(entries)
-    }
-
-    fn open_in(
-        &self,
-        context: &Context,
-        path: &MemoryPath,
-        depth: usize,
-    ) -> Result<Node<'_>, StoreError> {
-        // In a directory it is hidden, as every name that begins with a dot.
-        if self.is_hidden(path) {
-            Err(StoreError::NotFound)
-        } else {
-            self.store.open_in(context, path, depth)
-        }
-    }
-
-    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
-        if self.is_hidden(path) {
-            return Some(Err(StoreError::NotFound));
-        }
-        self.store.open_nowait(path, depth)
-    }
-
-    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files_in(context, &mut |entry| {
-            if !self.is_hidden(&entry.path) {
-                visit(entry);
-            }
-        })
-    }
-
-    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
-    }
-
-    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
-    }
-
-    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
-        self.store.inspect(report)?;
-        for problem in self.check_history(&Context::new())? {
-            report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
-        }
-        Ok(())
-    }
 }

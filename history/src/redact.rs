@@ -28,7 +28,7 @@ impl Recorder {
         id: HistoryId,
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
-        // Nobody waits for what cannot be done.
+        // Check the id before taking the lock, so that writers do not wait for an error.
         self.snapshot(context)?.numbers_of(id)?;
         let locked = self.journal.lock()?;
         let snapshot = self.snapshot(context)?;

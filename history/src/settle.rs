@@ -126,12 +126,12 @@ fn was_made(
     }
     let next = later.iter().position(is_certain);
     let until_next = &later[..next.map_or(later.len(), |next| next + 1)];
-    // Somebody found what was there before, and set out to do the same.
+    // A later record found the same content and makes the same change, so this change was not made.
     let mut until_back = until_next.iter().take_while(|other| other.to != step.from);
     if until_back.any(|other| (other.from, other.to) == (step.from, step.to)) {
         return false;
     }
-    // Somebody found what it left, or nothing where it left what nobody has read.
+    // A later record says what it found here: the file that this change left, or nothing.
     if step.to == PathState::Unknown
         && let Some(other) = until_next.iter().find(|other| other.from != PathState::Unknown)
     {

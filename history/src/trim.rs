@@ -41,11 +41,11 @@ impl Recorder {
     }
 
     fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
-        // Nobody waits if there is nothing to remove.
+        // Check before taking the lock, so that writers do not wait if there is nothing to remove.
         if self.expired_records(&*self.snapshot(context)?).is_empty() {
             return Ok(0);
         }
-        // What others are changing just now is not too much, and nobody counts on what goes.
+        // While the lock is held, no change is in flight and no writer relies on a record that is removed.
         let locked = self.journal.lock()?;
         let snapshot = self.snapshot(context)?;
         let goes = self.expired_records(&snapshot);

@@ -57,7 +57,7 @@ fn what_a_condition_decides_is_recorded_with_what_it_accepted(store: Arc<dyn Sto
     store.rename_if(&a, &a, &mut |_| true).unwrap_err();
     assert_eq!(told(&all(memory)), ["created /memories/a 4 current"]);
 
-    // Somebody edits the file after it was read: the condition is asked again.
+    // If the file is edited after the read, the condition is called again.
     let mut seen = Vec::new();
     let renamed = store.rename_if(&a, &b, &mut |content| {
         seen.push(String::from_utf8(content.to_vec()).unwrap());

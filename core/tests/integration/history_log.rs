@@ -107,7 +107,7 @@ fn a_log_that_was_cut_anywhere_loses_only_what_was_cut() {
         memory.insert("/memories/a.md", 0, "x").unwrap();
         memory.str_replace("/memories/a.md", "x\n", "").unwrap();
         let now: Vec<_> = all(&memory).into_iter().rev().map(|version| version.id).collect();
-        // What the last record led to was made, as the file shows; if that is cut, somebody else made it.
+        // The file shows that the last change was made. If its record is cut, the change counts as one from outside.
         assert!(now.len() >= left + 2, "cut at {at}");
         assert!(now.iter().filter(|id| known.contains(id)).eq(&known[..left]), "cut at {at}");
         check(&memory);
@@ -270,6 +270,67 @@ fn a_long_log_is_read_trimmed_and_redacted_segment_by_segment() {
     memory.create("/memories/more.md", "more\n").unwrap();
     check(&memory);
     check(&trimming);
+}
+
+#[test]
+fn what_a_killed_rewrite_left_is_removed_by_the_next_change() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = open(place.path());
+    memory.create("/memories/a.md", "one\n").unwrap();
+    let history = place.path().join("history");
+    let segment = history.join("log/01990a3c-7c00-7123-8456-789abc000000");
+    for left in [segment.clone(), history.join("active.new"), history.join("turn")] {
+        fs::write(left, "left").unwrap();
+    }
+    check(&memory);
+    memory.insert("/memories/a.md", 0, "two").unwrap();
+    assert!(!segment.exists());
+    let left = fs::read_dir(&history).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(left.collect::<BTreeSet<_>>(), ["active", "log"].map(Into::into).into());
+    assert_eq!(all(&memory).len(), 2);
+    check(&memory);
+}
+
+#[test]
+fn a_part_of_a_copy_of_the_active_segment_is_no_part_of_the_log() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = open(place.path());
+    memory.create("/memories/a.md", "one\n").unwrap();
+    let active = fs::read(place.path().join("history/active")).unwrap();
+    // Its id, behind the eight bytes that tell the form.
+    let id = String::from_utf8(active[8..44].to_vec()).unwrap();
+    fs::write(place.path().join("history/log").join(&id), &active[..active.len() / 2]).unwrap();
+    check(&memory);
+    check(&open(place.path()));
+    // It becomes a full one.
+    memory.create("/memories/b.md", &"0123456789".repeat(500_000)).unwrap();
+    let full = fs::read_dir(place.path().join("history/log")).unwrap();
+    assert_eq!(full.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>(), [&*id]);
+    assert_eq!(all(&memory).len(), 2);
+    check(&memory);
+    check(&open(place.path()));
+}
+
+#[test]
+fn a_segment_with_damaged_first_bytes_is_set_aside_until_something_is_redacted() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = open(place.path());
+    memory.create("/memories/a.md", "a secret\n").unwrap();
+    let [active, aside] =
+        ["active", "active.damaged"].map(|name| place.path().join("history").join(name));
+    let mut bytes = fs::read(&active).unwrap();
+    bytes[3] ^= 1;
+    fs::write(&active, &bytes).unwrap();
+    let memory = open(place.path());
+    memory.write("/memories/a.md", "two\n", None).unwrap();
+    assert_eq!(fs::read(&aside).unwrap(), bytes);
+    assert!(problems(&memory).iter().any(|problem| problem.contains("the first bytes")));
+    // What was there before is the first that the new log knows.
+    let versions = all(&memory);
+    assert_eq!(versions.len(), 2);
+    memory.redact(versions[1].id, "a secret").unwrap();
+    assert!(!aside.exists());
+    check(&memory);
 }
 
 #[test]
@@ -513,6 +574,20 @@ fn a_conversion_is_finished_from_each_of_its_steps() {
             check(&memory);
             assert!(!history.join("log.old").exists() && !history.join("log.new").exists());
         }
+    }
+    // Of everything only the older log is there, under the name of before it goes.
+    for has_leftovers in [false, true] {
+        let place = tempfile::tempdir().unwrap();
+        old(place.path(), OLD_LOG);
+        let history = place.path().join("history");
+        fs::rename(history.join("log"), history.join("log.old")).unwrap();
+        if has_leftovers {
+            fs::create_dir(history.join("log.new")).unwrap();
+        }
+        let memory = open(place.path());
+        memory.create("/memories/c.md", "c").unwrap();
+        assert_eq!(all(&memory).len(), 16, "{has_leftovers}");
+        check(&memory);
     }
     // An older version began another log between two names.
     let place = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Deletes and moves a file if a condition accepts its content.
 //!
 //! The content is read with its version. A change takes exactly that version away: by a conditional write, as in a rename. If
-//! somebody has changed the file meanwhile, that write fails, and the condition is asked again.
+//! the file was changed meanwhile, that write fails, and the condition is called again.
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Condition, Context, StoreError};

@@ -95,8 +95,8 @@ fn resolve(
     })
 }
 
-/// Every writer of memdir makes a new file. Another program may write into one, which the time of the last change tells: nobody
-/// can set it. But a new file can get the number of an old one, and clocks tick only every few milliseconds. The device is left
+/// Every writer of memdir makes a new file. Another program may write into one, which the ctime tells: programs
+/// cannot set it. But a new file can get the number of an old one, and clocks tick only every few milliseconds. The device is left
 /// out, because its number may change when the system starts.
 fn fingerprint(stat: &Stat) -> Fingerprint {
     let (_, inode) = id(stat);

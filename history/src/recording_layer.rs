@@ -1,0 +1,112 @@
+//! The [`Recorder`] as a [`Layer`]: changes are recorded, and the journal's own directory is hidden.
+
+use std::time::SystemTime;
+
+use memdir_store::path::MemoryPath;
+use memdir_store::{
+    Context, Entry, Layer, Mutation, Node, Operation, Problem, ProblemKind, Store, StoreError,
+};
+
+use super::recorder::Recorder;
+
+impl Layer for Recorder {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = match mutation {
+            Mutation::Write { path, content, existing } => {
+                self.write_recorded(context, path, content, existing)
+            }
+            Mutation::Update { path, .. } if path.is_reserved() && !self.is_hidden(path) => {
+                return self.store.mutate(context, mutation);
+            }
+            Mutation::Update { path, edit } => {
+                self.update_as(context, path, edit, Operation::Modified)
+            }
+            Mutation::Delete { path } => self.delete_recorded(context, path),
+            Mutation::DeleteUnused { path, since } => {
+                return self.delete_unused_recorded(context, path, since);
+            }
+            Mutation::DeleteIf { path, condition } => {
+                return self.delete_if_recorded(context, path, condition);
+            }
+            Mutation::Rename { from, to } => self.rename_recorded(context, from, to),
+            Mutation::RenameIf { from, to, condition } => {
+                return self.rename_if_recorded(context, from, to, condition);
+            }
+            Mutation::Clear => self.clear_recorded(context),
+            Mutation::MakeDirectory { path }
+            | Mutation::SetModified { path, .. }
+            | Mutation::RecordAccess { path, .. } => {
+                self.refuse_hidden(path)?;
+                return self.store.mutate(context, mutation);
+            }
+            Mutation::WriteUnique { .. } => return self.store.mutate(context, mutation),
+        };
+        done.map(|()| true)
+    }
+
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if self.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.read_in(context, path)
+        }
+    }
+
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        if self.is_hidden(path) {
+            return Err(StoreError::NotFound);
+        }
+        let mut entries = self.store.list_in(context, path)?;
+        self.hide_in(&mut entries);
+        Ok(entries)
+    }
+
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        // In a directory it is hidden, as every name that begins with a dot.
+        if self.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.open_in(context, path, depth)
+        }
+    }
+
+    fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
+        if self.is_hidden(path) {
+            return Some(Err(StoreError::NotFound));
+        }
+        self.store.open_nowait(path, depth)
+    }
+
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        self.store.files_in(context, &mut |entry| {
+            if !self.is_hidden(&entry.path) {
+                visit(entry);
+            }
+        })
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
+    }
+
+    fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
+    }
+
+    fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
+        self.store.inspect(report)?;
+        for problem in self.check_history(&Context::new())? {
+            report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
+        }
+        Ok(())
+    }
+}
