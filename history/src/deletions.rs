@@ -112,17 +112,24 @@ impl Recorder {
         Ok(())
     }
 
-    /// Deletes what is below a directory. What cannot be deleted because a store is mounted there is emptied.
+    /// Deletes what is below a directory, each entry with a record of its own: a store that fails in the middle has deleted
+    /// what the history says. What cannot be deleted because a store is mounted there is emptied.
     pub(super) fn empty(
         &self,
         context: &Context,
         directory: &MemoryPath,
         changed: &mut bool,
     ) -> Result<(), StoreError> {
-        let listed = self.store.list_in(context, directory).map_err(StoreError::unchanged)?;
+        let mut listed = self.store.list_in(context, directory).map_err(StoreError::unchanged)?;
+        listed.sort_by(|a, b| a.path.cmp(&b.path));
         for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
-            match self.store.mutate(context, Mutation::Delete { path: &entry.path }) {
-                Ok(_) => *changed = true,
+            let deleted = if entry.path.is_reserved() {
+                self.store.mutate(context, Mutation::Delete { path: &entry.path }).map(drop)
+            } else {
+                self.delete_as(context, &entry.path, Operation::Cleared)
+            };
+            match deleted {
+                Ok(()) => *changed = true,
                 Err(StoreError::MountPoint) => self.empty(context, &entry.path, changed)?,
                 Err(StoreError::NotFound) => {}
                 Err(StoreError::ReadOnly) if !directory.is_root() => {}

@@ -31,6 +31,24 @@ pub(super) trait Journal: Send + Sync {
         self.append(&Context::new(), self.open()?, record).map(drop)
     }
 
+    /// Keeps the records that the journal does not have yet, whose changes were made: all or none, where the journal can.
+    fn append_missing(
+        &self,
+        records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
+    ) -> Result<(), StoreError> {
+        let mut loaded = Loaded::default();
+        self.load(&Context::new(), &mut loaded)?;
+        let known: HashSet<HistoryId> =
+            loaded.records.iter().map(|stored| stored.header.id).collect();
+        for record in records {
+            let record = record?;
+            if !known.contains(&record.header.id) {
+                self.append_alone(&record)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that the change of a record was made, if that costs little. It need not be durable.
     fn confirm(&self, id: HistoryId, appended: Appended) -> bool;
 
@@ -88,6 +106,8 @@ pub(super) trait Journal: Send + Sync {
 pub(super) struct Rewrite<'r> {
     /// Whether a record with this header may become another one. Those of which it is not true are not read.
     pub(super) concerns: &'r dyn Fn(&Header) -> bool,
+    /// Whether a record that stays the same is written anew as well, such as under another key.
+    pub(super) is_forced: bool,
     /// What stands for a record from now on; `None` removes it.
     pub(super) change: &'r mut dyn FnMut(Record) -> Result<Option<Record>, StoreError>,
 }

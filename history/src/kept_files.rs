@@ -22,8 +22,10 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, Mutation, OnExisting, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::packed::{PREFIX, Prefix};
 use super::place::Place;
-use super::record::{Damaged, PREFIX, Prefix, Record};
+use super::record::{Damaged, Record};
+use super::record_form::RecordForm;
 
 /// The reserved name.
 pub(super) const NAME: &str = ".memdir-history";
@@ -240,8 +242,8 @@ impl Journal for KeptFiles {
             let header = Prefix::read(&bytes).and_then(|prefix| {
                 prefix.header(bytes.get(PREFIX..PREFIX + prefix.header).unwrap_or_default())
             });
-            match header {
-                Ok(header) if header.id == id => {
+            match header.map(|header| RecordForm::Plain.header(header)) {
+                Ok(Ok(Some(header))) if header.id == id => {
                     is_rewritten |= last.is_some_and(|last| (number.place().at, id) < last);
                     loaded.add(header, number.place(), bytes.len() as u64);
                 }
@@ -275,7 +277,7 @@ impl Journal for KeptFiles {
             };
             match (rewrite.change)(record.clone())? {
                 None => self.remove(&path)?,
-                Some(new) if new == record => {}
+                Some(new) if new == record && !rewrite.is_forced => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
@@ -326,7 +328,7 @@ mod tests {
 
     fn remove(journal: &KeptFiles, goes: impl Fn(u64) -> bool, note: Option<&Record>) {
         let goes = |header: &Header| goes(seconds_of(header.id));
-        let mut rewrite = Rewrite { concerns: &goes, change: &mut |_| Ok(None) };
+        let mut rewrite = Rewrite { concerns: &goes, is_forced: false, change: &mut |_| Ok(None) };
         journal.rewrite(&Locked::default(), &mut rewrite, note).unwrap();
     }
 

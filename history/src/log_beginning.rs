@@ -16,6 +16,7 @@ use super::log_directory::{
 };
 use super::log_segment::{FrameAt, Segment, SegmentId, head};
 use super::new_segments::NewSegments;
+use super::record_form::RecordForm;
 
 /// Makes the active segment, where there is none.
 pub(super) fn begin(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
@@ -96,11 +97,12 @@ fn place_converted(history: &LogDirectory, durability: Durability) -> Result<(),
 
 /// Adds the records of a log in the older form whose changes were not withdrawn, each with what is known of it.
 fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
+    let plain = RecordForm::Plain;
     let mut segment = Segment::plain(file.try_clone()?)?;
     let (mut records, mut at) = (Vec::new(), 0);
     let (mut withdrawn, mut confirmed) = (HashSet::<HistoryId>::new(), HashSet::<HistoryId>::new());
     loop {
-        match segment.frame_at(at)? {
+        match segment.frame_at(at, &plain)? {
             FrameAt::Record { header, len } => {
                 withdrawn.extend(&header.withdraws);
                 confirmed.extend(&header.confirms);
@@ -115,11 +117,12 @@ fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
     }
     for (id, at, len) in records {
         if !withdrawn.contains(&id)
-            && let Ok(mut record) = segment.read(at, len)?
+            && let Ok(packed) = segment.read(at, len)?
+            && let Ok(mut record) = plain.record(packed)
         {
             record.header.withdraws.clear();
             record.header.confirms = Vec::from_iter(confirmed.contains(&id).then_some(id));
-            new.add(&record)?;
+            new.add(&plain.pack(&record).map_err(Error::other)?)?;
         }
     }
     Ok(())

@@ -19,17 +19,19 @@ use super::log_writer::{Alone, LogWriter};
 use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
 use super::place::Place;
 use super::record::{Damaged, Record};
+use super::record_form::RecordForm;
 
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
 
 pub(super) struct LogFile {
     directory: PathBuf,
     durability: Durability,
+    form: RecordForm,
 }
 
 impl LogFile {
-    pub(super) fn new(directory: PathBuf, durability: Durability) -> Self {
-        Self { directory, durability }
+    pub(super) fn new(directory: PathBuf, durability: Durability, form: RecordForm) -> Self {
+        Self { directory, durability, form }
     }
 
     fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
@@ -88,7 +90,7 @@ impl LogFile {
             return Ok(true);
         };
         let Some(active) = history.file(ACTIVE, Opening::Read)? else {
-            return load_old(&history, loaded).map(|()| true);
+            return load_old(&history, loaded, &self.form).map(|()| true);
         };
         let Some((active_id, active)) = Segment::open(active)? else {
             loaded.start_anew_if_any();
@@ -127,7 +129,7 @@ impl LogFile {
                 loaded.start_anew();
                 return Ok(false);
             }
-            load_frames(&mut segment, Some(id), loaded)?;
+            load_frames(&mut segment, Some(id), loaded, &self.form)?;
         }
         Ok(true)
     }
@@ -156,6 +158,7 @@ impl Journal for LogFile {
 
     fn append(&self, _: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
         let failed = Self::failed("writing the history");
+        let record = &self.form.pack(record)?;
         let pen = if pen.log.is_some() { pen } else { self.open()? };
         let appended =
             pen.log.as_ref().map(|log| log.append(record).and_then(|at| log.flush().map(|()| at)));
@@ -168,7 +171,7 @@ impl Journal for LogFile {
         let (Some(log), Ok(noted)) = (appended.pen.log, HistoryId::new()) else { return false };
         let mut record = Record::new(noted, id, None);
         record.header.confirms.push(id);
-        let is_noted = log.append(&record).is_ok();
+        let is_noted = self.form.pack(&record).is_ok_and(|record| log.append(&record).is_ok());
         let (size, has_leftovers) = (log.size(), log.has_leftovers);
         drop(log);
         // The change was made. What cannot be done now is done by the next change.
@@ -184,6 +187,7 @@ impl Journal for LogFile {
         let mut record = Record::new(HistoryId::new()?, id, None);
         record.header.withdraws.push(id);
         // A loss of power brings back the record; that the change was not made is then seen by the file.
+        let record = self.form.pack(&record)?;
         let written = pen.log.as_ref().map(|log| log.append(&record));
         written.transpose().map_err(Self::failed("writing the history"))?;
         Ok(pen)
@@ -220,8 +224,9 @@ impl Journal for LogFile {
         let damaged = |error| StoreError::failed("reading the history", error).unchanged();
         let segment = self.segment_of(stored.place).map_err(&failed)?;
         let mut segment = segment.ok_or_else(|| damaged(Damaged))?;
-        let record =
+        let packed =
             segment.read(stored.place.at, stored.len).map_err(&failed)?.map_err(damaged)?;
+        let record = self.form.record(packed)?;
         if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }
     }
 
@@ -249,6 +254,13 @@ impl Journal for LogFile {
         self.rewrite_segments(alone, &loaded, rewrite, note)
     }
 
+    fn append_missing(
+        &self,
+        records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
+    ) -> Result<(), StoreError> {
+        self.add_missing(records)
+    }
+
     fn is_apart(&self) -> bool {
         true
     }
@@ -270,6 +282,32 @@ struct OldSegment {
 }
 
 impl LogFile {
+    /// Adds records to the end of the log, all at once, but for those that it has.
+    fn add_missing(
+        &self,
+        records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
+    ) -> Result<(), StoreError> {
+        let failed = Self::failed("writing the history");
+        let alone = LogWriter::alone(&self.directory, self.durability).map_err(&failed)?;
+        let mut loaded = Loaded::default();
+        self.load(&Context::new(), &mut loaded)?;
+        let known: HashSet<HistoryId> =
+            loaded.records.iter().map(|stored| stored.header.id).collect();
+        let new = NewSegments::new(&alone.directory, SEGMENTS, self.durability);
+        let mut new = new.map_err(&failed)?;
+        for id in &loaded.log.segments {
+            let is_active = *id == alone.writer.id;
+            if is_active { new.keep_active(*id) } else { new.keep(*id) }.map_err(&failed)?;
+        }
+        for record in records {
+            let record = record?;
+            if !known.contains(&record.header.id) {
+                new.add(&self.form.pack(&record)?).map_err(&failed)?;
+            }
+        }
+        new.prepare(&[]).and_then(|()| new.place()).map_err(&failed)
+    }
+
     fn old_segment(&self, id: SegmentId, loaded: &Loaded) -> Result<Option<OldSegment>, Error> {
         let Some(segment) = self.segment_of(Place { segment: Some(id), at: 0 })? else {
             return Ok(None);
@@ -283,7 +321,7 @@ impl LogFile {
         };
         let mut at = old.segment.begin;
         loop {
-            match old.segment.frame_at(at)? {
+            match old.segment.frame_at(at, &self.form)? {
                 FrameAt::Record { header, len } => {
                     old.confirms.extend(&header.confirms);
                     if loaded.withdrawn.contains(&header.id) || !header.withdraws.is_empty() {
@@ -331,7 +369,8 @@ impl LogFile {
             for stored in &old.records {
                 let read = old.segment.read(stored.place.at, stored.len).map_err(&failed)?;
                 // What is damaged is left out: it cannot be read anyway, and may hold what is to be removed.
-                let Ok(record) = read else { continue };
+                let Ok(packed) = read else { continue };
+                let Ok(record) = self.form.record(packed) else { continue };
                 let is_concerned = (rewrite.concerns)(&record.header);
                 let changed = if is_concerned { (rewrite.change)(record)? } else { Some(record) };
                 let Some(mut record) = changed else { continue };
@@ -339,13 +378,14 @@ impl LogFile {
                 let id = record.header.id;
                 let is_confirmed = loaded.confirmed.contains(&id);
                 record.header.confirms = Vec::from_iter(is_confirmed.then_some(id));
-                new.add(&record).map_err(&failed)?;
+                new.add(&self.form.pack(&record)?).map_err(&failed)?;
             }
             let own: HashSet<HistoryId> = old.records.iter().map(|own| own.header.id).collect();
             said.header.confirms.extend(old.confirms.iter().filter(|id| !own.contains(id)));
         }
         let said = (!said.header.confirms.is_empty()).then_some(said);
-        let notes: Vec<Record> = note.cloned().into_iter().chain(said).collect();
+        let notes = note.into_iter().chain(&said).map(|record| self.form.pack(record));
+        let notes = notes.collect::<Result<Vec<_>, _>>()?;
         let placed = new.prepare(&notes).and_then(|()| new.place());
         // It may hold what is to be removed, as everything that is damaged.
         placed.and_then(|()| alone.directory.remove(DAMAGED)).map_err(&failed)
@@ -353,13 +393,13 @@ impl LogFile {
 }
 
 /// Reads a log from before there were segments. The next writer converts it.
-fn load_old(history: &LogDirectory, loaded: &mut Loaded) -> Result<(), Error> {
+fn load_old(history: &LogDirectory, loaded: &mut Loaded, form: &RecordForm) -> Result<(), Error> {
     loaded.start_anew_if_any();
     // The name of the older form may be that of a directory, if a conversion was killed.
     for name in [OLD, SEGMENTS] {
         let Ok(Some(file)) = history.file(name, Opening::Read) else { continue };
         loaded.log.end = 0;
-        load_frames(&mut Segment::plain(file)?, None, loaded)?;
+        load_frames(&mut Segment::plain(file)?, None, loaded, form)?;
     }
     Ok(())
 }
@@ -381,10 +421,11 @@ fn load_frames(
     segment: &mut Segment,
     id: Option<SegmentId>,
     loaded: &mut Loaded,
+    form: &RecordForm,
 ) -> Result<(), Error> {
     let mut at = loaded.log.end;
     loop {
-        match segment.frame_at(at)? {
+        match segment.frame_at(at, form)? {
             FrameAt::Record { header, len } => {
                 loaded.add(*header, Place { segment: id, at }, len);
                 at += len;

@@ -8,9 +8,12 @@
 //! [segment](super::log_segment), so no text that is kept in a record looks like a frame. The end mark repeats the third
 //! check: a frame without it was not written to its end.
 
+use std::borrow::Cow;
+
 use sha2::{Digest as _, Sha256};
 
-use super::record::{Damaged, Header, MAX_HEADER, Record};
+use super::packed::{MAX_HEADER, Packed};
+use super::record::Damaged;
 
 pub(super) const MAGIC: [u8; 4] = *b"MDH2";
 /// How many bytes stand before the header.
@@ -55,34 +58,32 @@ impl FramePrefix {
         self.contents.saturating_add(around)
     }
 
-    pub(super) fn header(&self, salt: &[u8], bytes: &[u8]) -> Result<Header, Damaged> {
-        if check(salt, bytes) != self.header_check {
-            return Err(Damaged);
-        }
-        serde_json::from_slice(bytes).map_err(|_| Damaged)
+    /// The header, if these are its bytes.
+    pub(super) fn header<'b>(&self, salt: &[u8], bytes: &'b [u8]) -> Result<&'b [u8], Damaged> {
+        if check(salt, bytes) == self.header_check { Ok(bytes) } else { Err(Damaged) }
     }
 }
 
 /// The frame of a record.
-pub(super) fn to_frame(salt: &[u8], record: &Record) -> Vec<u8> {
-    let header = record.header_bytes();
+pub(super) fn to_frame(salt: &[u8], record: &Packed<'_>) -> Vec<u8> {
+    let header = &record.header;
     let around = FRAME_PREFIX + size_of::<Check>();
     let mut bytes = Vec::with_capacity(around + header.len() + record.contents.len());
     bytes.extend_from_slice(&MAGIC);
     bytes.extend_from_slice(&u32::try_from(header.len()).unwrap_or(u32::MAX).to_le_bytes());
     bytes.extend_from_slice(&(record.contents.len() as u64).to_le_bytes());
-    bytes.extend_from_slice(&check(salt, &header));
+    bytes.extend_from_slice(&check(salt, header));
     bytes.extend_from_slice(&check(salt, &record.contents));
     let mark = check(salt, &bytes);
     bytes.extend_from_slice(&mark);
-    bytes.extend_from_slice(&header);
+    bytes.extend_from_slice(header);
     bytes.extend_from_slice(&record.contents);
     bytes.extend_from_slice(&mark);
     bytes
 }
 
 /// The record in a frame.
-pub(super) fn from_frame(salt: &[u8], bytes: &[u8]) -> Result<Record, Damaged> {
+pub(super) fn from_frame<'b>(salt: &[u8], bytes: &'b [u8]) -> Result<Packed<'b>, Damaged> {
     let prefix = FramePrefix::read(salt, bytes)?;
     let rest = &bytes[FRAME_PREFIX..];
     if prefix.frame_len() != bytes.len() as u64 || !bytes.ends_with(&prefix.mark) {
@@ -94,7 +95,7 @@ pub(super) fn from_frame(salt: &[u8], bytes: &[u8]) -> Result<Record, Damaged> {
     if check(salt, contents) != prefix.contents_check {
         return Err(Damaged);
     }
-    Ok(Record { header, contents: contents.to_vec() })
+    Ok(Packed { header: Cow::Borrowed(header), contents: Cow::Borrowed(contents) })
 }
 
 pub(super) fn check(salt: &[u8], bytes: &[u8]) -> Check {
@@ -104,16 +105,10 @@ pub(super) fn check(salt: &[u8], bytes: &[u8]) -> Check {
 
 #[cfg(test)]
 mod tests {
-    use memdir_store::HistoryId;
-
     use super::*;
-    use crate::record::ContentId;
 
-    fn example() -> Record {
-        let id = HistoryId::new().unwrap();
-        let mut record = Record::new(id, id, Some("session 1"));
-        record.keep(ContentId::of(b"likes tea\n"), b"likes tea\n");
-        record
+    fn example() -> Packed<'static> {
+        Packed { header: Cow::Borrowed(b"{}"), contents: Cow::Borrowed(b"likes tea\n") }
     }
 
     #[test]

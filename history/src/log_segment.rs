@@ -15,7 +15,9 @@ use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
 use memdir_store::HistoryId;
 
 use super::log_frame::{self, Check, FRAME_PREFIX, FramePrefix, check, from_frame};
-use super::record::{self, Damaged, Header, PREFIX, Prefix, Record};
+use super::packed::{self, PREFIX, Packed, Prefix};
+use super::record::{Damaged, Header};
+use super::record_form::RecordForm;
 
 const MAGIC: &[u8; 8] = b"MDHLOG2\n";
 const ID: usize = 36;
@@ -152,7 +154,7 @@ impl Segment {
     }
 
     /// What is at a place.
-    pub(super) fn frame_at(&mut self, at: u64) -> Result<FrameAt, Error> {
+    pub(super) fn frame_at(&mut self, at: u64, form: &RecordForm) -> Result<FrameAt, Error> {
         let available = self.len.saturating_sub(at);
         if available == 0 {
             return Ok(FrameAt::End);
@@ -172,8 +174,9 @@ impl Segment {
         if len <= available
             && let Some(header) = header
             && self.is_whole(at, len, mark)?
+            && let Some(header) = form.header(&header).map_err(Error::other)?
         {
-            return Ok(FrameAt::Record { header, len });
+            return Ok(FrameAt::Record { header: Box::new(header), len });
         }
         match self.next_frame(at)? {
             Some(next) if next - at < len => Ok(FrameAt::Part(next)),
@@ -185,7 +188,7 @@ impl Segment {
     /// The header of the frame at a place and how long the frame is; `None` if no frame begins there. The header is `None`
     /// if it is not whole.
     #[allow(clippy::type_complexity, reason = "used here alone")]
-    fn beginning(&mut self, at: u64) -> Result<Option<(Option<Box<Header>>, u64, Check)>, Error> {
+    fn beginning(&mut self, at: u64) -> Result<Option<(Option<Vec<u8>>, u64, Check)>, Error> {
         match self.form.clone() {
             Form::Segment(salt) => {
                 let salt = salt.as_bytes();
@@ -193,13 +196,13 @@ impl Segment {
                     return Ok(None);
                 };
                 let header = self.bytes(at + FRAME_PREFIX as u64, prefix.header)?;
-                let header = prefix.header(salt, header).ok().map(Box::new);
+                let header = prefix.header(salt, header).ok().map(<[u8]>::to_vec);
                 Ok(Some((header, prefix.frame_len(), prefix.mark)))
             }
             Form::Plain => {
                 let Ok(prefix) = Prefix::read(self.bytes(at, PREFIX)?) else { return Ok(None) };
                 let header = self.bytes(at + PREFIX as u64, prefix.header)?;
-                let header = prefix.header(header).ok().map(Box::new);
+                let header = prefix.header(header).ok().map(<[u8]>::to_vec);
                 Ok(header.map(|header| (Some(header), prefix.record_len(), Check::default())))
             }
         }
@@ -216,7 +219,7 @@ impl Segment {
     fn next_frame(&mut self, mut at: u64) -> Result<Option<u64>, Error> {
         let magic = match self.form {
             Form::Segment(_) => log_frame::MAGIC,
-            Form::Plain => record::MAGIC,
+            Form::Plain => packed::MAGIC,
         };
         while at < self.len {
             let bytes = self.bytes(at, WINDOW)?;
@@ -249,13 +252,18 @@ impl Segment {
     }
 
     /// The whole record at a place.
-    pub(super) fn read(&mut self, at: u64, len: u64) -> Result<Result<Record, Damaged>, Error> {
+    pub(super) fn read(
+        &mut self,
+        at: u64,
+        len: u64,
+    ) -> Result<Result<Packed<'static>, Damaged>, Error> {
         let count = usize::try_from(len).map_err(|_| Error::from(ErrorKind::FileTooLarge))?;
         let bytes = self.exactly(at, count)?;
-        Ok(match &self.form {
+        let packed = match &self.form {
             Form::Segment(salt) => from_frame(salt.as_bytes(), &bytes),
-            Form::Plain => Record::from_bytes(&bytes),
-        })
+            Form::Plain => Packed::from_bytes(&bytes),
+        };
+        Ok(packed.map(Packed::into_owned))
     }
 }
 
@@ -265,13 +273,17 @@ mod tests {
 
     use super::*;
     use crate::log_frame::to_frame;
-    use crate::record::ContentId;
+    use crate::record::{ContentId, Record};
 
     fn record(content: &[u8]) -> Record {
         let id = HistoryId::new().unwrap();
         let mut record = Record::new(id, id, None);
         record.keep(ContentId::of(content), content);
         record
+    }
+
+    fn to_plain_frame(salt: &[u8], record: &Record) -> Vec<u8> {
+        to_frame(salt, &RecordForm::Plain.pack(record).unwrap())
     }
 
     /// What a reader finds in a segment of these bytes: records by their contents, parts and damage by their lengths.
@@ -281,10 +293,10 @@ mod tests {
         let (_, mut segment) = Segment::open(file).unwrap().unwrap();
         let (mut at, mut found) = (segment.begin, Vec::new());
         loop {
-            match segment.frame_at(at).unwrap() {
+            match segment.frame_at(at, &RecordForm::Plain).unwrap() {
                 FrameAt::Record { len, .. } => {
                     let record = segment.read(at, len).unwrap().unwrap();
-                    found.push(String::from_utf8(record.contents).unwrap());
+                    found.push(String::from_utf8(record.contents.into_owned()).unwrap());
                     at += len;
                 }
                 FrameAt::Part(next) => {
@@ -322,10 +334,11 @@ mod tests {
     fn records_are_found_after_one_that_was_cut_anywhere() {
         let id = HistoryId::new().unwrap();
         let salt = id.to_string();
-        let frame = |content: &[u8]| to_frame(salt.as_bytes(), &record(content));
+        let frame = |content: &[u8]| to_plain_frame(salt.as_bytes(), &record(content));
         let (one, two) = (frame(b"one"), frame(b"two"));
         // Longer than what follows, so it swallows that if its length is believed; and it holds what looks like records.
-        let decoys = [&to_frame(b"another", &record(b"decoy"))[..], &record(b"decoy").to_bytes()];
+        let decoys =
+            [&to_plain_frame(b"another", &record(b"decoy"))[..], &record(b"decoy").to_bytes()];
         let large = frame(&[&decoys.concat()[..], &[b'x'; 2000]].concat());
         for at in 1..large.len() {
             let log = [&one[..], &large[..at], &two, &one].concat();
@@ -343,7 +356,7 @@ mod tests {
     fn damage_is_told_from_a_part() {
         let id = HistoryId::new().unwrap();
         let salt = id.to_string();
-        let frame = |content: &[u8]| to_frame(salt.as_bytes(), &record(content));
+        let frame = |content: &[u8]| to_plain_frame(salt.as_bytes(), &record(content));
         let (one, two) = (frame(b"one"), frame(b"two"));
         for at in 0..one.len() {
             let mut damaged = one.clone();

@@ -21,8 +21,8 @@ use super::log_beginning;
 use super::log_directory::{ACTIVE, DAMAGED, LOCK, LogDirectory, Opening, TURN};
 use super::log_frame::to_frame;
 use super::log_segment::{HEAD, SegmentId, read_head};
+use super::packed::Packed;
 use super::place::Place;
-use super::record::Record;
 
 /// The active segment, open and locked.
 #[derive(Debug)]
@@ -126,7 +126,7 @@ impl LogWriter {
     }
 
     /// Appends a record, whole or not at all. Returns where it is, and its length.
-    pub(super) fn append(&self, record: &Record) -> Result<(Place, u64), Error> {
+    pub(super) fn append(&self, record: &Packed<'_>) -> Result<(Place, u64), Error> {
         let salt = self.id.to_string();
         let bytes = to_frame(salt.as_bytes(), record);
         let mut active = &self.active;

@@ -8,7 +8,7 @@ use memdir_store::{Durability, HistoryId};
 use super::log_directory::{ACTIVE, LogDirectory, NEXT, OLD, Opening};
 use super::log_frame::to_frame;
 use super::log_segment::{SegmentId, head};
-use super::record::Record;
+use super::packed::Packed;
 
 /// Segments that take the place of those that are there, and become the log when all are written.
 pub(super) struct NewSegments<'d> {
@@ -59,7 +59,7 @@ impl<'d> NewSegments<'d> {
     }
 
     /// Adds a record to the segment that is being written.
-    pub(super) fn add(&mut self, record: &Record) -> Result<(), Error> {
+    pub(super) fn add(&mut self, record: &Packed<'_>) -> Result<(), Error> {
         let (file, id, size) = match &mut self.open {
             Some(open) => open,
             None => {
@@ -91,7 +91,7 @@ impl<'d> NewSegments<'d> {
     }
 
     /// Writes the active segment that will follow these, with these records in it, under its name of before.
-    pub(super) fn prepare(&mut self, records: &[Record]) -> Result<(), Error> {
+    pub(super) fn prepare(&mut self, records: &[Packed<'_>]) -> Result<(), Error> {
         self.end_segment()?;
         self.segments.flush(self.durability)?;
         self.history.remove(NEXT)?;

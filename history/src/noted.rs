@@ -9,17 +9,20 @@ use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::packed::{PREFIX, Packed, Prefix};
 use super::place::Place;
-use super::record::{Damaged, PREFIX, Prefix, Record};
+use super::record::{Damaged, Header, Record};
+use super::record_form::RecordForm;
 
 pub(super) struct Noted {
     store: Arc<dyn Store>,
+    form: RecordForm,
 }
 
 impl Noted {
     /// `None` for a store that keeps no notes.
-    pub(super) fn new(store: &Arc<dyn Store>) -> Option<Self> {
-        store.notes().map(|_| Self { store: Arc::clone(store) })
+    pub(super) fn new(store: &Arc<dyn Store>, form: RecordForm) -> Option<Self> {
+        store.notes().map(|_| Self { store: Arc::clone(store), form })
     }
 
     fn notes(&self) -> Result<&dyn Notes, StoreError> {
@@ -28,23 +31,29 @@ impl Noted {
 
     fn record(&self, context: &Context, number: i64, len: u64) -> Result<Record, StoreError> {
         let bytes = self.notes()?.read(context, number, 0, len)?.ok_or_else(|| damaged(Damaged))?;
-        Record::from_bytes(&bytes).map_err(damaged)
+        self.form.record(Packed::from_bytes(&bytes).map_err(damaged)?)
     }
 
-    fn header_bytes(
-        &self,
-        context: &Context,
-        listed: &Listed,
-    ) -> Result<(Prefix, Vec<u8>), StoreError> {
+    fn header(&self, context: &Context, listed: &Listed) -> Result<Header, StoreError> {
         let prefix = Prefix::read(&listed.head).map_err(damaged)?;
         let end = PREFIX + prefix.header;
         if end <= HEAD {
             let header = listed.head.get(PREFIX..end).ok_or_else(|| damaged(Damaged))?;
-            return Ok((prefix, header.to_vec()));
+            return self.header_in(prefix, header);
         }
         let read =
             self.notes()?.read(context, listed.number, PREFIX as u64, prefix.header as u64)?;
-        Ok((prefix, read.ok_or_else(|| damaged(Damaged))?))
+        self.header_in(prefix, &read.ok_or_else(|| damaged(Damaged))?)
+    }
+
+    fn header_in(&self, prefix: Prefix, bytes: &[u8]) -> Result<Header, StoreError> {
+        let header = self.form.header(prefix.header(bytes).map_err(damaged)?)?;
+        header.ok_or_else(|| damaged(Damaged))
+    }
+
+    fn note(&self, record: &Record) -> Result<Note, StoreError> {
+        let bytes = self.form.pack(record)?.to_bytes();
+        Ok(Note { id: record.header.id.to_string(), bytes })
     }
 }
 
@@ -52,21 +61,17 @@ fn damaged(error: Damaged) -> StoreError {
     StoreError::failed("reading the history", error).unchanged()
 }
 
-fn note(record: &Record) -> Note {
-    Note { id: record.header.id.to_string(), bytes: record.to_bytes() }
-}
-
 impl Journal for Noted {
     /// The record goes with the change to the store, which takes it into the transaction.
     fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
-        let note = note(record);
+        let note = self.note(record)?;
         let len = note.bytes.len() as u64;
         context.put_note(note);
         Ok(Appended { len, is_next: false, pen, place: Place::default() })
     }
 
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
-        self.notes()?.append(&note(record))
+        self.notes()?.append(&self.note(record)?)
     }
 
     fn confirm(&self, _: HistoryId, _: Appended) -> bool {
@@ -92,10 +97,7 @@ impl Journal for Noted {
         let after = i64::try_from(loaded.end).unwrap_or(0);
         for listed in self.notes()?.list(context, after)? {
             let number = u64::try_from(listed.number).unwrap_or(0);
-            let header = self
-                .header_bytes(context, &listed)
-                .and_then(|(prefix, header)| prefix.header(&header).map_err(damaged));
-            match header {
+            match self.header(context, &listed) {
                 Ok(header) => {
                     loaded.confirmed.insert(header.id);
                     loaded.add(header, Place::numbered(number), listed.len);
@@ -122,8 +124,7 @@ impl Journal for Noted {
     ) -> Result<(), StoreError> {
         let mut gone = Vec::new();
         for listed in self.notes()?.list(&Context::new(), 0)? {
-            let header = self.header_bytes(&Context::new(), &listed);
-            let header = header.and_then(|(prefix, bytes)| prefix.header(&bytes).map_err(damaged));
+            let header = self.header(&Context::new(), &listed);
             if !header.is_ok_and(|header| (rewrite.concerns)(&header)) {
                 continue;
             }
@@ -133,8 +134,10 @@ impl Journal for Noted {
             };
             match (rewrite.change)(record.clone())? {
                 None => gone.push(listed.number),
-                Some(new) if new == record => {}
-                Some(new) => self.notes()?.replace(listed.number, &new.to_bytes())?,
+                Some(new) if new == record && !rewrite.is_forced => {}
+                Some(new) => {
+                    self.notes()?.replace(listed.number, &self.note(&new)?.bytes)?;
+                }
             }
         }
         if !gone.is_empty() {

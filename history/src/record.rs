@@ -1,12 +1,7 @@
-//! [`Record`]: what the journal keeps of one change, and its form as bytes.
+//! [`Record`]: what the journal keeps of one change.
 //!
-//! ```text
-//! "MDH1" | length of the header (u32) | length of the contents (u64) | check of the header | check of the contents
-//!        | header | contents
-//! ```
-//! The header is JSON: who, which files, and where in the contents is what. The contents are the bytes of splices and
-//! whole files, one after the other. Numbers are in little-endian order; a check is the first 8 bytes of a SHA-256, that of
-//! the header also over the length of the contents.
+//! The header says who, which files, and where in the contents is what. The contents are the bytes of splices and whole
+//! files, one after the other.
 //!
 //! A splice is kept with what it removed and what it inserted. So a content can be computed from the one before and
 //! from the one after it, and a whole content is kept only where there is neither.
@@ -20,12 +15,6 @@ use memdir_store::HistoryId;
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 
-pub(super) const MAGIC: [u8; 4] = *b"MDH1";
-/// How many bytes stand before the header.
-pub(super) const PREFIX: usize = 32;
-/// The longest header that is read: that of a change of a million files.
-pub(super) const MAX_HEADER: usize = 1 << 30;
-
 /// The SHA-256 of a content.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Digest([u8; 32]);
@@ -33,6 +22,11 @@ pub(super) struct Digest([u8; 32]);
 impl Digest {
     pub(super) fn of(content: &[u8]) -> Self {
         Self(Sha256::digest(content).into())
+    }
+
+    /// Its first bytes.
+    pub(super) fn beginning(&self) -> [u8; 8] {
+        std::array::from_fn(|byte| self.0[byte])
     }
 
     /// The digest of what `pieces` are together.
@@ -232,51 +226,6 @@ pub(super) struct Record {
 #[error("a record of the history is damaged")]
 pub(super) struct Damaged;
 
-/// What the first bytes of a record say.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Prefix {
-    pub(super) header: usize,
-    pub(super) contents: u64,
-    header_check: [u8; 8],
-    contents_check: [u8; 8],
-}
-
-impl Prefix {
-    /// The prefix that `bytes` begin with.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, Damaged> {
-        let fixed = |at: usize| bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
-        let number = |at: usize| fixed(at).map(u64::from_le_bytes);
-        let (Some(first), Some(contents)) = (number(0), number(8)) else { return Err(Damaged) };
-        let (Some(header_check), Some(contents_check)) = (fixed(16), fixed(24)) else {
-            return Err(Damaged);
-        };
-        let header = usize::try_from(first >> 32).map_err(|_| Damaged)?;
-        if first.to_le_bytes()[..4] != MAGIC || header > MAX_HEADER {
-            return Err(Damaged);
-        }
-        Ok(Self { header, contents, header_check, contents_check })
-    }
-
-    /// How many bytes the record has.
-    pub(super) fn record_len(&self) -> u64 {
-        self.contents.saturating_add((PREFIX + self.header) as u64)
-    }
-
-    pub(super) fn header(&self, bytes: &[u8]) -> Result<Header, Damaged> {
-        if check(&[&self.contents.to_le_bytes(), bytes]) != self.header_check {
-            return Err(Damaged);
-        }
-        serde_json::from_slice(bytes).map_err(|_| Damaged)
-    }
-}
-
-fn check(pieces: &[&[u8]]) -> [u8; 8] {
-    let Digest(digest) = Digest::of_pieces(pieces);
-    let mut check = [0; 8];
-    check.copy_from_slice(&digest[..8]);
-    check
-}
-
 impl Record {
     pub(super) fn new(id: HistoryId, change: HistoryId, actor: Option<&str>) -> Self {
         let header = Header {
@@ -358,39 +307,6 @@ impl Record {
     fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
         let (start, len) = (usize::try_from(offset).ok()?, usize::try_from(len).ok()?);
         self.contents.get(start..start.checked_add(len)?)
-    }
-
-    pub(super) fn header_bytes(&self) -> Vec<u8> {
-        // A struct of texts and numbers always becomes JSON.
-        serde_json::to_vec(&self.header).unwrap_or_default()
-    }
-
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let header = self.header_bytes();
-        let mut bytes = Vec::with_capacity(PREFIX + header.len() + self.contents.len());
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&u32::try_from(header.len()).unwrap_or(u32::MAX).to_le_bytes());
-        let contents = (self.contents.len() as u64).to_le_bytes();
-        bytes.extend_from_slice(&contents);
-        bytes.extend_from_slice(&check(&[&contents, &header]));
-        bytes.extend_from_slice(&check(&[&self.contents]));
-        bytes.extend_from_slice(&header);
-        bytes.extend_from_slice(&self.contents);
-        bytes
-    }
-
-    /// The record that `bytes` are.
-    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
-        let prefix = Prefix::read(bytes)?;
-        if prefix.record_len() != bytes.len() as u64 {
-            return Err(Damaged);
-        }
-        let (header, contents) = bytes[PREFIX..].split_at(prefix.header);
-        let header = prefix.header(header)?;
-        if check(&[contents]) != prefix.contents_check {
-            return Err(Damaged);
-        }
-        Ok(Self { header, contents: contents.to_vec() })
     }
 }
 

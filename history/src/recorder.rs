@@ -24,8 +24,10 @@ use super::index::Index;
 use super::journal::{Appended, Journal, Pen};
 use super::kept_files::{self, KeptFiles};
 use super::log_file::LogFile;
+use super::moved_journal::MovedJournal;
 use super::noted::Noted;
 use super::record::{ContentId, Header, Record, Row};
+use super::record_form::RecordForm;
 use super::retention::Retention;
 use super::snapshot::{Extent, Snapshot};
 
@@ -81,15 +83,31 @@ impl Recorder {
         durability: Durability,
         retention: Retention,
     ) -> Self {
+        // An encrypted store has its records where the store beneath has its own, unless that is made of several.
+        let beneath = store.sealing().map(|sealing| Arc::clone(sealing.beneath()));
+        let beneath = beneath.filter(|beneath| beneath.mounts().is_none());
+        let form = match &beneath {
+            Some(_) => RecordForm::Sealed(Arc::clone(&store)),
+            None => RecordForm::Plain,
+        };
+        let keeps = beneath.as_ref().unwrap_or(&store);
+        let kept = || KeptFiles::new(Arc::clone(&store));
         let (journal, is_inside): (Box<dyn Journal>, _) =
-            match (place_beside(&*store), Noted::new(&store)) {
+            match (place_beside(&**keeps), Noted::new(keeps, form.clone())) {
                 (Some(place), _) => {
-                    (Box::new(LogFile::new(place.directory, durability)), place.is_inside)
+                    let log = LogFile::new(place.directory, durability, form);
+                    (Box::new(log), place.is_inside)
                 }
                 (None, Some(noted)) => (Box::new(noted), false),
-                (None, None) => (Box::new(KeptFiles::new(Arc::clone(&store))), true),
+                (None, None) => {
+                    return Self::with(Arc::clone(&store), Box::new(kept()), true, retention);
+                }
             };
-        Self::with(store, journal, is_inside, retention)
+        if beneath.is_none() {
+            return Self::with(store, journal, is_inside, retention);
+        }
+        let moved = MovedJournal::new(journal, kept(), Arc::clone(&store));
+        Self::with(store, Box::new(moved), true, retention)
     }
 
     /// The history of these parts, which `journal` reads as one. `store` records the changes of each.
@@ -318,8 +336,17 @@ impl Recorder {
         if path.is_reserved() {
             return self.store.mutate(context, Mutation::Delete { path }).map(drop);
         }
+        self.delete_as(context, path, Operation::Deleted)
+    }
+
+    pub(super) fn delete_as(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
         let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
-        let recorded = self.record_deletion(context, &files, Operation::Deleted)?;
+        let recorded = self.record_deletion(context, &files, operation)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
         self.finish(context, recorded, deleted)
     }
@@ -420,14 +447,14 @@ impl Recorder {
     }
 
     pub(super) fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
+        // The journal stays.
+        if self.is_inside {
+            return self.empty(context, &MemoryPath::root(), &mut false);
+        }
         let files =
             self.files_in_tree(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
-        let cleared = if self.is_inside {
-            self.empty(context, &MemoryPath::root(), &mut false)
-        } else {
-            self.store.mutate(context, Mutation::Clear).map(drop)
-        };
+        let cleared = self.store.mutate(context, Mutation::Clear).map(drop);
         self.finish(context, recorded, cleared)
     }
 }

@@ -79,6 +79,7 @@ impl Recorder {
         record.header.redacts = redacts;
         let is_marked = |content: &ContentId| marks.contains_key(&content.sha256);
         let mut rewrite = Rewrite {
+            is_forced: false,
             concerns: &|header| header.contents().any(|content| is_marked(&content)),
             change: &mut |record| Ok(Some(redacted(record, &marks, &wholes))),
         };

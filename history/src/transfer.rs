@@ -12,7 +12,8 @@ use memdir_store::{Durability, Store, StoreError};
 
 use super::error::HistoryError;
 use super::journal::Stored;
-use super::record::{Header, Prefix, Record};
+use super::packed::Prefix;
+use super::record::{Header, Record};
 use super::recorder::Recorder;
 
 /// Reads the bytes of a record.

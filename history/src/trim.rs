@@ -68,6 +68,7 @@ impl Recorder {
             concerns: &|header| {
                 goes.contains(&header.id) || is_older_note(header) || is_first(header)
             },
+            is_forced: false,
             change: &mut |mut record| {
                 if goes.contains(&record.header.id) || is_older_note(&record.header) {
                     return Ok(None);

@@ -11,6 +11,8 @@ mod address_hint;
 mod fork;
 mod mounts;
 mod options;
+#[cfg(feature = "encryption")]
+mod rekey;
 
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
@@ -20,7 +22,7 @@ pub use address::{
 };
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 #[cfg(feature = "encryption")]
-pub use memdir_encrypted::{Encrypted, EncryptionKey, rekey};
+pub use memdir_encrypted::{Encrypted, EncryptionKey};
 #[cfg(any(unix, windows))]
 pub use memdir_local::LocalDirectory;
 #[cfg(feature = "object-storage")]
@@ -46,3 +48,5 @@ pub(crate) use memdir_store::{
 pub use memdir_store::{check_contract, contract};
 pub use mounts::{Mount, Place, exists_at, open_mounts, open_place};
 pub use options::StoreOptions;
+#[cfg(feature = "encryption")]
+pub use rekey::rekey;

@@ -1,5 +1,6 @@
 //! [`InContext`]: a store as one call sees it.
 
+use crate::Sealing;
 use std::time::SystemTime;
 
 use super::notes::Notes;
@@ -122,6 +123,10 @@ impl Store for InContext<'_> {
 
     fn notes(&self) -> Option<&dyn Notes> {
         self.store.notes()
+    }
+
+    fn sealing(&self) -> Option<&dyn Sealing> {
+        self.store.sealing()
     }
 
     fn mounts(&self) -> Option<&dyn MountTable> {

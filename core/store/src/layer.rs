@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use super::notes::Notes;
 use super::{
-    Context, Entry, MountTable, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    Context, Entry, MountTable, Mutation, Node, Problem, Sealing, Store, StoreError, StoreInfo,
     methods_by_mutate, reads_in_context,
 };
 use crate::path::MemoryPath;
@@ -113,6 +113,7 @@ layer! {
         fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError>;
         fn revision(&self) -> Result<Option<String>, StoreError>;
         fn notes(&self) -> Option<&dyn Notes>;
+        fn sealing(&self) -> Option<&dyn Sealing>;
         fn can_keep(&self, path: &MemoryPath) -> bool;
     }
 }
@@ -176,6 +177,7 @@ mod tests {
         inspect(&mut dyn FnMut(Problem)) -> Result<(), StoreError> = Err(StoreError::Busy);
         revision() -> Result<Option<String>, StoreError> = Err(StoreError::Busy);
         notes() -> Option<&dyn Notes> = None;
+        sealing() -> Option<&dyn Sealing> = None;
         can_keep(&MemoryPath) -> bool = false;
     }
 
@@ -224,6 +226,7 @@ mod tests {
         let _ = store.inspect(&mut |_| {});
         let _ = store.revision();
         let _ = store.notes();
+        let _ = store.sealing();
         let _ = store.can_keep(&a);
         drop(store);
         std::mem::take(&mut recorder.0.lock().unwrap())

@@ -46,6 +46,7 @@ pub mod process;
 mod read_only;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+mod sealing;
 pub mod settings;
 pub mod similar;
 mod splice;
@@ -82,6 +83,7 @@ pub use operation::Operation;
 pub use path::MemoryPath;
 pub use problem::{Problem, ProblemKind, display_name};
 pub use read_only::ReadOnly;
+pub use sealing::Sealing;
 pub use settings::{Durability, OnExisting};
 pub use splice::Splice;
 pub use store_error::{Effect, StoreError};
@@ -448,6 +450,11 @@ pub trait Store: Send + Sync {
     ///
     /// By default there are none. Not for a store that wraps another one.
     fn notes(&self) -> Option<&dyn notes::Notes> {
+        None
+    }
+
+    /// How a store that encrypts has a history beneath it. By default it is `None`.
+    fn sealing(&self) -> Option<&dyn Sealing> {
         None
     }
 

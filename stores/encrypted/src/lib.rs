@@ -19,8 +19,8 @@ use memdir_store::notes::Notes;
 use memdir_store::path::MemoryPath;
 use memdir_store::{
     Condition, Context, Edit, Entry, EntryKind, InContext, MountTable, Mutation, Node, Problem,
-    ProblemKind, Splice, Store, StoreError, StoreInfo, as_listed, clear_each, methods_by_mutate,
-    reads_in_context,
+    ProblemKind, Sealing, Splice, Store, StoreError, StoreInfo, as_listed, clear_each,
+    methods_by_mutate, reads_in_context,
 };
 use zeroize::Zeroizing;
 
@@ -42,9 +42,10 @@ mod rekey;
 mod renames;
 mod ring;
 mod seal;
+mod sealing;
 
 pub use key::EncryptionKey;
-pub use rekey::rekey;
+pub use rekey::{RenewApart, rekey_with};
 
 /// How often a file is read again if it is moved while it is read.
 const ATTEMPTS: usize = 16;
@@ -172,7 +173,8 @@ impl Encrypted {
             Err(_) if !directory.is_root() => return Ok(()),
             found => found?,
         };
-        for Entry { path, kind, .. } in found.iter().filter(|found| found.path != self.record) {
+        // Names that are reserved are the record's, and that of a history beside the files.
+        for Entry { path, kind, .. } in found.iter().filter(|found| !found.path.is_reserved()) {
             let ours = |names: &Names| path.name().and_then(|name| names.decrypt(name)).is_some();
             if !known.ring.names.as_ref().is_some_and(ours) {
                 report(Problem::new(ProblemKind::BadName, path, "it does not decrypt"));
@@ -489,6 +491,10 @@ impl Store for Encrypted {
 
     fn notes(&self) -> Option<&dyn Notes> {
         None
+    }
+
+    fn sealing(&self) -> Option<&dyn Sealing> {
+        Some(self)
     }
 
     fn mounts(&self) -> Option<&dyn MountTable> {

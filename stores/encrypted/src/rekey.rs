@@ -16,39 +16,28 @@ use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, EntryKind, Node, Splice, Store, StoreError};
 
+use super::Encrypted;
+use super::file::{self, Unreadable};
 use super::key::{EncryptionKey, KeyDeriver};
 use super::record::{Record, Slot};
-use super::{Encrypted, file};
+use super::ring::Generation;
 
 /// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
-/// Returns the number of files that it encrypted.
+/// Returns the number of files that it encrypted. `renew_apart` encrypts again what is kept beneath the store beside its files.
 ///
 /// The store can be in use meanwhile, with either key until the end. Programs that have it open with the
 /// old key then get errors. If the change is interrupted, both keys open the store; call this again to
 /// continue. Encrypted names keep their key.
 ///
-/// ```
-/// use std::sync::Arc;
-/// use memdir::store::{Encrypted, InProcess, rekey};
-/// use memdir::{EncryptionKey, Store};
-///
-/// let (old, new) = (EncryptionKey::from_bytes([1; 32]), EncryptionKey::from_bytes([2; 32]));
-/// let inner: Arc<dyn Store> = Arc::new(InProcess::new());
-/// Encrypted::open(Arc::clone(&inner), &old, false)?;
-/// rekey(&inner, &old, &new)?;
-/// assert!(Encrypted::open(Arc::clone(&inner), &old, false).is_err());
-/// assert!(Encrypted::open(inner, &new, false).is_ok());
-/// # Ok::<(), memdir::Error>(())
-/// ```
-///
 /// # Errors
 /// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the
 /// same, or if a change to a third key has not been finished. [`Error::Store`] if `inner` fails, or a
 /// file is damaged: the error names its path, nothing is lost, and the old key stays.
-pub fn rekey(
+pub fn rekey_with(
     inner: &Arc<dyn Store>,
     old: &EncryptionKey,
     new: &EncryptionKey,
+    renew_apart: &RenewApart<'_>,
 ) -> Result<u64, Error> {
     if old == new {
         return Err(Error::config("the new key is the same as the old one"));
@@ -61,14 +50,16 @@ pub fn rekey(
     let begun = Record::parse(&bytes).and_then(|record| record.open(&new_deriver));
     let mut count = 0;
     if begun.map_err(Error::Store)?.is_none() {
-        let store = Encrypted::open(Arc::clone(inner), old, false)?;
+        let store = Arc::new(Encrypted::open(Arc::clone(inner), old, false)?);
         // Files under the master key that is about to be dropped.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
+        renew_apart(Arc::clone(&store) as Arc<dyn Store>).map_err(Error::Store)?;
         store.begin(&new_deriver)?;
     }
-    let store = Encrypted::open(Arc::clone(inner), new, false)?;
+    let store = Arc::new(Encrypted::open(Arc::clone(inner), new, false)?);
     let mut end = || {
         count += store.renew(&MemoryPath::root())?;
+        renew_apart(Arc::clone(&store) as Arc<dyn Store>)?;
         store.change(&Context::new(), &mut |record, ring, renames| {
             let mut slots = Vec::new();
             for slot in &record.slots {
@@ -85,6 +76,9 @@ pub fn rekey(
     };
     end().map_err(Error::Store)
 }
+
+/// Encrypts again what was [sealed](memdir_store::Sealing) by this store and is not among its files, such as a history.
+pub type RenewApart<'r> = dyn Fn(Arc<dyn Store>) -> Result<(), StoreError> + 'r;
 
 impl Encrypted {
     /// Puts a new master key into the record, sealed under our key and under `new`.
@@ -133,8 +127,13 @@ impl Encrypted {
         for entry in entries {
             count += match entry.kind {
                 EntryKind::Directory => self.renew(&entry.path)?,
-                EntryKind::File(_) if self.is_current(&entry.path)? => 0,
-                EntryKind::File(_) => self.renew_file(&entry)?,
+                EntryKind::File(_) => match self.generation_at(&entry.path)? {
+                    None => 0,
+                    Some(Ok(generation)) if generation == self.known()?.ring.current.0 => 0,
+                    // The history beside the files of a directory, which is sealed apart.
+                    Some(Err(Unreadable::Foreign)) if entry.path.is_reserved() => 0,
+                    Some(_) => self.renew_file(&entry)?,
+                },
             };
         }
         Ok(count)
@@ -153,17 +152,20 @@ impl Encrypted {
         }
     }
 
-    /// Whether the file's header names the current master key.
-    fn is_current(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+    /// The generation of the master key that the file's header names; `None` if the file is gone.
+    fn generation_at(
+        &self,
+        path: &MemoryPath,
+    ) -> Result<Option<Result<Generation, Unreadable>>, StoreError> {
         let mut start = Vec::new();
         match self.inner.open(&self.at(path)?, 0) {
             Ok(Node::File(_, stream)) => {
                 let read = stream.take(file::HEADER as u64).read_to_end(&mut start);
                 read.map_err(|error| StoreError::failed(format!("reading {path}"), error))?;
             }
-            Ok(Node::Directory(_)) | Err(StoreError::NotFound) => return Ok(true),
+            Ok(Node::Directory(_)) | Err(StoreError::NotFound) => return Ok(None),
             Err(error) => return Err(error),
         }
-        Ok(file::generation(&start) == Ok(self.known()?.ring.current.0))
+        Ok(Some(file::generation(&start)))
     }
 }

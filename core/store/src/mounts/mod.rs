@@ -5,6 +5,7 @@
 //! - `listing` combines the entries of a directory with the mount points in it.
 //! - `moving` moves files and directories from one store into another.
 
+use crate::Sealing;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -489,6 +490,10 @@ impl Store for Mounts {
     }
 
     fn notes(&self) -> Option<&dyn Notes> {
+        None
+    }
+
+    fn sealing(&self) -> Option<&dyn Sealing> {
         None
     }
 

@@ -1,0 +1,182 @@
+//! [`MovedJournal`]: the journal of an encrypted store beneath which it is kept, and not in hidden files of its own, as it was
+//! before.
+//!
+//! The first use moves the records that are in hidden files, which are removed when all of them are in their new place. A kill
+//! in between leaves them, and the next use goes on. A store that may only be read shows them where they are.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, HistoryId, Store, StoreError};
+
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::kept_files::{self, KeptFiles};
+use super::record::{Digest, Record};
+use super::settle::{self, PathState};
+
+pub(super) struct MovedJournal {
+    new: Box<dyn Journal>,
+    old: KeptFiles,
+    store: Arc<dyn Store>,
+    /// Whether the old records are where they were, because the store may only be read.
+    uses_old: OnceLock<bool>,
+}
+
+impl MovedJournal {
+    pub(super) fn new(new: Box<dyn Journal>, old: KeptFiles, store: Arc<dyn Store>) -> Self {
+        Self { new, old, store, uses_old: OnceLock::new() }
+    }
+
+    fn journal(&self) -> Result<&dyn Journal, StoreError> {
+        let uses_old = match self.uses_old.get() {
+            Some(uses_old) => *uses_old,
+            None => {
+                let uses_old = self.move_records()?;
+                *self.uses_old.get_or_init(|| uses_old)
+            }
+        };
+        Ok(if uses_old { &self.old } else { &*self.new })
+    }
+
+    /// The journal, if it was used before.
+    fn used(&self) -> &dyn Journal {
+        if self.uses_old.get() == Some(&true) { &self.old } else { &*self.new }
+    }
+
+    /// Returns whether the old records must stay.
+    fn move_records(&self) -> Result<bool, StoreError> {
+        let context = &Context::new();
+        loop {
+            let mut loaded = Loaded::default();
+            self.old.load(context, &mut loaded)?;
+            if loaded.records.is_empty() && loaded.damaged.is_empty() {
+                return Ok(false);
+            }
+            if self.store.info().is_read_only {
+                return Ok(true);
+            }
+            let made = self.made(&loaded)?;
+            let mut records = made.iter().map(|stored| {
+                let mut record = self.old.read(context, stored)?;
+                record.header.withdraws.clear();
+                record.header.confirms = vec![record.header.id];
+                Ok(record)
+            });
+            match self.new.append_missing(&mut records) {
+                // Another process moved them meanwhile.
+                Err(StoreError::NotFound) => continue,
+                appended => appended?,
+            }
+            return match self.store.delete(&kept_files::directory()) {
+                Ok(()) | Err(StoreError::NotFound) => Ok(false),
+                Err(error) => Err(error),
+            };
+        }
+    }
+
+    /// The records whose changes were made. In their new place nothing says any more which are in doubt.
+    fn made(&self, loaded: &Loaded) -> Result<Vec<Stored>, StoreError> {
+        let kept = loaded.records.iter();
+        let records: Vec<&Stored> =
+            kept.filter(|stored| !loaded.withdrawn.contains(&stored.header.id)).collect();
+        let folding = Folding::new(self.store.info().folds_case);
+        let (mut broken, mut found) = (None, HashMap::<MemoryPath, PathState>::new());
+        let not_made =
+            settle::not_made(&records, &loaded.confirmed, folding, &mut |path: &MemoryPath| {
+                *found.entry(path.clone()).or_insert_with(|| match self.store.read(path) {
+                    Ok(content) => PathState::File(Digest::of(&content)),
+                    Err(error) if error.is_failure() => {
+                        broken = Some(error);
+                        PathState::Unknown
+                    }
+                    Err(_) => PathState::Nothing,
+                })
+            });
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        let is_made = |(number, stored): &(usize, &Stored)| {
+            let rows = stored.header.rows.len();
+            rows == 0 || (0..rows).any(|row| !not_made.contains(&(*number, row)))
+        };
+        let made = records.into_iter().enumerate().filter(is_made);
+        Ok(made.map(|(_, stored)| stored.clone()).collect())
+    }
+}
+
+impl Journal for MovedJournal {
+    fn open(&self) -> Result<Pen, StoreError> {
+        self.journal()?.open()
+    }
+
+    fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
+        self.journal()?.append(context, pen, record)
+    }
+
+    fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
+        self.journal()?.append_alone(record)
+    }
+
+    fn append_missing(
+        &self,
+        records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
+    ) -> Result<(), StoreError> {
+        self.journal()?.append_missing(records)
+    }
+
+    fn confirm(&self, id: HistoryId, appended: Appended) -> bool {
+        self.used().confirm(id, appended)
+    }
+
+    fn withdraw(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        appended: Appended,
+    ) -> Result<Pen, StoreError> {
+        self.used().withdraw(context, id, appended)
+    }
+
+    fn withdraw_last(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        appended: Appended,
+    ) -> Result<(), StoreError> {
+        self.used().withdraw_last(context, id, appended)
+    }
+
+    fn give_up(&self, context: &Context) {
+        self.used().give_up(context);
+    }
+
+    fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
+        self.journal()?.load(context, loaded)
+    }
+
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+        self.journal()?.read(context, stored)
+    }
+
+    fn lock(&self) -> Result<Locked, StoreError> {
+        self.journal()?.lock()
+    }
+
+    fn rewrite(
+        &self,
+        locked: &Locked,
+        rewrite: &mut Rewrite<'_>,
+        note: Option<&Record>,
+    ) -> Result<(), StoreError> {
+        self.journal()?.rewrite(locked, rewrite, note)
+    }
+
+    fn is_apart(&self) -> bool {
+        self.new.is_apart()
+    }
+
+    fn is_cheap_to_follow(&self) -> bool {
+        self.used().is_cheap_to_follow()
+    }
+}

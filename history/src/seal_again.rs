@@ -1,0 +1,27 @@
+//! [`seal_again`]: encrypts the history of an encrypted store again, when its key changes.
+
+use std::sync::Arc;
+
+use memdir_store::{Durability, Store, StoreError};
+
+use super::journal::Rewrite;
+use super::recorder::Recorder;
+use super::retention::Retention;
+
+/// Encrypts the records of an encrypted store again, under its present key. Those that it keeps among its files are not changed: they are
+/// encrypted as its files are.
+///
+/// # Errors
+/// Failures of the store.
+pub fn seal_again(store: Arc<dyn Store>) -> Result<(), StoreError> {
+    let Some(sealing) = store.sealing() else { return Ok(()) };
+    let beneath = sealing.beneath();
+    if beneath.info().directory.is_none() && beneath.notes().is_none() {
+        return Ok(());
+    }
+    let recorder = Recorder::of_one(Arc::clone(&store), Durability::Full, Retention::default());
+    let locked = recorder.journal.lock()?;
+    let mut rewrite =
+        Rewrite { concerns: &|_| true, is_forced: true, change: &mut |record| Ok(Some(record)) };
+    recorder.journal.rewrite(&locked, &mut rewrite, None)
+}
