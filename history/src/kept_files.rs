@@ -65,7 +65,7 @@ struct Number {
 
 impl Number {
     fn of(place: Place) -> Self {
-        Self { block: (place.at >> 32) as u32, in_block: place.at as u32 }
+        Self { block: (place.at >> 32) as u32, in_block: (place.at & 0xffff_ffff) as u32 }
     }
 
     fn place(self) -> Place {
@@ -108,6 +108,22 @@ impl KeptFiles {
             Err(StoreError::NotFound) => Ok(Vec::new()),
             listed => listed,
         }
+    }
+
+    /// Removes all records. Something else may be in the directory: a log of the store beneath.
+    pub(super) fn remove_all(&self) -> Result<(), StoreError> {
+        let context = &Context::new();
+        let listed = self.list(context, &directory())?;
+        for block in blocks_in(&listed) {
+            self.remove(&block_directory(block)?)?;
+        }
+        for entry in &listed {
+            if entry.path.name().is_some_and(|name| name.parse::<HistoryId>().is_ok()) {
+                self.remove(&entry.path)?;
+            }
+        }
+        let is_empty = self.list(context, &directory())?.is_empty();
+        if is_empty { self.remove(&directory()) } else { Ok(()) }
     }
 
     /// The number for a new record: higher than that of each record that is there now.
@@ -302,7 +318,8 @@ mod tests {
 
     /// A record whose writer's clock says that it was made so many seconds after 1970.
     fn record(seconds: u64) -> Record {
-        let (high, low) = (seconds * 1_000 >> 16, seconds * 1_000 & 0xffff);
+        let millis = seconds * 1_000;
+        let (high, low) = (millis >> 16, millis & 0xffff);
         let id = format!("{high:08x}-{low:04x}-7000-8000-000000000000").parse().unwrap();
         let mut record = Record::new(id, id, None);
         record.header.trims = Some(id);

@@ -9,7 +9,8 @@
 //!
 //! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
 //! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
-//! hidden files in any other store (`kept_files`). In a tree of mounts each store has its own, which are read as one
+//! hidden files in any other store (`kept_files`). An encrypted store's records are sealed (`record_form`) and go to the journal of
+//! the store beneath. In a tree of mounts each store has its own, which are read as one
 //! (`mounted`).
 //!
 //! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it

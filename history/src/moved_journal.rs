@@ -11,7 +11,7 @@ use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
-use super::kept_files::{self, KeptFiles};
+use super::kept_files::KeptFiles;
 use super::record::{Digest, Record};
 use super::settle::{self, PathState};
 
@@ -68,10 +68,7 @@ impl MovedJournal {
                 Err(StoreError::NotFound) => continue,
                 appended => appended?,
             }
-            return match self.store.delete(&kept_files::directory()) {
-                Ok(()) | Err(StoreError::NotFound) => Ok(false),
-                Err(error) => Err(error),
-            };
+            return self.old.remove_all().map(|()| false);
         }
     }
 

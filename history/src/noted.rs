@@ -2,6 +2,7 @@
 //!
 //! A record is there if and only if its change was made, so nothing is ever withdrawn or in doubt.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use memdir_store::HistoryId;
@@ -95,12 +96,21 @@ impl Journal for Noted {
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let after = i64::try_from(loaded.end).unwrap_or(0);
-        for listed in self.notes()?.list(context, after)? {
+        let new = self.notes()?.list(context, after)?;
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut known: HashSet<HistoryId> =
+            loaded.records.iter().map(|stored| stored.header.id).collect();
+        for listed in new {
             let number = u64::try_from(listed.number).unwrap_or(0);
             match self.header(context, &listed) {
                 Ok(header) => {
-                    loaded.confirmed.insert(header.id);
-                    loaded.add(header, Place::numbered(number), listed.len);
+                    // Two processes that moved the same records here at once may have doubled some.
+                    if known.insert(header.id) {
+                        loaded.confirmed.insert(header.id);
+                        loaded.add(header, Place::numbered(number), listed.len);
+                    }
                 }
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(_) => loaded.damaged.push(format!("the record number {number}")),

@@ -13,13 +13,13 @@ use super::retention::Retention;
 ///
 /// # Errors
 /// Failures of the store.
-pub fn seal_again(store: Arc<dyn Store>) -> Result<(), StoreError> {
+pub fn seal_again(store: &Arc<dyn Store>) -> Result<(), StoreError> {
     let Some(sealing) = store.sealing() else { return Ok(()) };
     let beneath = sealing.beneath();
     if beneath.info().directory.is_none() && beneath.notes().is_none() {
         return Ok(());
     }
-    let recorder = Recorder::of_one(Arc::clone(&store), Durability::Full, Retention::default());
+    let recorder = Recorder::of_one(Arc::clone(store), Durability::Full, Retention::default());
     let locked = recorder.journal.lock()?;
     let mut rewrite =
         Rewrite { concerns: &|_| true, is_forced: true, change: &mut |record| Ok(Some(record)) };

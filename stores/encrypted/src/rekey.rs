@@ -51,15 +51,17 @@ pub fn rekey_with(
     let mut count = 0;
     if begun.map_err(Error::Store)?.is_none() {
         let store = Arc::new(Encrypted::open(Arc::clone(inner), old, false)?);
+        let renewed: Arc<dyn Store> = Arc::<Encrypted>::clone(&store);
         // Files under the master key that is about to be dropped.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
-        renew_apart(Arc::clone(&store) as Arc<dyn Store>).map_err(Error::Store)?;
+        renew_apart(&renewed).map_err(Error::Store)?;
         store.begin(&new_deriver)?;
     }
     let store = Arc::new(Encrypted::open(Arc::clone(inner), new, false)?);
+    let renewed: Arc<dyn Store> = Arc::<Encrypted>::clone(&store);
     let mut end = || {
         count += store.renew(&MemoryPath::root())?;
-        renew_apart(Arc::clone(&store) as Arc<dyn Store>)?;
+        renew_apart(&renewed)?;
         store.change(&Context::new(), &mut |record, ring, renames| {
             let mut slots = Vec::new();
             for slot in &record.slots {
@@ -78,7 +80,7 @@ pub fn rekey_with(
 }
 
 /// Encrypts again what was [sealed](memdir_store::Sealing) by this store and is not among its files, such as a history.
-pub type RenewApart<'r> = dyn Fn(Arc<dyn Store>) -> Result<(), StoreError> + 'r;
+pub type RenewApart<'r> = dyn Fn(&Arc<dyn Store>) -> Result<(), StoreError> + 'r;
 
 impl Encrypted {
     /// Puts a new master key into the record, sealed under our key and under `new`.
