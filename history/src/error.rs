@@ -35,6 +35,18 @@ pub enum HistoryError {
     /// The version is the deletion of a file, so it has no content.
     #[error("the version {0} has no content: it is the deletion of the file")]
     NoContent(String),
+    /// No file is there.
+    #[error("there is no file {path}")]
+    NoFile {
+        /// The path.
+        path: MemoryPath,
+    },
+    /// The file is not UTF-8, so it has no lines.
+    #[error("{path} is not valid UTF-8 text")]
+    NotText {
+        /// The file.
+        path: MemoryPath,
+    },
     /// The content was removed from the history, for this reason.
     #[error("the content was redacted: {0}")]
     Redacted(String),
@@ -98,6 +110,8 @@ impl HistoryError {
             Self::Unknown(_) => "unknown",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NoContent(_) => "no_content",
+            Self::NoFile { .. } => "no_file",
+            Self::NotText { .. } => "not_text",
             Self::Redacted(_) => "redacted",
             Self::Damaged => "damaged",
             Self::Conflict { .. } => "conflict",
@@ -108,13 +122,17 @@ impl HistoryError {
         }
     }
 
-    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed) and
-    /// [`IsCurrent`](HistoryError::IsCurrent). Empty for any other case.
+    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed),
+    /// [`IsCurrent`](HistoryError::IsCurrent), [`NoFile`](HistoryError::NoFile) and [`NotText`](HistoryError::NotText). Empty for
+    /// any other case.
     #[must_use]
     pub fn paths(&self) -> &[MemoryPath] {
         match self {
             Self::Conflict { paths, .. } => paths,
-            Self::Trimmed { path } | Self::IsCurrent { path } => std::slice::from_ref(path),
+            Self::Trimmed { path }
+            | Self::IsCurrent { path }
+            | Self::NoFile { path }
+            | Self::NotText { path } => std::slice::from_ref(path),
             _ => &[],
         }
     }
@@ -199,6 +217,8 @@ mod tests {
                 both,
             ),
             (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
+            (HistoryError::NoFile { path: path.clone() }, "no_file", one.clone()),
+            (HistoryError::NotText { path: path.clone() }, "not_text", one.clone()),
             (HistoryError::IsCurrent { path }, "is_current", one),
             (HistoryError::Store(lost()), "store", vec![]),
             (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),

@@ -13,10 +13,12 @@
 //! (`mounted`).
 //!
 //! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
-//! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
+//! (`timeline`), and their `contents`. Which version brought a line is found by `blame`, line by line in
+//! `line_trace`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
 //! is the page about it.
 
 mod abbreviation;
+mod blame;
 mod check;
 mod conditional;
 mod contents;
@@ -30,6 +32,7 @@ mod index;
 mod journal;
 mod kept_files;
 pub mod line_diff;
+mod line_trace;
 mod log_beginning;
 mod log_directory;
 mod log_file;
@@ -63,6 +66,7 @@ mod trim;
 mod version;
 
 pub use abbreviation::{ResolvedId, SHORTEST_ID_PART};
+pub use blame::BlamedLine;
 pub use error::HistoryError;
 pub use fast_import::FastImportError;
 pub use hidden::without_journal;

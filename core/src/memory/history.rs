@@ -7,7 +7,7 @@ use memdir_store::path::MemoryPath;
 
 use super::Memory;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
+    BlamedLine, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
     RestoreOptions, Restored, Retention, Version,
 };
 use crate::options::MemoryOptions;
@@ -197,6 +197,32 @@ impl Memory {
     pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
         self.recorder()?.read_at(&self.context(), &parsed, at)
+    }
+
+    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+    /// brought back is of the version that brought it back, as in git. A line stays what it is when its file is renamed.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.acting_as("Ann").create("/memories/tea.md", "- green\n")?;
+    /// memory.acting_as("Ben").insert("/memories/tea.md", 1, "- black\n")?;
+    ///
+    /// let lines = memory.blame("/memories/tea.md")?;
+    /// let told = lines.iter().map(|line| (line.actor.as_deref(), line.text.as_str()));
+    /// assert!(told.eq([(Some("Ann"), "- green"), (Some("Ben"), "- black")]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`HistoryError::NoFile`] if no file is there; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Path`];
+    /// [`HistoryError::Off`]; [`HistoryError::Damaged`] if records contradict each other; [`HistoryError::Store`].
+    pub fn blame(&self, path: &str) -> Result<Vec<BlamedLine>, HistoryError> {
+        let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
+        self.recorder()?.blame(&self.context(), &parsed)
     }
 
     /// The history of a memory with these options, on its store.
