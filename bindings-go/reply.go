@@ -83,6 +83,10 @@ const (
 	HistoryAmbiguous HistoryKind = "ambiguous"
 	// HistoryNoContent is a version that is a deletion.
 	HistoryNoContent HistoryKind = "no_content"
+	// HistoryNoFile is a path where no file is.
+	HistoryNoFile HistoryKind = "no_file"
+	// HistoryNotText is a file that is not UTF-8, so it has no lines.
+	HistoryNotText HistoryKind = "not_text"
 	// HistoryRedacted is a content that was removed from the history.
 	HistoryRedacted HistoryKind = "redacted"
 	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.

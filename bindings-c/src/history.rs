@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{PastFile, Restored, Version};
+use memdir::history::{BlamedLine, PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
 use memdir_bindings_shared::history::{Query, Undo, export, id};
@@ -56,6 +56,10 @@ pub(crate) fn call(
         "read_at" => {
             given.none_but(&["path", "at"])?;
             memory.read_at(given.text("path")?, at(given)?)?.map_or(Value::Null, content)
+        }
+        "blame" => {
+            given.none_but(&["path"])?;
+            memory.blame(given.text("path")?)?.iter().map(blamed_line).collect()
         }
         "read_version" => {
             given.none_but(&["id"])?;
@@ -130,6 +134,19 @@ fn past_file(file: &PastFile) -> Value {
         "size": file.size,
         "modified": file.modified.map(seconds),
         "version": file.version,
+    })
+}
+
+fn blamed_line(line: &BlamedLine) -> Value {
+    json!({
+        "line": line.line,
+        "text": line.text,
+        "version": line.version,
+        "change": line.change,
+        "operation": line.operation.map(memdir::history::Operation::as_str),
+        "actor": line.actor,
+        "time": line.time.map(seconds),
+        "may_be_older": line.may_be_older,
     })
 }
 

@@ -25,6 +25,8 @@ export type HistoryErrorKind =
   | 'unknown'
   | 'ambiguous'
   | 'no_content'
+  | 'no_file'
+  | 'not_text'
   | 'redacted'
   | 'damaged'
   | 'conflict'

@@ -2,7 +2,12 @@
 
 import { isDate } from 'node:util/types';
 
-import type { FileVersion, FoundBefore, PastFile as NativePastFile } from '../native.cjs';
+import type {
+  BlamedLine as NativeLine,
+  FileVersion,
+  FoundBefore,
+  PastFile as NativePastFile,
+} from '../native.cjs';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -89,6 +94,32 @@ export interface PastFile {
   modified?: Date | undefined;
   /** The id of its version. Absent for a file that was not changed since the history is kept. */
   version?: string | undefined;
+}
+
+/** A line of a file, and the version that brought it. */
+export interface BlamedLine {
+  /** The number of the line, counted from 1. */
+  line: number;
+  /** The line without its line feed. A carriage return before that is a part of the text. */
+  text: string;
+  /**
+   * The id of the version that brought the line. Absent if the history does not know of it: somebody else changed the
+   * file since its last version, or it has no version.
+   */
+  version?: string | undefined;
+  /** The id of the change that made this version. */
+  change?: string | undefined;
+  /** What this change did. `external` if somebody else brought the line. */
+  operation?: Operation | undefined;
+  /** Who made this change, as the memory was told. */
+  actor?: string | undefined;
+  /** When. Of an external version, when it was noticed. */
+  time?: Date | undefined;
+  /**
+   * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+   * their age, redacted or damaged.
+   */
+  mayBeOlder: boolean;
 }
 
 /** What was done to a file to bring back an earlier state, or would be done. */
@@ -185,4 +216,16 @@ export function historyMatch({ version: found, ...rest }: FoundBefore): HistoryM
 /** The file of the native half, with its time as a date. */
 export function pastFile({ modified, ...rest }: NativePastFile): PastFile {
   return modified === undefined ? rest : { ...rest, modified: new Date(modified) };
+}
+
+/** The line of the native half, with its time as a date. */
+export function blamedLine({ time, operation, ...rest }: NativeLine): BlamedLine {
+  const line: BlamedLine = rest;
+  if (operation !== undefined) {
+    line.operation = operation as Operation;
+  }
+  if (time !== undefined) {
+    line.time = new Date(time);
+  }
+  return line;
 }

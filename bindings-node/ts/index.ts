@@ -38,6 +38,7 @@ export type {
   WriteOptions,
 } from './files.js';
 export type {
+  BlamedLine,
   HistoryMatch,
   HistoryQuery,
   Operation,

@@ -39,6 +39,7 @@ import {
   RESTORE_OPTIONS,
   UNDO,
   UNDO_OPTIONS,
+  blamedLine,
   historyMatch,
   millis,
   optionalMillis,
@@ -46,6 +47,7 @@ import {
   version,
 } from './history.js';
 import type {
+  BlamedLine,
   HistoryMatch,
   HistoryQuery,
   PastFile,
@@ -516,6 +518,25 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   readAt(path: string, at: Date, call?: CallOptions): Promise<Uint8Array | null> {
     return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
       engine.readAt(path, millis('at', at), cancellation),
+    );
+  }
+
+  /**
+   * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed
+   * and brought back is of the version that brought it back. It stays what it is when its file is renamed.
+   *
+   * It rejects with the kind `no_file` if no file is there, and `not_text` if it is not UTF-8.
+   *
+   * @example
+   * ```ts
+   * for (const { line, text, actor } of await memory.blame('/memories/tea.md')) {
+   *   console.log(actor ?? '-', line, text);
+   * }
+   * ```
+   */
+  blame(path: string, call?: CallOptions): Promise<BlamedLine[]> {
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
+      (await engine.blame(path, cancellation)).map(blamedLine),
     );
   }
 

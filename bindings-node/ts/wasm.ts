@@ -265,6 +265,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return content && wasm.take(content);
     }
 
+    blame(...given: unknown[]) {
+      return this.#history('blame', given, 1);
+    }
+
     async readVersion(...given: unknown[]): Promise<Uint8Array> {
       return wasm.take((await this.#history('readVersion', given, 1)) as Placed);
     }

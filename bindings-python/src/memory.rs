@@ -27,7 +27,7 @@ use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
-use crate::past::{HistoryMatch, PastFile};
+use crate::past::{BlamedLine, HistoryMatch, PastFile};
 use crate::reply;
 use crate::stats::Stats;
 use crate::stores::Argument;
@@ -898,6 +898,29 @@ impl Memory {
         let Time(at) = at;
         let content = history::done(py, |core| core.read_at(path, at), &self.core)?;
         Ok(content.map(|content| PyBytes::new(py, &content)))
+    }
+
+    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line
+    /// that was removed and brought back is of the version that brought it back. It stays what it is when
+    /// its file is renamed.
+    ///
+    /// Args:
+    ///     path: The path of the file.
+    ///
+    /// Raises:
+    ///     HistoryError: No file is there (`kind` is `"no_file"`), it is not UTF-8 (`"not_text"`), or the
+    ///         memory has no history.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.acting_as("Ann").write("/memories/tea.md", "green\n")
+    /// >>> memory.acting_as("Ben").write("/memories/tea.md", "green\nblack\n")
+    /// >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
+    /// [('Ann', 'green'), ('Ben', 'black')]
+    fn blame(&self, py: Python<'_>, path: &str) -> PyResult<Vec<BlamedLine>> {
+        let lines = history::done(py, |core| core.blame(path), &self.core)?;
+        Ok(lines.into_iter().map(BlamedLine::from).collect())
     }
 
     /// The content of a version.

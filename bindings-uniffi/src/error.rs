@@ -77,6 +77,10 @@ pub enum HistoryErrorKind {
     Ambiguous,
     /// The version is the deletion of a file, so it has no content.
     NoContent,
+    /// No file is there.
+    NoFile,
+    /// The file is not UTF-8, so it has no lines.
+    NotText,
     /// The content was removed from the history.
     Redacted,
     /// The content cannot be computed any more: records of the history are damaged or missing.
@@ -131,6 +135,8 @@ impl From<HistoryError> for MemdirError {
             HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
             HistoryError::Ambiguous { .. } => HistoryErrorKind::Ambiguous,
             HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
+            HistoryError::NoFile { .. } => HistoryErrorKind::NoFile,
+            HistoryError::NotText { .. } => HistoryErrorKind::NotText,
             HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
             HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
             HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,

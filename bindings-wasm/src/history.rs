@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{PastFile, Restored, Version};
+use memdir::history::{BlamedLine, Operation, PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
 use memdir_bindings_shared::history::{Query, Undo, export, id};
 use serde_json::{Value as Json, json};
@@ -56,6 +56,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             let path = text(2, "path")?;
             memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
         }
+        "blame" => memory.blame(&text(2, "path")?)?.into_iter().map(blamed_line).collect(),
         "readVersion" => placed(memory.read_version(id(&text(2, "id")?)?)?),
         "diff" => {
             let (one, other) = (text(2, "id")?, optional(3, "other")?);
@@ -130,6 +131,19 @@ fn past_file(file: &PastFile) -> Json {
         ("size", file.size.into()),
         ("modified", file.modified.map(answer::millis).into()),
         ("version", file.version.as_ref().map(ToString::to_string).into()),
+    ])
+}
+
+fn blamed_line(line: BlamedLine) -> Json {
+    object([
+        ("line", line.line.into()),
+        ("text", line.text.into()),
+        ("version", line.version.map(|id| id.to_string()).into()),
+        ("change", line.change.map(|id| id.to_string()).into()),
+        ("operation", line.operation.map(Operation::as_str).into()),
+        ("actor", line.actor.into()),
+        ("time", line.time.map(answer::millis).into()),
+        ("mayBeOlder", line.may_be_older.into()),
     ])
 }
 

@@ -130,7 +130,8 @@ impl Recorder {
                 read => read?,
             };
             let timeline = &snapshot.timeline;
-            let latest = snapshot.file_at(path).map(|file| &timeline.moments[timeline.latest[file]]);
+            let latest =
+                snapshot.file_at(path).map(|file| &timeline.moments[timeline.latest[file]]);
             let recorded = latest.and_then(|latest| latest.state.content());
             let is_recorded = recorded.is_none_or(|recorded| recorded == ContentId::of(&content));
             let latest = Some(latest.map(|latest| latest.id));
@@ -260,9 +261,9 @@ impl Walk<'_> {
     fn text(&self, number: usize) -> Result<Option<Vec<u8>>, HistoryError> {
         match self.recorder.content_of(self.context, self.snapshot, number) {
             Ok(text) => Ok(Some(text)),
-            Err(
-                HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged,
-            ) => Ok(None),
+            Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
+                Ok(None)
+            }
             Err(HistoryError::Store(error)) if is_damage(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -287,9 +288,6 @@ fn is_damage(error: &StoreError) -> bool {
     false
 }
 
-fn time_as_text<S: serde::Serializer>(
-    time: &Option<SystemTime>,
-    to: S,
-) -> Result<S::Ok, S::Error> {
+fn time_as_text<S: serde::Serializer>(time: &Option<SystemTime>, to: S) -> Result<S::Ok, S::Error> {
     time.map(rfc3339).serialize(to)
 }

@@ -228,9 +228,8 @@ impl Alignment {
         new: &Range<usize>,
     ) {
         let mut diff = diff_of(&self.old[old.clone()], &self.new[new.clone()]);
-        let indent = |token| {
-            IndentLevel::for_ascii_line(input.interner[token].as_ref().iter().copied(), 8)
-        };
+        let indent =
+            |token| IndentLevel::for_ascii_line(input.interner[token].as_ref().iter().copied(), 8);
         let (before, after) = (&input.before[old.clone()], &input.after[new.clone()]);
         diff.postprocess_with(before, after, IndentHeuristic::new(indent));
         for (is_common, at) in self.old[old.clone()].iter_mut().zip(0..) {

@@ -142,8 +142,7 @@ impl<C: Copy> LineTrace<C> {
                 self.remaining -= 1;
             }
         }
-        let lines =
-            old.into_iter().zip(kept).map(|(bytes, number)| TracedLine { bytes, number });
+        let lines = old.into_iter().zip(kept).map(|(bytes, number)| TracedLine { bytes, number });
         self.lines.splice(range, lines);
     }
 }
@@ -236,7 +235,10 @@ mod tests {
     fn a_splice_that_is_not_of_this_text_is_damage() {
         for (at, inserted) in [(0, "x"), (1, "a"), (4, "b"), (3, "\nb"), (9, ""), (0, "a\nb\nc")] {
             let mut trace = LineTrace::new(b"a\nb\n");
-            assert!(trace.undo_splice(at, b"", inserted.as_bytes(), ()).is_err(), "{at} {inserted}");
+            assert!(
+                trace.undo_splice(at, b"", inserted.as_bytes(), ()).is_err(),
+                "{at} {inserted}"
+            );
         }
     }
 

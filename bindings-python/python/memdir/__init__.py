@@ -51,6 +51,7 @@ from memdir._errors import (
     StoreError,
 )
 from memdir._memdir import (
+    BlamedLine,
     Change,
     Checked,
     Copied,
@@ -100,6 +101,7 @@ __all__ = [
     "AsyncMemory",
     "AsyncMemoryTool",
     "AsyncWatch",
+    "BlamedLine",
     "Change",
     "Checked",
     "ConfigError",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import (
+        BlamedLine,
         Entry,
         Expired,
         ExpiryProgress,
@@ -498,6 +499,15 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         return await self._reading(self._memory.read_at, path, at)
+
+    async def blame(self, path: str) -> builtins.list[BlamedLine]:
+        """The version that brought each line of a file, as `Memory.blame`.
+
+        Raises:
+            HistoryError: No text file is there, or the memory has no history.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.blame, path)
 
     async def read_version(self, id: str) -> bytes:
         """The content of a version.

@@ -53,8 +53,8 @@ class HistoryError(MemdirError):
 
     kind: str
     """The case: `"off"`, `"read_only"`, `"no_id"`, `"path"`, `"unknown"`, `"ambiguous"`,
-    `"no_content"`, `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`, `"is_current"` or
-    `"partly"`."""
+    `"no_content"`, `"no_file"`, `"not_text"`, `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`,
+    `"is_current"` or `"partly"`."""
 
     paths: list[str]
     """The files in question, such as those of a conflict."""

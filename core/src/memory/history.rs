@@ -7,8 +7,8 @@ use memdir_store::path::MemoryPath;
 
 use super::Memory;
 use crate::history::{
-    BlamedLine, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
-    RestoreOptions, Restored, Retention, Version,
+    BlamedLine, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile,
+    Recorder, RestoreOptions, Restored, Retention, Version,
 };
 use crate::options::MemoryOptions;
 use crate::store::{Context, Store};

@@ -22,6 +22,7 @@ mod files;
 mod folding;
 mod front_ends;
 mod history;
+mod history_blame;
 mod history_flushes;
 mod history_killed;
 mod history_log;

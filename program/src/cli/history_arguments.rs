@@ -70,6 +70,25 @@ pub(super) struct DiffArguments {
     pub(super) other: Option<String>,
 }
 
+/// Show which change brought each line of a file, who made it and when
+///
+/// The columns are: the end of the version's id, the actor, the time, the number of the line, its
+/// text. A ^ before the id says that the line may be older: somebody else brought it, or earlier
+/// versions were removed. Without an id, the file was changed since its last version.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir blame ./memory /memories/notes.md"
+)]
+pub(super) struct BlameArguments {
+    /// The store to look at
+    pub(super) store: String,
+
+    /// The file, such as /memories/notes.md
+    pub(super) path: String,
+}
+
 /// Bring back a version of a file, or everything as it was at a time
 ///
 /// A deleted file is made again. A file that was changed since is left as it is, and nothing is

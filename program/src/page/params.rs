@@ -18,7 +18,7 @@ use memdir::path::MemoryPath;
 pub(super) struct Params {
     /// A file or a directory.
     pub(super) path: Option<String>,
-    /// Which view of a file: `rendered` or `source`.
+    /// Which view of a file: `rendered`, `source` or `blame`.
     pub(super) view: Option<String>,
     /// The first line or entry that is shown.
     pub(super) from: Option<String>,

@@ -62,6 +62,54 @@ fn log_lists_the_versions_newest_first() {
 }
 
 #[test]
+fn blame_shows_which_version_brought_each_line() {
+    for scene in scenes() {
+        changed(&scene);
+        let bob = scene.memory().acting_as("bob\u{1b}[31m");
+        bob.insert("/memories/c.md", 1, "\u{1b}[31mthree\r\n").unwrap();
+        let versions = all(&scene.memory());
+        let (inserted, modified) = (&versions[0], &versions[4]);
+        let shown = scene.well(&["blame", scene.store, "/memories/c.md"]);
+        let lines: Vec<&str> = shown.lines().collect();
+        let end = |id: HistoryId| id.to_string()[24..].to_owned();
+        let time = |version: &memdir::history::Version| memdir::text::rfc3339(version.time);
+        let expected = [
+            format!(" {}  ann            {}  1  two", end(modified.id), time(modified)),
+            format!(
+                " {}  bob\\u{{1b}}[31m  {}  2  \u{1b}[31mthree",
+                end(inserted.id),
+                time(inserted)
+            ),
+        ];
+        assert_eq!(lines, expected, "{shown}");
+        // The end of the id is enough for the other commands.
+        assert!(scene.well(&["diff", scene.store, &end(inserted.id)]).contains("three"));
+        let json = scene.json(&["blame", scene.store, "/memories/c.md"]);
+        let expected = json!({
+            "type": "line", "line": 2, "text": "\u{1b}[31mthree\r", "version": inserted.id,
+            "change": inserted.change, "operation": "modified", "actor": "bob\u{1b}[31m",
+            "time": time(inserted), "may_be_older": false,
+        });
+        assert_eq!((json.len(), &json[1]), (2, &expected));
+
+        // What was not recorded.
+        let plain = scene.memory_at(scene.store, false);
+        plain.insert("/memories/c.md", 0, "theirs\n").unwrap();
+        let shown = scene.well(&["blame", scene.store, "/memories/c.md"]);
+        let line = shown.lines().next().unwrap();
+        assert!(line.starts_with("^------------  -  ") && line.ends_with("  1  theirs"), "{line}");
+        for (path, sentence) in [
+            ("/memories/other.md", "there is no file /memories/other.md"),
+            ("/memories", "there is no file /memories"),
+            ("notes", "is not a path"),
+        ] {
+            let (code, _, stderr) = scene.run(&["blame", scene.store, path]);
+            assert!((code == 1 || code == 2) && stderr.contains(sentence), "{path} {stderr}");
+        }
+    }
+}
+
+#[test]
 fn log_is_narrowed_by_path_actor_time_number_and_place() {
     for scene in scenes() {
         changed(&scene);

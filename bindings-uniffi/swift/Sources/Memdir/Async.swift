@@ -172,6 +172,11 @@ extension Memory {
         try await off(Threads.views) { try $0.filesAt(at: at) }
     }
 
+    /// The version that brought each line of a file. This is the blocking `blame` for asynchronous code.
+    public func blame(path: String) async throws -> [BlamedLine] {
+        try await off(Threads.views) { try $0.blame(path: path) }
+    }
+
     /// What a file held at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
     public func readAt(path: String, at: Date) async throws -> Data? {
         try await off(Threads.views) { try $0.readAt(path: path, at: at) }

@@ -52,6 +52,25 @@ final class PastTests: XCTestCase {
         XCTAssertThrowsError(try memory.filesAt(at: .distantFuture.addingTimeInterval(.infinity)))
     }
 
+    func testEachLineHasTheVersionThatBroughtIt() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true))
+        try memory.actingAs(actor: "Ann").write(path: path, text: "green\nblack\r\n")
+        _ = try memory.actingAs(actor: "Ben").strReplace(path: path, oldStr: "green", newStr: "white")
+        let versions = try memory.history()
+        let lines = try memory.blame(path: path)
+        XCTAssertEqual(lines.map(\.line), [1, 2])
+        XCTAssertEqual(lines.map(\.text), ["white", "black\r"])
+        XCTAssertEqual(lines.map(\.version), versions.map(\.id))
+        XCTAssertEqual(lines.map(\.change), versions.map(\.change))
+        XCTAssertEqual(lines.map(\.operation), versions.map(\.operation))
+        XCTAssertEqual(lines.map(\.actor), ["Ben", "Ann"])
+        XCTAssertEqual(lines.map(\.time), versions.map(\.time))
+        XCTAssertEqual(lines.map(\.mayBeOlder), [false, false])
+        XCTAssertThrowsError(try memory.blame(path: "/memories/none")) { error in
+            guard case MemdirError.history(_, .noFile, _) = error else { return XCTFail("\(error)") }
+        }
+    }
+
     func testAPartOfAnIdIsResolvedAndTheHistoryIsExported() throws {
         let memory = try Memory(store: "memory:", options: MemoryOptions(history: true, actor: "ann"))
         try memory.write(path: path, text: "green\n")
@@ -114,6 +133,8 @@ final class PastTests: XCTestCase {
         XCTAssertEqual(found.map(\.text), ["green"])
         let files = try await memory.filesAt(at: before)
         XCTAssertEqual(files.map(\.path), [path])
+        let lines = try await memory.blame(path: path)
+        XCTAssertEqual(lines.count, 1)
         let content = try await memory.readAt(path: path, at: before)
         XCTAssertEqual(content, Data("green\n".utf8))
         let id = try await memory.resolveId(part: String(found[0].version.id.suffix(8)))

@@ -157,6 +157,52 @@ fn links_of_lists_are_named_by_what_they_are_about() {
 }
 
 #[test]
+fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let [ann, ben] = ["Ann", "Ben"].map(|actor| memory.acting_as(actor));
+    ann.create("/memories/a.md", "# one\n- two\n").unwrap();
+    ben.insert("/memories/a.md", 2, "- three\n- <b>four</b>\n").unwrap();
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let rendered = page.get("/1/file?path=/memories/a.md").text();
+    assert!(rendered.contains("view=blame\">Blame</a>"), "{rendered}");
+    assert!(!rendered.contains("class=\"origin\""), "{rendered}");
+    let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
+    let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
+    assert_eq!(origins.len(), 4, "{shown}");
+    // Once for lines in a row.
+    for (origin, version) in
+        [(0, Some(&versions[1])), (1, None), (2, Some(&versions[0])), (3, None)]
+    {
+        let origin = origins[origin];
+        match version {
+            None => assert!(origin.starts_with("</span>"), "{origin}"),
+            Some(version) => {
+                assert_eq!(between(origin, "version?id=", "\""), version.id.to_string());
+                let actor = version.actor.as_deref().unwrap();
+                assert!(origin.split("</span>").next().unwrap().contains(actor), "{origin}");
+            }
+        }
+    }
+    assert!(shown.contains("&lt;b&gt;four"), "{shown}");
+    // What somebody else did since.
+    std::fs::write(place.path().join("memories/a.md"), "theirs\n- two\n").unwrap();
+    let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
+    let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
+    assert!(origins[0].contains("not recorded") && origins[1].contains("Ann"), "{shown}");
+    // Without a history there is nothing to show.
+    let other = tempfile::tempdir().unwrap();
+    let plain = Memory::open(other.path().to_str().unwrap(), MemoryOptions::default()).unwrap();
+    plain.create("/memories/a.txt", "one\n").unwrap();
+    let page = Page::open(&[other.path().to_str().unwrap()], &[]);
+    for view in ["", "&view=blame"] {
+        let shown = page.get(&format!("/1/file?path=/memories/a.txt{view}")).text();
+        assert!(!shown.contains("Blame") && !shown.contains("class=\"origin\""), "{shown}");
+    }
+}
+
+#[test]
 fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
     let place = tempfile::tempdir().unwrap();
     let memory = memory(place.path());

@@ -163,6 +163,9 @@ private constructor(
     /** As [Memory.filesAt]. */
     public suspend fun filesAt(at: Instant): List<PastFile> = off(viewDispatcher) { it.filesAt(at) }
 
+    /** As [Memory.blame]. */
+    public suspend fun blame(path: String): List<BlamedLine> = off(viewDispatcher) { it.blame(path) }
+
     /** As [Memory.readAt]. */
     public suspend fun readAt(path: String, at: Instant): ByteArray? = off(viewDispatcher) { it.readAt(path, at) }
 

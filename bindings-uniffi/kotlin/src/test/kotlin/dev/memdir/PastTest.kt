@@ -63,6 +63,31 @@ class PastTest {
         }
 
     @Test
+    fun `each line has the version that brought it`() =
+        Memory("memory:", MemoryOptions(history = true)).use { memory ->
+            memory.actingAs("Ann").use { it.write(path, "green\nblack\r\n") }
+            memory.actingAs("Ben").use { it.strReplace(path, "green", "white") }
+            val expected =
+                memory.history().zip(listOf("white", "black\r")).mapIndexed { at, (version, text) ->
+                    BlamedLine(
+                        at + 1L,
+                        text,
+                        version.id,
+                        version.change,
+                        version.operation,
+                        version.actor,
+                        version.time,
+                        false,
+                    )
+                }
+            assertEquals(expected, memory.blame(path))
+            val error = assertThrows<MemdirException.History> { memory.blame("/memories/none") }
+            assertEquals(HistoryErrorKind.NO_FILE, error.kind)
+            Memory("memory:").use { off -> assertThrows<MemdirException.History> { off.blame(path) } }
+            Unit
+        }
+
+    @Test
     fun `a part of an id is resolved, and the history is exported`() =
         Memory("memory:", MemoryOptions(history = true, actor = "ann")).use { memory ->
             memory.write(path, "green\n")
