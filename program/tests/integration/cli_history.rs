@@ -101,7 +101,7 @@ fn blame_shows_which_version_brought_each_line() {
         for (path, sentence) in [
             ("/memories/other.md", "there is no file /memories/other.md"),
             ("/memories", "there is no file /memories"),
-            ("notes", "is not a path"),
+            ("notes", "PATH is wrong"),
         ] {
             let (code, _, stderr) = scene.run(&["blame", scene.store, path]);
             assert!((code == 1 || code == 2) && stderr.contains(sentence), "{path} {stderr}");
