@@ -63,6 +63,8 @@ type Error struct {
 	HistoryKind HistoryKind `json:"history_kind"`
 	// Paths are the files in question, such as those of a HistoryConflict.
 	Paths []string `json:"paths"`
+	// Conflicts are for each path of a HistoryConflict the later change, its actor and its time.
+	Conflicts []Conflict `json:"conflicts"`
 }
 
 // HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.

@@ -7,7 +7,10 @@ import type {
   FileVersion,
   FoundBefore,
   PastFile as NativePastFile,
+  Restored as NativeRestored,
 } from '../native.cjs';
+import { conflict } from './conflict.js';
+import type { Conflict } from './conflict.js';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -130,6 +133,8 @@ export interface RestoredFile {
   path: string;
   /** Where it was before, if it was renamed. */
   oldPath?: string | undefined;
+  /** The text of the file after it, if this was merged with later changes. */
+  merged?: string | undefined;
 }
 
 /** What `Memory.restore`, `Memory.undo` and `Memory.restoreAll` did. */
@@ -138,6 +143,8 @@ export interface Restored {
   change?: string | undefined;
   /** The files, in the order of their paths. */
   files: RestoredFile[];
+  /** What was left out with `skipConflicts`, and why, in the order of the paths. */
+  skipped: Conflict[];
 }
 
 /** The options of `Memory.restore`. */
@@ -146,10 +153,24 @@ export interface RestoreOptions extends CallOptions {
   overwrite?: boolean | undefined;
 }
 
-/** The options of `Memory.undo` and `Memory.restoreAll`. */
-export interface UndoOptions extends CallOptions {
+/** The options of `Memory.restoreAll`. */
+export interface RestoreAllOptions extends CallOptions {
   /** Only returns what would be done. Default: `false`. */
   dryRun?: boolean | undefined;
+}
+
+/** The options of `Memory.undo`. */
+export interface UndoOptions extends RestoreAllOptions {
+  /**
+   * Leaves out the files that cannot be undone because of a conflict, and undoes the rest. `skipped` of the result
+   * lists them. Default: `false`.
+   */
+  skipConflicts?: boolean | undefined;
+  /**
+   * Keeps later changes of other lines: where a file was changed since, the lines of the undone change become what they
+   * were, if no later change touches them or a line beside them. Default: `false`.
+   */
+  merge?: boolean | undefined;
 }
 
 /** What `Memory.undo` takes back. */
@@ -184,8 +205,15 @@ export const HISTORY_QUERY: Names<HistoryQuery> = {
 /** The names of {@link RestoreOptions}. */
 export const RESTORE_OPTIONS: Names<RestoreOptions> = { overwrite: true, ...CALL_OPTIONS };
 
+/** The names of {@link RestoreAllOptions}. */
+export const RESTORE_ALL_OPTIONS: Names<RestoreAllOptions> = { dryRun: true, ...CALL_OPTIONS };
+
 /** The names of {@link UndoOptions}. */
-export const UNDO_OPTIONS: Names<UndoOptions> = { dryRun: true, ...CALL_OPTIONS };
+export const UNDO_OPTIONS: Names<UndoOptions> = {
+  skipConflicts: true,
+  merge: true,
+  ...RESTORE_ALL_OPTIONS,
+};
 
 /** The names of {@link Undo}. */
 export const UNDO: Names<Undo> = { change: true, since: true, actor: true };
@@ -228,4 +256,9 @@ export function blamedLine({ time, operation, ...rest }: NativeLine): BlamedLine
     line.time = new Date(time);
   }
   return line;
+}
+
+/** What the native half restored, with the times of what was left out as dates. */
+export function restored({ skipped, ...rest }: NativeRestored): Restored {
+  return { ...rest, skipped: skipped.map(conflict) };
 }

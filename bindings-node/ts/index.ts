@@ -22,6 +22,7 @@ export { check } from './check.js';
 export type { Checked, Problem } from './check.js';
 export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
+export type { Conflict } from './conflict.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
@@ -44,6 +45,7 @@ export type {
   Operation,
   PastFile,
   Restored,
+  RestoreAllOptions,
   RestoredFile,
   RestoreOptions,
   Undo,

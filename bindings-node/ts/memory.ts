@@ -36,6 +36,7 @@ import type {
 } from './files.js';
 import {
   HISTORY_QUERY,
+  RESTORE_ALL_OPTIONS,
   RESTORE_OPTIONS,
   UNDO,
   UNDO_OPTIONS,
@@ -44,6 +45,7 @@ import {
   millis,
   optionalMillis,
   pastFile,
+  restored,
   version,
 } from './history.js';
 import type {
@@ -52,6 +54,7 @@ import type {
   HistoryQuery,
   PastFile,
   Restored,
+  RestoreAllOptions,
   RestoreOptions,
   Undo,
   UndoOptions,
@@ -572,27 +575,31 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
-    return this.#ask(options, RESTORE_OPTIONS, (engine, cancellation, { overwrite = false }) =>
-      engine.restore(id, overwrite, cancellation),
+    return this.#ask(options, RESTORE_OPTIONS, async (engine, cancellation, { overwrite = false }) =>
+      restored(await engine.restore(id, overwrite, cancellation)),
     );
   }
 
   /**
    * Takes back a change, or all changes since a time: every file that they changed becomes what it was
-   * before. Where later changes stand on them it is a conflict, whose `paths` name the files, and
-   * nothing is changed.
+   * before. Where later changes depend on them it is a conflict, whose `conflicts` name the later changes,
+   * and nothing is changed, unless the options say otherwise.
    *
    * @example
    * ```ts
    * await memory.undo({ change: version.change });
    * await memory.undo({ since: begun, actor: 'session 1' }, { dryRun: true });
+   * await memory.undo({ change: version.change }, { merge: true, skipConflicts: true });
    * ```
    */
   undo(what: Undo, options: UndoOptions = {}): Promise<Restored> {
-    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) => {
+    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, given) => {
+      const { dryRun = false, skipConflicts = false, merge = false } = given;
       const { change, since, actor } = optionsOf(what, UNDO, 'what');
       const from = optionalMillis('since', since);
-      return engine.undo(change, from, actor, dryRun, cancellation);
+      return restored(
+        await engine.undo(change, from, actor, dryRun, skipConflicts, merge, cancellation),
+      );
     });
   }
 
@@ -600,9 +607,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * Makes every file what it was at a time, whatever was changed since. A `Date` has whole milliseconds:
    * all that was done within this one is kept. Files of which the history knows nothing stay.
    */
-  restoreAll(at: Date, options: UndoOptions = {}): Promise<Restored> {
-    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) =>
-      engine.restoreAll(millis('at', at), dryRun, cancellation),
+  restoreAll(at: Date, options: RestoreAllOptions = {}): Promise<Restored> {
+    return this.#ask(options, RESTORE_ALL_OPTIONS, async (engine, cancellation, given) =>
+      restored(await engine.restoreAll(millis('at', at), given.dryRun ?? false, cancellation)),
     );
   }
 

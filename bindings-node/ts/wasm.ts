@@ -282,7 +282,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
 
     undo(...given: unknown[]) {
-      return this.#history('undo', given, 4);
+      return this.#history('undo', given, 6);
     }
 
     restoreAll(...given: unknown[]) {

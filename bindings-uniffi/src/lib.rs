@@ -39,7 +39,7 @@ pub use copy::{Copied, CopyPhase, CopyProgress, CopyWatch, copy};
 pub use error::{HistoryErrorKind, MemdirError, cancelled_reply, closed_reply, no_thread_reply};
 pub use expiry::{Expired, ExpiryProgress, ExpiryWatch};
 pub use files::{Dialect, GrepMatch};
-pub use history::{HistoryOperation, Restored, RestoredFile, Version};
+pub use history::{Conflict, HistoryOperation, Restored, RestoredFile, Version};
 pub use hooks::{Command, Event, HookDecision, HookError, MemoryHooks, Outcome};
 pub use key_file::key_from_file;
 pub use memory::Memory;

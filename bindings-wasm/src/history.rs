@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{BlamedLine, Operation, PastFile, Restored, Version};
+use memdir::history::{BlamedLine, Conflict, Operation, PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
-use memdir_bindings_shared::history::{Query, Undo, export, id};
+use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -83,9 +83,10 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let change = given.optional(2, "change", string)?;
     let since = time(given, 3, "since")?;
     let actor = given.optional(4, "actor", string)?;
-    let dry_run = given.given(5, "dryRun", flag)?;
+    let flag = |place, name| given.given(place, name, flag);
+    let how = undo_options(flag(5, "dryRun")?, flag(6, "skipConflicts")?, flag(7, "merge")?);
     let undo = Undo::of(change, since, actor)?;
-    Ok(undo.take_back(memory, dry_run)?)
+    Ok(undo.take_back(memory, how)?)
 }
 
 /// A time from its milliseconds; none if it is null. What is no number is the time of a `Date` that is none.
@@ -153,11 +154,25 @@ fn restored(restored: Restored) -> Json {
             ("operation", file.operation.as_str().into()),
             ("path", file.path.as_str().into()),
             ("oldPath", file.old_path.map(|path| path.to_string()).into()),
+            ("merged", file.merged.into()),
         ])
     });
     let files: Vec<Json> = files.collect();
+    let skipped: Vec<Json> = restored.skipped.iter().map(conflict).collect();
     object([
         ("change", restored.change.map(|change| change.to_string()).into()),
         ("files", json!(files)),
+        ("skipped", json!(skipped)),
+    ])
+}
+
+/// A path that was changed since, or where something is in the way.
+pub(crate) fn conflict(conflict: &Conflict) -> Json {
+    object([
+        ("path", conflict.path.as_str().into()),
+        ("inTheWay", conflict.in_the_way.into()),
+        ("change", conflict.change.map(|change| change.to_string()).into()),
+        ("actor", conflict.actor.clone().into()),
+        ("time", conflict.time.map(answer::millis).into()),
     ])
 }

@@ -19,7 +19,7 @@ use super::record::{ContentId, Damaged, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::Moment;
-use crate::time::rfc3339;
+use crate::time::optional_as_text;
 
 /// A line of a file, and the version that brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -39,7 +39,7 @@ pub struct BlamedLine {
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
     /// When. Of an external version, when it was noticed.
-    #[serde(serialize_with = "time_as_text")]
+    #[serde(serialize_with = "optional_as_text")]
     pub time: Option<SystemTime>,
     /// Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for their
     /// age, redacted or damaged.
@@ -146,7 +146,7 @@ impl Recorder {
 
 impl Snapshot {
     /// The file that is at a path, as far as the history knows.
-    fn file_at(&self, path: &MemoryPath) -> Option<usize> {
+    pub(super) fn file_at(&self, path: &MemoryPath) -> Option<usize> {
         self.timeline.live.get(&*self.folding.key(path)).copied()
     }
 
@@ -286,8 +286,4 @@ fn is_damage(error: &StoreError) -> bool {
         cause = error.source();
     }
     false
-}
-
-fn time_as_text<S: serde::Serializer>(time: &Option<SystemTime>, to: S) -> Result<S::Ok, S::Error> {
-    time.map(rfc3339).serialize(to)
 }

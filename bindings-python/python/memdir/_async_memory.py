@@ -544,18 +544,26 @@ class AsyncMemory(Generic[ViewT_co]):
         since: datetime | None = None,
         actor: str | None = None,
         dry_run: bool = False,
+        skip_conflicts: bool = False,
+        merge: bool = False,
     ) -> Restored:
         """Takes back a change, or all since a time, as `Memory.undo`.
 
         Raises:
-            HistoryError: Later changes stand on it; what was before is no longer kept; or as
+            HistoryError: Later changes depend on it; what was before is no longer kept; or as
                 `restore`.
             ConfigError: Not exactly one of `change` and `since` is given, or `actor` without
                 `since`.
             StoreError: The store itself failed.
         """
         return await self._changing(
-            self._memory.undo, change, since=since, actor=actor, dry_run=dry_run
+            self._memory.undo,
+            change,
+            since=since,
+            actor=actor,
+            dry_run=dry_run,
+            skip_conflicts=skip_conflicts,
+            merge=merge,
         )
 
     async def restore_all(self, at: datetime, *, dry_run: bool = False) -> Restored:

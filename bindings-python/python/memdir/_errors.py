@@ -59,6 +59,9 @@ class HistoryError(MemdirError):
     paths: list[str]
     """The files in question, such as those of a conflict."""
 
+    conflicts: list[Conflict]
+    """Of a `"conflict"`, for each path the later change, its actor and its time; otherwise empty."""
+
 
 class ConfigError(MemdirError, ValueError):
     """A store's address or an option is wrong."""

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::common::effort;
-use memdir::history::{BlamedLine, HistoryError, HistoryQuery, Operation};
+use memdir::history::{BlamedLine, HistoryError, HistoryQuery, Operation, UndoOptions};
 use memdir::store::{Context, InProcess, Mutation, OnExisting};
 use memdir::{Memory, MemoryOptions, MemoryPath, Store};
 use proptest::prelude::*;
@@ -72,10 +72,10 @@ fn each_line_is_of_the_version_that_brought_it(store: Arc<dyn Store>) {
     assert_eq!(told_now[3], "Carl: - blue");
     // A line that was removed and brought back is of the version that brought it back.
     let change = memory.history(&HistoryQuery::default()).unwrap()[0].change;
-    ann.undo(change, false).unwrap();
+    ann.undo(change, UndoOptions::default()).unwrap();
     ben.str_replace(path, "- blue\n", "").unwrap();
     let change = memory.history(&HistoryQuery::default()).unwrap()[0].change;
-    carl.undo(change, false).unwrap();
+    carl.undo(change, UndoOptions::default()).unwrap();
     let told_now = told(&memory, path);
     assert_eq!(told_now[2], "Carl: - blue");
     assert_eq!(memory.blame(path).unwrap()[2].operation, Some(Operation::Restored));
@@ -86,7 +86,7 @@ fn each_line_is_of_the_version_that_brought_it(store: Arc<dyn Store>) {
     // And one that is brought back.
     carl.delete(path).unwrap();
     let change = memory.history(&HistoryQuery::default()).unwrap()[0].change;
-    ben.undo(change, false).unwrap();
+    ben.undo(change, UndoOptions::default()).unwrap();
     assert_eq!(told(&memory, path), ["Ben: - green"]);
 }
 
@@ -385,7 +385,8 @@ fn act(
             let last = memory.history(&query).unwrap();
             last.first().is_some_and(|last| {
                 // An undone rename is another path.
-                last.operation != Operation::Renamed && memory.undo(last.change, false).is_ok()
+                last.operation != Operation::Renamed
+                    && memory.undo(last.change, UndoOptions::default()).is_ok()
             })
         }
         Action::DeleteAndCreate(lines) => {

@@ -132,8 +132,9 @@ pub(super) struct RestoreArguments {
 
 /// Take back a change, or all changes since a time
 ///
-/// Every file that it changed becomes what it was before. If later changes stand on it, nothing is
-/// changed, and the command says where. What this changes is a change of its own.
+/// Every file that it changed becomes what it was before. If later changes depend on it, nothing is
+/// changed, and the command says which, unless --skip-conflicts or --merge is given. What this
+/// changes is a change of its own.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -141,6 +142,7 @@ pub(super) struct RestoreArguments {
     after_help = "\
 Examples:
   memdir undo ./memory 4f1c90000000
+  memdir undo ./memory 4f1c90000000 --merge --dry-run
   memdir undo ./memory --since 2h --actor 'session 7' --dry-run"
 )]
 pub(super) struct UndoArguments {
@@ -158,7 +160,15 @@ pub(super) struct UndoArguments {
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "change")]
     pub(super) actor: Option<String>,
 
-    /// Only print what would be changed
+    /// Leave out the files that later changes depend on, and take back the rest
+    #[arg(long)]
+    pub(super) skip_conflicts: bool,
+
+    /// Keep later changes of other lines of a file, if they do not touch the lines that are taken back
+    #[arg(long)]
+    pub(super) merge: bool,
+
+    /// Only print what would be changed; of a file that is merged, as a unified diff
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 

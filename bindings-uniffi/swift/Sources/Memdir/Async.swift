@@ -201,9 +201,14 @@ extension Memory {
 
     /// Takes back a change, or all changes since a time. This is the blocking `undo` for asynchronous code.
     public func undo(
-        change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false
+        change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false,
+        skipConflicts: Bool = false, merge: Bool = false
     ) async throws -> Restored {
-        try await off { try $0.undo(change: change, since: since, actor: actor, dryRun: dryRun) }
+        try await off {
+            try $0.undo(
+                change: change, since: since, actor: actor, dryRun: dryRun, skipConflicts: skipConflicts,
+                merge: merge)
+        }
     }
 
     /// Makes every file what it was at a time. This is the blocking `restoreAll` for asynchronous code.

@@ -98,7 +98,7 @@ fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
     memory.write("/memories/c.md", "two\n", None).unwrap();
     let asked = "/1/undo?actor=session%208&since=30m&zone=";
     let conflict = page.get(asked).text();
-    assert!(conflict.contains("Later changes stand on it:"), "{conflict}");
+    assert!(conflict.contains("Later changes depend on it:"), "{conflict}");
     assert!(conflict.contains("name=\"since\" value=\"30m\""), "{conflict}");
     assert!(conflict.contains("<option value=\"session 8\" selected>"), "{conflict}");
     let refused = page.post("/1/undo", &[("since", "30m"), ("actor", "session 8")]);
@@ -200,6 +200,36 @@ fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
         let shown = page.get(&format!("/1/file?path=/memories/a.txt{view}")).text();
         assert!(!shown.contains("Blame") && !shown.contains("class=\"origin\""), "{shown}");
     }
+}
+
+#[test]
+fn what_was_changed_since_is_named_and_left_out_or_merged() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let [ann, ben] = ["Ann", "Ben"].map(|actor| memory.acting_as(actor));
+    memory.create("/memories/a.md", "1\n2\n3\n4\n5\n").unwrap();
+    ann.str_replace("/memories/a.md", "1", "one").unwrap();
+    ben.str_replace("/memories/a.md", "5", "five").unwrap();
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let (later, change) = (&versions[0], versions[1].change.to_string());
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let refused = page.get(&format!("/1/undo?id={change}")).text();
+    assert!(refused.contains("Later changes depend on it:"), "{refused}");
+    assert!(refused.contains(&format!("version?id={}", later.change)), "{refused}");
+    assert!(refused.contains("actor=Ben"), "{refused}");
+    let merge = format!("/1/undo?id={change}&merge=1");
+    assert!(refused.contains(&merge.replace('&', "&amp;")), "{refused}");
+    let preview = page.get(&merge).text();
+    assert!(preview.contains("keeps later changes of other lines"), "{preview}");
+    assert!(preview.contains("name=\"merge\" value=\"1\""), "{preview}");
+    let skip = page.get(&format!("/1/undo?id={change}&skip=1")).text();
+    assert!(skip.contains("Left out, as later changes depend on it:"), "{skip}");
+    assert_eq!(memory.read("/memories/a.md").unwrap(), "one\n2\n3\n4\nfive\n");
+    // Without the option it is refused.
+    let refused = page.post("/1/undo", &[("id", &change)]).text();
+    assert!(refused.contains("Nothing was changed"), "{refused}");
+    page.post("/1/undo", &[("id", &change), ("merge", "1")]);
+    assert_eq!(memory.read("/memories/a.md").unwrap(), "1\n2\n3\n4\nfive\n");
 }
 
 #[test]

@@ -184,7 +184,9 @@ private constructor(
         since: Instant? = null,
         actor: String? = null,
         dryRun: Boolean = false,
-    ): Restored = off { it.undo(change, since, actor, dryRun) }
+        skipConflicts: Boolean = false,
+        merge: Boolean = false,
+    ): Restored = off { it.undo(change, since, actor, dryRun, skipConflicts, merge) }
 
     /** As [Memory.restoreAll]. */
     public suspend fun restoreAll(at: Instant, dryRun: Boolean = false): Restored = off { it.restoreAll(at, dryRun) }
