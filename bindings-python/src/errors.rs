@@ -3,7 +3,6 @@
 
 use std::error::Error as _;
 
-use crate::history::Conflict;
 use memdir::history::HistoryError;
 use memdir::{ConfigError, CopyError, Error, HookError, MemoryPath, StoreError};
 use pyo3::PyTypeInfo;
@@ -14,6 +13,8 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+
+use crate::history::Conflict;
 
 /// The exceptions of `memdir`, which are declared in Python.
 mod class {

@@ -236,8 +236,8 @@ fn what_cannot_be_merged_stays_a_conflict(store: Arc<dyn Store>) {
     let change = last(&memory).change;
     ben.insert(A, 2, "3\n").unwrap();
     memory.redact(secret, "a secret").unwrap();
-    let conflict = memory.undo(change, merging()).unwrap_err();
-    assert!(matches!(conflict, HistoryError::Conflict { .. }), "{conflict}");
+    let error = memory.undo(change, merging()).unwrap_err();
+    assert!(matches!(error, HistoryError::Redacted(_)), "{error}");
 }
 
 proptest! {

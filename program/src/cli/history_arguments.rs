@@ -164,7 +164,7 @@ pub(super) struct UndoArguments {
     #[arg(long)]
     pub(super) skip_conflicts: bool,
 
-    /// Keep later changes of other lines of a file, if they do not touch the lines that are taken back
+    /// Keep later changes of other lines, where they do not touch what is taken back
     #[arg(long)]
     pub(super) merge: bool,
 

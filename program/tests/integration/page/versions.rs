@@ -103,7 +103,7 @@ fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
     assert!(conflict.contains("<option value=\"session 8\" selected>"), "{conflict}");
     let refused = page.post("/1/undo", &[("since", "30m"), ("actor", "session 8")]);
     assert_eq!(refused.status, 200);
-    assert!(refused.text().contains("Later changes stand on it:"));
+    assert!(refused.text().contains("Later changes depend on it:"));
     for since in ["", "nonsense"] {
         let refused = page.post("/1/undo", &[("since", since), ("actor", "session 8")]);
         assert_eq!(refused.status, 200, "{since}");
