@@ -116,7 +116,7 @@ func ExampleMemory_History() {
 	}
 	fmt.Print(diff)
 
-	if _, err := memory.Undo(ctx, versions[0].Change, false); err != nil {
+	if _, err := memory.Undo(ctx, versions[0].Change, memdir.UndoOptions{}); err != nil {
 		panic(err)
 	}
 	text, err := memory.Read(ctx, "/memories/tea.md")

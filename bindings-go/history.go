@@ -175,6 +175,37 @@ type RestoredFile struct {
 	Path      string    `json:"path"`
 	// OldPath is where it was before, if it was renamed.
 	OldPath string `json:"old_path"`
+	// Merged is the text of the file after it, if this was merged with later changes; otherwise nil.
+	Merged *string `json:"merged"`
+}
+
+// Conflict is a path that was changed since, or where something is in the way, so a file is not brought back there.
+type Conflict struct {
+	Path string
+	// InTheWay says whether it is in the way: a file where a directory is needed, or a directory or something else where a
+	// file is needed. It is never overwritten. Delete or rename it first.
+	InTheWay bool
+	// Change is the id of the newest later change of the file. It is empty if it is not recorded: somebody else changed the
+	// file since its last version, or something is in the way.
+	Change string
+	// Actor made this change, as the memory was told.
+	Actor string
+	// Time is when; if somebody else made the change, when it was noticed. It is zero if there is no change.
+	Time time.Time
+}
+
+// UnmarshalJSON reads a conflict as the library sends it.
+func (c *Conflict) UnmarshalJSON(sent []byte) error {
+	var read struct {
+		Path     string   `json:"path"`
+		InTheWay bool     `json:"in_the_way"`
+		Change   string   `json:"change"`
+		Actor    string   `json:"actor"`
+		Time     *float64 `json:"time"`
+	}
+	err := json.Unmarshal(sent, &read)
+	*c = Conflict{read.Path, read.InTheWay, read.Change, read.Actor, at(read.Time)}
+	return err
 }
 
 // Restored is what [Memory.Restore], [Memory.Undo] and [Memory.RestoreAll] did.
@@ -183,6 +214,19 @@ type Restored struct {
 	Change string `json:"change"`
 	// Files are in the order of their paths.
 	Files []RestoredFile `json:"files"`
+	// Skipped is what was left out with SkipConflicts, and why, in the order of the paths.
+	Skipped []Conflict `json:"skipped"`
+}
+
+// UndoOptions say how changes are undone.
+type UndoOptions struct {
+	// DryRun only returns what would be done.
+	DryRun bool `json:"dry_run"`
+	// SkipConflicts leaves out the files that cannot be undone because of a conflict, and undoes the rest.
+	SkipConflicts bool `json:"skip_conflicts"`
+	// Merge keeps later changes of other lines: where a file was changed since, the lines of the undone change become what
+	// they were, if no later change touches them or a line beside them.
+	Merge bool `json:"merge"`
 }
 
 // Restore writes the content of a version back, as a new version. A deleted file is made again where it was. With the id of
@@ -193,15 +237,23 @@ func (m *Memory) Restore(ctx context.Context, id string, overwrite bool) (Restor
 }
 
 // Undo takes back a change: every file that it changed becomes what it was before. With the id of a version, the whole
-// change that made it. Where later changes stand on it, it is a conflict, whose Paths name the files, and nothing is
-// changed. With dryRun it only returns what it would do.
-func (m *Memory) Undo(ctx context.Context, change string, dryRun bool) (Restored, error) {
-	return m.restored(ctx, "undo", map[string]any{"change": change, "dry_run": dryRun})
+// change that made it. Where later changes depend on it, it is a conflict, whose Conflicts name the later changes, and nothing
+// is changed, unless the options say otherwise.
+func (m *Memory) Undo(ctx context.Context, change string, options UndoOptions) (Restored, error) {
+	arguments := struct {
+		Change string `json:"change"`
+		UndoOptions
+	}{change, options}
+	return m.restored(ctx, "undo", arguments)
 }
 
 // UndoSince is Undo for all changes that were made at a time or later, by an actor, or by anybody if the actor is empty.
-func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, dryRun bool) (Restored, error) {
-	arguments := map[string]any{"since": seconds(since), "actor": orNull(actor), "dry_run": dryRun}
+func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, options UndoOptions) (Restored, error) {
+	arguments := struct {
+		Since float64 `json:"since"`
+		Actor any     `json:"actor"`
+		UndoOptions
+	}{seconds(since), orNull(actor), options}
 	return m.restored(ctx, "undo", arguments)
 }
 
@@ -228,7 +280,7 @@ func (m *Memory) TrimHistory(ctx context.Context) (int, error) {
 	return trimmed, err
 }
 
-func (m *Memory) restored(ctx context.Context, operation string, arguments map[string]any) (Restored, error) {
+func (m *Memory) restored(ctx context.Context, operation string, arguments any) (Restored, error) {
 	var restored Restored
 	err := m.call(ctx, operation, arguments, &restored)
 	return restored, err

@@ -109,14 +109,14 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 			t.Fatal(diff)
 		}
 
-		would := must[Restored](t)(me.UndoSince(ctx, begun, "me", true))
-		files := []RestoredFile{{OperationRenamed, path, "/memories/b"}, {OperationModified, path, ""}}
+		would := must[Restored](t)(me.UndoSince(ctx, begun, "me", UndoOptions{DryRun: true}))
+		files := []RestoredFile{{OperationRenamed, path, "/memories/b", nil}, {OperationModified, path, "", nil}}
 		if would.Change != "" || !reflect.DeepEqual(would.Files, files) {
 			t.Fatalf("%+v", would)
 		}
-		done := must[Restored](t)(me.UndoSince(ctx, begun, "me", false))
+		done := must[Restored](t)(me.UndoSince(ctx, begun, "me", UndoOptions{}))
 		holds("green\n")
-		must[Restored](t)(me.Undo(ctx, done.Change, false))
+		must[Restored](t)(me.Undo(ctx, done.Change, UndoOptions{}))
 		must[Restored](t)(me.RestoreAll(ctx, black.Time, false))
 		holds("black\n")
 
@@ -158,7 +158,7 @@ func TestWhatCannotBeDoneHasAKind(t *testing.T) {
 		isHistory(t, err, kind)
 		_, err = memory.Restore(ctx, id, true)
 		isHistory(t, err, kind)
-		_, err = memory.Undo(ctx, id, false)
+		_, err = memory.Undo(ctx, id, UndoOptions{})
 		isHistory(t, err, kind)
 		_, err = memory.Redact(ctx, id, "")
 		isHistory(t, err, kind)
@@ -232,5 +232,41 @@ func TestAMemoryThatActsAsSomebodySharesItsHooks(t *testing.T) {
 		if _, err := memory.ActingAs(actor); err == nil {
 			t.Fatal("a closed memory acts as", actor)
 		}
+	}
+}
+
+func TestAnUndoNamesLeavesOutOrMergesWhatWasChangedSince(t *testing.T) {
+	ctx, path := context.Background(), "/memories/a"
+	memory := open(t, "memory:", MemoryOptions{History: true})
+	write := func(actor, text string) Version {
+		acting := must[*Memory](t)(memory.ActingAs(actor))
+		defer acting.Close()
+		if err := acting.Write(ctx, path, text); err != nil {
+			t.Fatal(err)
+		}
+		return must[[]Version](t)(memory.History(ctx, HistoryQuery{}))[0]
+	}
+	write("me", "1\n2\n3\n")
+	change := write("Ann", "one\n2\n3\n").Change
+	later := write("Ben", "one\n2\nthree\n")
+	conflicts := []Conflict{{path, false, later.Change, "Ben", later.Time}}
+	_, err := memory.Undo(ctx, change, UndoOptions{})
+	isHistory(t, err, HistoryConflict, path)
+	if failed := new(Error); !errors.As(err, &failed) || !reflect.DeepEqual(failed.Conflicts, conflicts) {
+		t.Fatalf("%+v", failed)
+	}
+	skipped := must[Restored](t)(memory.Undo(ctx, change, UndoOptions{SkipConflicts: true}))
+	if skipped.Change != "" || len(skipped.Files) != 0 || !reflect.DeepEqual(skipped.Skipped, conflicts) {
+		t.Fatalf("%+v", skipped)
+	}
+	merged := "1\n2\nthree\n"
+	would := must[Restored](t)(memory.Undo(ctx, change, UndoOptions{DryRun: true, Merge: true}))
+	files := []RestoredFile{{OperationModified, path, "", &merged}}
+	if !reflect.DeepEqual(would.Files, files) || len(would.Skipped) != 0 {
+		t.Fatalf("%+v", would)
+	}
+	must[Restored](t)(memory.Undo(ctx, change, UndoOptions{Merge: true}))
+	if text := must[string](t)(memory.Read(ctx, path)); text != merged {
+		t.Fatal(text)
 	}
 }

@@ -161,7 +161,15 @@ func TestTheHistoryHasWhatIsThereNoMore(t *testing.T) {
 	if held := must[[]byte](t)(memory.ReadAt(ctx, "/memories/none", after)); held != nil {
 		t.Fatal(held)
 	}
-	_, err := memory.GrepHistory(ctx, "a", GrepOptions{Path: "elsewhere"})
+	lines := must[[]BlamedLine](t)(memory.Blame(ctx, path))
+	newest := versions[0]
+	line := BlamedLine{1, "black", newest.ID, newest.Change, newest.Operation, newest.Actor, newest.Time, false}
+	if !reflect.DeepEqual(lines, []BlamedLine{line}) {
+		t.Fatalf("%+v", lines)
+	}
+	_, err := memory.Blame(ctx, "/memories/none")
+	isHistory(t, err, HistoryNoFile, "/memories/none")
+	_, err = memory.GrepHistory(ctx, "a", GrepOptions{Path: "elsewhere"})
 	isHistory(t, err, HistoryPath)
 	_, err = open(t, "memory:", MemoryOptions{}).FilesAt(ctx, after)
 	isHistory(t, err, HistoryOff)

@@ -98,3 +98,51 @@ func (m *Memory) ReadAt(ctx context.Context, path string, moment time.Time) ([]b
 	}
 	return held.bytes()
 }
+
+// BlamedLine is a line of a file, and the version that brought it.
+type BlamedLine struct {
+	// Line is the number of the line, from 1 on.
+	Line int
+	// Text is the line without its line feed. A carriage return before that is a part of the text.
+	Text string
+	// Version is the id of the version that brought the line. It is empty if the history does not know of it: somebody else
+	// changed the file since its last version, or it has no version.
+	Version string
+	// Change is the id of the change that made this version.
+	Change string
+	// Operation is what this change did: "external" if somebody else brought the line.
+	Operation Operation
+	// Actor made this change, as the memory was told.
+	Actor string
+	// Time is when; of an external version, when it was noticed. It is zero if there is no version.
+	Time time.Time
+	// MayBeOlder says whether the line may be older than this version: somebody else brought it, or earlier versions were
+	// removed for their age, redacted or damaged.
+	MayBeOlder bool
+}
+
+// Blame returns for each line of a file as it is now the version that brought it, its actor and its time. A line that was
+// removed and brought back is of the version that brought it back. It stays what it is when its file is renamed. The kind of
+// the error is [HistoryNoFile] if no file is there, and [HistoryNotText] if it is not UTF-8.
+func (m *Memory) Blame(ctx context.Context, path string) ([]BlamedLine, error) {
+	var found []struct {
+		Line       int       `json:"line"`
+		Text       string    `json:"text"`
+		Version    string    `json:"version"`
+		Change     string    `json:"change"`
+		Operation  Operation `json:"operation"`
+		Actor      string    `json:"actor"`
+		Time       *float64  `json:"time"`
+		MayBeOlder bool      `json:"may_be_older"`
+	}
+	if err := m.call(ctx, "blame", map[string]any{"path": path}, &found); err != nil {
+		return nil, err
+	}
+	lines := make([]BlamedLine, len(found))
+	for i, one := range found {
+		lines[i] = BlamedLine{
+			one.Line, one.Text, one.Version, one.Change, one.Operation, one.Actor, at(one.Time), one.MayBeOlder,
+		}
+	}
+	return lines, nil
+}

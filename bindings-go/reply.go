@@ -63,6 +63,8 @@ type Error struct {
 	HistoryKind HistoryKind `json:"history_kind"`
 	// Paths are the files in question, such as those of a HistoryConflict.
 	Paths []string `json:"paths"`
+	// Conflicts are for each path of a HistoryConflict the later change, its actor and its time.
+	Conflicts []Conflict `json:"conflicts"`
 }
 
 // HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.
@@ -83,6 +85,10 @@ const (
 	HistoryAmbiguous HistoryKind = "ambiguous"
 	// HistoryNoContent is a version that is a deletion.
 	HistoryNoContent HistoryKind = "no_content"
+	// HistoryNoFile is a path where no file is.
+	HistoryNoFile HistoryKind = "no_file"
+	// HistoryNotText is a file that is not UTF-8, so it has no lines.
+	HistoryNotText HistoryKind = "not_text"
 	// HistoryRedacted is a content that was removed from the history.
 	HistoryRedacted HistoryKind = "redacted"
 	// HistoryDamaged is a content that cannot be computed, because records are damaged or missing.

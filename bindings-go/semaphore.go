@@ -41,7 +41,7 @@ func SetMaxCalls(n int) int {
 var viewOperations = map[string]bool{
 	"read": true, "read_shown": true, "list": true, "exists": true, "grep": true, "find_sensitive": true, "stats": true, "index": true,
 	"watch": true, "changes": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
-	"read_version": true, "diff": true, "resolve_id": true, "export_history": true,
+	"read_version": true, "diff": true, "resolve_id": true, "export_history": true, "blame": true,
 }
 
 // briefOperations do not use the store.

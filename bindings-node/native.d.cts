@@ -83,6 +83,8 @@ export declare class Engine {
   filesAt(at: number, cancellation?: Cancellation | undefined): Promise<Array<PastFile>>
   /** What a file held at a time, in milliseconds since 1970; null if there was no file. */
   readAt(path: string, at: number, cancellation?: Cancellation | undefined): Promise<Uint8Array | null>
+  /** For each line of a file the version that brought it. */
+  blame(path: string, cancellation?: Cancellation | undefined): Promise<Array<BlamedLine>>
   /** Where the rules for sensitive text find something. */
   findSensitive(path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundSensitive>>
   /** How much the memory holds. */
@@ -198,6 +200,21 @@ export declare class Watching {
   changes(): Promise<Array<FileChange> | null>
   /** Ends the watch. */
   close(): void
+}
+
+/** A line of a file, and the version that brought it. */
+export interface BlamedLine {
+  /** The number of the line, counted from 1. */
+  line: number
+  /** The line without its line feed. */
+  text: string
+  version?: string | undefined
+  change?: string | undefined
+  operation?: string | undefined
+  actor?: string | undefined
+  /** In milliseconds since 1970. */
+  time?: number | undefined
+  mayBeOlder: boolean
 }
 
 /** How this half was built: `debug` or `release`. */

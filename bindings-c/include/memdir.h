@@ -161,6 +161,8 @@ char *memdir_finish(uint64_t pending,
  * - "files_at" {"at"}: the files that there were at a time: an array of "path", "size", "modified" and "version". What is
  *   not known is null.
  * - "read_at" {"path", "at"}: what a file held at a time, as "read_version" returns it; null if there was no file.
+ * - "blame" {"path"}: for each line of a file as it is now the version that brought it: an array of "line" (from 1 on), "text",
+ *   "version" and "change" (their ids), "operation", "actor", "time" and "may_be_older". What is not known is null.
  * - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
  * - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
  * - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns

@@ -2,7 +2,9 @@
 
 use memdir::history::HistoryError;
 use memdir::{ConfigError, Error, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::history::conflict;
 
 /// Why a function failed.
 #[derive(Debug)]
@@ -11,8 +13,16 @@ pub(crate) struct Failure {
     message: String,
     /// The option that is wrong.
     option: Option<String>,
-    /// The case of an error about the history, and the paths in question.
-    history: Option<(&'static str, Vec<String>)>,
+    /// More about an error of the history.
+    history: Option<HistoryFailure>,
+}
+
+/// The case of an error about the history, the paths in question, and what was changed since.
+#[derive(Debug)]
+struct HistoryFailure {
+    kind: &'static str,
+    paths: Vec<String>,
+    conflicts: Vec<Value>,
 }
 
 impl Failure {
@@ -33,9 +43,10 @@ impl Failure {
         if let Some(option) = &self.option {
             shown["option"] = json!(option);
         }
-        if let Some((kind, paths)) = &self.history {
+        if let Some(HistoryFailure { kind, paths, conflicts }) = &self.history {
             shown["history_kind"] = json!(kind);
             shown["paths"] = json!(paths);
+            shown["conflicts"] = json!(conflicts);
         }
         shown.to_string()
     }
@@ -72,7 +83,8 @@ impl From<HistoryError> for Failure {
             return error.into();
         }
         let paths = error.paths().iter().map(ToString::to_string).collect();
-        let history = Some((error.kind(), paths));
+        let conflicts = error.conflicts().iter().map(conflict).collect();
+        let history = Some(HistoryFailure { kind: error.kind(), paths, conflicts });
         Self { kind: "history", message: error.to_string(), option: None, history }
     }
 }

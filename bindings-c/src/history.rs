@@ -3,10 +3,10 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{PastFile, Restored, Version};
+use memdir::history::{BlamedLine, Conflict, PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
-use memdir_bindings_shared::history::{Query, Undo, export, id};
+use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
@@ -57,6 +57,10 @@ pub(crate) fn call(
             given.none_but(&["path", "at"])?;
             memory.read_at(given.text("path")?, at(given)?)?.map_or(Value::Null, content)
         }
+        "blame" => {
+            given.none_but(&["path"])?;
+            memory.blame(given.text("path")?)?.iter().map(blamed_line).collect()
+        }
         "read_version" => {
             given.none_but(&["id"])?;
             content(memory.read_version(id(given.text("id")?)?)?)
@@ -71,7 +75,7 @@ pub(crate) fn call(
             restored(&memory.restore(id(given.text("id")?)?, given.flag("overwrite")?)?)
         }
         "undo" => {
-            given.none_but(&["change", "since", "actor", "dry_run"])?;
+            given.none_but(&["change", "since", "actor", "dry_run", "skip_conflicts", "merge"])?;
             restored(&undo(memory, given)?)
         }
         "restore_all" => {
@@ -93,10 +97,12 @@ pub(crate) fn call(
 
 fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let (change, since) = (given.optional_text("change")?, time(given, "since")?);
-    let (actor, dry_run) = (given.optional_text("actor")?, given.flag("dry_run")?);
+    let actor = given.optional_text("actor")?;
+    let flag = |name| given.flag(name);
+    let how = undo_options(flag("dry_run")?, flag("skip_conflicts")?, flag("merge")?);
     let (change, actor) = (change.map(str::to_owned), actor.map(str::to_owned));
     let undo = Undo::of(change, since, actor).map_err(Error::from)?;
-    Ok(undo.take_back(memory, dry_run)?)
+    Ok(undo.take_back(memory, how)?)
 }
 
 const NO_TIME: &str = " must be a number of seconds since 1970";
@@ -133,6 +139,19 @@ fn past_file(file: &PastFile) -> Value {
     })
 }
 
+fn blamed_line(line: &BlamedLine) -> Value {
+    json!({
+        "line": line.line,
+        "text": line.text,
+        "version": line.version,
+        "change": line.change,
+        "operation": line.operation.map(memdir::history::Operation::as_str),
+        "actor": line.actor,
+        "time": line.time.map(seconds),
+        "may_be_older": line.may_be_older,
+    })
+}
+
 fn version(version: &Version) -> Value {
     json!({
         "id": version.id,
@@ -150,5 +169,17 @@ fn version(version: &Version) -> Value {
 }
 
 fn restored(restored: &Restored) -> Value {
-    json!(restored)
+    let skipped: Vec<Value> = restored.skipped.iter().map(conflict).collect();
+    json!({ "change": restored.change, "files": restored.files, "skipped": skipped })
+}
+
+/// A path that was changed since, or where something is in the way.
+pub(crate) fn conflict(conflict: &Conflict) -> Value {
+    json!({
+        "path": conflict.path.as_str(),
+        "in_the_way": conflict.in_the_way,
+        "change": conflict.change,
+        "actor": conflict.actor,
+        "time": conflict.time.map(seconds),
+    })
 }

@@ -101,6 +101,8 @@ fn a_session_is_seen_and_taken_back() {
         let conflict = operation(me, "restore", &restore).unwrap_err();
         assert_eq!((&conflict["kind"], &conflict["paths"]), (&json!("history"), &json!([PATH])));
         assert_eq!(conflict["history_kind"], "conflict");
+        assert_eq!(conflict["conflicts"][0]["path"], PATH);
+        assert!(conflict["conflicts"][0]["change"].is_string(), "{conflict}");
         done(me, "restore", json!({ "id": all[2], "overwrite": true }));
         assert_eq!(read(memory), json!("green\n"));
 

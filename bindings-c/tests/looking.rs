@@ -108,6 +108,14 @@ fn the_history_has_what_is_there_no_more() {
     assert_eq!(read(path, before), json!({ "text": "green\n" }));
     assert_eq!(read(path, after), json!({ "text": "black\n" }));
     assert_eq!(read("/memories/none", after), Value::Null);
+    let version = done(memory, "history", json!({}))[0].clone();
+    let line = json!({
+        "line": 1, "text": "black", "version": version["id"], "change": version["change"],
+        "operation": version["operation"], "actor": null, "time": version["time"], "may_be_older": false,
+    });
+    assert_eq!(done(memory, "blame", json!({ "path": path })), json!([line]));
+    assert_eq!(kind(memory, "blame", json!({ "path": "/memories/none" })), "history");
+    assert_eq!(kind(memory, "blame", json!({})), "config");
     assert_eq!(kind(memory, "files_at", json!({})), "config");
     assert_eq!(kind(memory, "grep_history", json!({ "query": "(", "regex": true })), "config");
     assert_eq!(kind(memory, "grep_history", json!({ "query": "a", "path": "x" })), "history");

@@ -6,6 +6,8 @@ use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
+use crate::history::Conflict;
+
 /// Why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -81,16 +83,19 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
     }
 }
 
-/// The error of a call about the history: one of the store, or one with its `kind` and `paths`.
+/// The error of a call about the history: one of the store, or one with its `kind`, `paths` and
+/// `conflicts`.
 pub(crate) fn history_to_js(env: &Env, error: HistoryError) -> Error {
     if let HistoryError::Store(error) = error {
         return to_js(env, &error);
     }
-    let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+    let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
+    let conflicts: Vec<Conflict> = error.conflicts().iter().map(Conflict::from).collect();
     let reason = error.to_string();
     with_properties(env, "HistoryError", &reason, |thrown| {
         thrown.set_named_property("kind", error.kind())?;
-        thrown.set_named_property("paths", paths)
+        thrown.set_named_property("paths", paths)?;
+        thrown.set_named_property("conflicts", conflicts)
     })
 }
 

@@ -2,9 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{HistoryError, Restored as CoreRestored, Version as CoreVersion};
+use memdir::history::{
+    Conflict as CoreConflict, HistoryError, Restored as CoreRestored, Version as CoreVersion,
+};
 use memdir::{ConfigError, Memory};
-use memdir_bindings_shared::history::{Query, Undo, id};
+use memdir_bindings_shared::history::{Query, Undo, id, undo_options};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -67,6 +69,33 @@ pub(crate) struct RestoredFile {
     pub path: String,
     #[napi(ts_type = "string | undefined")]
     pub old_path: Option<String>,
+    #[napi(ts_type = "string | undefined")]
+    pub merged: Option<String>,
+}
+
+/// A path that was changed since, or where something is in the way. The time is in milliseconds since 1970.
+#[napi(object, object_from_js = false)]
+pub(crate) struct Conflict {
+    pub path: String,
+    pub in_the_way: bool,
+    #[napi(ts_type = "string | undefined")]
+    pub change: Option<String>,
+    #[napi(ts_type = "string | undefined")]
+    pub actor: Option<String>,
+    #[napi(ts_type = "number | undefined")]
+    pub time: Option<f64>,
+}
+
+impl From<&CoreConflict> for Conflict {
+    fn from(conflict: &CoreConflict) -> Self {
+        Self {
+            path: conflict.path.to_string(),
+            in_the_way: conflict.in_the_way,
+            change: conflict.change.map(|change| change.to_string()),
+            actor: conflict.actor.clone(),
+            time: conflict.time.map(to_millis),
+        }
+    }
 }
 
 /// The change that brought back an earlier state, and its files.
@@ -75,6 +104,7 @@ pub(crate) struct Restored {
     #[napi(ts_type = "string | undefined")]
     pub change: Option<String>,
     pub files: Vec<RestoredFile>,
+    pub skipped: Vec<Conflict>,
 }
 
 impl From<CoreRestored> for Restored {
@@ -83,8 +113,11 @@ impl From<CoreRestored> for Restored {
             operation: file.operation.as_str(),
             path: file.path.to_string(),
             old_path: file.old_path.map(|path| path.to_string()),
+            merged: file.merged,
         });
-        Self { change: restored.change.map(|change| change.to_string()), files: files.collect() }
+        let skipped = restored.skipped.iter().map(Conflict::from).collect();
+        let change = restored.change.map(|change| change.to_string());
+        Self { change, files: files.collect(), skipped }
     }
 }
 
@@ -183,9 +216,10 @@ impl Engine {
 
     /// Takes back a change, or all changes since a time, in milliseconds since 1970.
     #[napi(
-        ts_args_type = "change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, cancellation?: Cancellation | undefined",
+        ts_args_type = "change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, skipConflicts: boolean, merge: boolean, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Restored>"
     )]
+    #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn undo<'env>(
         &self,
         env: &'env Env,
@@ -193,15 +227,21 @@ impl Engine {
         since: Option<f64>,
         actor: Unknown<'_>,
         dry_run: Unknown<'_>,
+        skip_conflicts: Unknown<'_>,
+        merge: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let change = optional(env, "change", change, string)?;
         let since = since.map(|since| time(env, "since", since)).transpose()?;
         let actor = optional(env, "actor", actor, string)?;
-        let dry_run = given(env, "dryRun", dry_run, flag)?;
+        let how = undo_options(
+            given(env, "dryRun", dry_run, flag)?,
+            given(env, "skipConflicts", skip_conflicts, flag)?,
+            given(env, "merge", merge, flag)?,
+        );
         let undo =
             Undo::of(change, since, actor).map_err(|error| Failure::from(error).into_js(env))?;
-        let work = move |memory: &Memory| undo.take_back(memory, dry_run);
+        let work = move |memory: &Memory| undo.take_back(memory, how);
         self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memdir::history::PastFile as CoreFile;
+use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile};
 use memdir::{HistoryMatch, Memory};
 use memdir_bindings_shared::history::export;
 use napi::Env;
@@ -57,6 +57,42 @@ impl From<CoreFile> for PastFile {
             size: file.size.map(number),
             modified: file.modified.map(to_millis),
             version: file.version.map(|version| version.to_string()),
+        }
+    }
+}
+
+/// A line of a file, and the version that brought it.
+#[napi(object, object_from_js = false)]
+pub(crate) struct BlamedLine {
+    /// The number of the line, counted from 1.
+    pub line: i64,
+    /// The line without its line feed.
+    pub text: String,
+    #[napi(ts_type = "string | undefined")]
+    pub version: Option<String>,
+    #[napi(ts_type = "string | undefined")]
+    pub change: Option<String>,
+    #[napi(ts_type = "string | undefined")]
+    pub operation: Option<String>,
+    #[napi(ts_type = "string | undefined")]
+    pub actor: Option<String>,
+    /// In milliseconds since 1970.
+    #[napi(ts_type = "number | undefined")]
+    pub time: Option<f64>,
+    pub may_be_older: bool,
+}
+
+impl From<CoreLine> for BlamedLine {
+    fn from(line: CoreLine) -> Self {
+        Self {
+            line: number(line.line),
+            text: line.text,
+            version: line.version.map(|id| id.to_string()),
+            change: line.change.map(|id| id.to_string()),
+            operation: line.operation.map(|operation| operation.as_str().to_owned()),
+            actor: line.actor,
+            time: line.time.map(to_millis),
+            may_be_older: line.may_be_older,
         }
     }
 }
@@ -156,6 +192,24 @@ impl Engine {
         let work = move |memory: &Memory| memory.read_at(&path, at);
         self.of_history(env, Purpose::View, cancellation, work, |content| {
             content.map(Uint8Array::from)
+        })
+    }
+
+    /// For each line of a file the version that brought it.
+    #[napi(
+        ts_args_type = "path: string, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<BlamedLine>>"
+    )]
+    pub fn blame<'env>(
+        &self,
+        env: &'env Env,
+        path: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let path = given(env, "path", path, string)?;
+        let work = move |memory: &Memory| memory.blame(&path);
+        self.of_history(env, Purpose::View, cancellation, work, |lines| {
+            lines.into_iter().map(BlamedLine::from).collect::<Vec<_>>()
         })
     }
 }

@@ -306,3 +306,27 @@ test('CommonJS has the same', async () => {
   const memory = new memdir.Memory('memory:');
   await assert.rejects(memory.actingAs('me').history(), memdir.HistoryError);
 });
+
+test('an undo names, leaves out or merges what was changed since', async () => {
+  const memory = new Memory('memory:', { history: true });
+  const path = '/memories/a';
+  await memory.write(path, '1\n2\n3\n');
+  await memory.actingAs('Ann').write(path, 'one\n2\n3\n');
+  const [{ change }] = (await memory.history(path, { limit: 1 })) as [Version];
+  await memory.actingAs('Ben').write(path, 'one\n2\nthree\n');
+  const [later] = (await memory.history(path, { limit: 1 })) as [Version];
+  const conflict = { path, inTheWay: false, change: later.change, actor: 'Ben', time: later.time };
+  await assert.rejects(memory.undo({ change }), (error: unknown) => {
+    assert(error instanceof HistoryError);
+    assert.deepEqual(error.conflicts, [conflict]);
+    return true;
+  });
+  const skipped = await memory.undo({ change }, { skipConflicts: true });
+  assert.deepEqual(skipped, { files: [], skipped: [conflict] });
+  const would = await memory.undo({ change }, { merge: true, dryRun: true });
+  const merged = '1\n2\nthree\n';
+  assert.deepEqual(would, { files: [{ operation: 'modified', path, merged }], skipped: [] });
+  assert.equal(await memory.read(path), 'one\n2\nthree\n');
+  await memory.undo({ change }, { merge: true });
+  assert.equal(await memory.read(path), merged);
+});

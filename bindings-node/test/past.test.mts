@@ -1,6 +1,9 @@
 // What was there before: the history is searched, and shows the files of a time.
 
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { ConfigError, HistoryError, imageType, Memory } from 'memdir';
@@ -66,6 +69,42 @@ test('the files of a time are shown, and what one held', async () => {
   await assert.rejects(memory.filesAt(new Date(NaN)), /at must be a valid Date/);
   await assert.rejects(memory.filesAt('now' as never), ConfigError);
   await assert.rejects(new Memory('memory:').filesAt(before), HistoryError);
+});
+
+test('each line has the version that brought it', async () => {
+  const memory = new Memory('memory:', { history: true });
+  await memory.actingAs('Ann').write(path, 'green\nblack\r\n');
+  await memory.actingAs('Ben').str_replace({ path, old_str: 'green', new_str: 'white' });
+  const versions = await memory.history();
+  const texts = ['white', 'black\r'];
+  const expected = versions.map(({ id, change, operation, actor, time }, at) => ({
+    line: at + 1,
+    text: texts[at],
+    version: id,
+    change,
+    operation,
+    actor,
+    time,
+    mayBeOlder: false,
+  }));
+  assert.deepEqual(await memory.blame(path), expected);
+  await assert.rejects(memory.blame('/memories/none'), { name: 'HistoryError', kind: 'no_file' });
+  await assert.rejects(new Memory('memory:').blame(path), { kind: 'off' });
+  await assert.rejects(memory.blame(path, { signal: AbortSignal.abort() }), { code: 'ECANCELED' });
+});
+
+test('a line that nobody recorded has no version', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'memdir-'));
+  try {
+    const memory = new Memory(place, { history: true });
+    mkdirSync(join(place, 'memories'), { recursive: true });
+    writeFileSync(join(place, 'memories', 'tea.md'), 'green\n');
+    assert.deepEqual(await memory.blame(path), [{ line: 1, text: 'green', mayBeOlder: true }]);
+    writeFileSync(join(place, 'memories', 'tea.md'), Buffer.from([0xff]));
+    await assert.rejects(memory.blame(path), { kind: 'not_text', paths: [path] });
+  } finally {
+    rmSync(place, { recursive: true });
+  }
 });
 
 test('a part of an id is resolved', async () => {

@@ -74,7 +74,7 @@ const CALLS = `
     ['grep', 'x', { limit: 1.5 }], ['findSensitive'], ['findSensitive', '/memories/none'], ['findSensitive', 5],
     ['findSensitive', '/memories', { limit: -1 }], ['stats'], ['readShown', path], ['readShown', 5],
     ['resolveId', 'tea'], ['resolveId', 5], ['exportHistory'], ['grepHistory', 'x'], ['grepHistory', '(', { regex: true }],
-    ['filesAt', new Date()], ['filesAt', 5], ['readAt', path, new Date(NaN)], ['index'], ['index', 40], ['index', 'many'],
+    ['filesAt', new Date()], ['filesAt', 5], ['readAt', path, new Date(NaN)], ['blame', path], ['blame', 5], ['index'], ['index', 40], ['index', 'many'],
     ['bootstrap', { about: 'tea', features: ['a', 'b'], init: 'make' }], ['bootstrap', { about: 'tea', features: 5 }],
     ['toolDefinition'], ['toolDefinition', 'openai'], ['toolDefinition', 'none'], ['toolDefinitions', 'gemini', 'm_'],
     ['toolDefinitions', 'openai', 'not a name'], ['forgetViews'], ['expire', 0, { dryRun: true }], ['expire', -1], ['clear'],

@@ -1,5 +1,8 @@
 /** The classes of errors that you can test with `instanceof`, and how the native half's become such. */
 
+import type { Conflict as NativeConflict } from '../native.cjs';
+import { conflict } from './conflict.js';
+import type { Conflict } from './conflict.js';
 import { StoreError } from './store.js';
 import type { StoreErrorCode } from './store.js';
 
@@ -25,6 +28,8 @@ export type HistoryErrorKind =
   | 'unknown'
   | 'ambiguous'
   | 'no_content'
+  | 'no_file'
+  | 'not_text'
   | 'redacted'
   | 'damaged'
   | 'conflict'
@@ -39,12 +44,20 @@ export class HistoryError extends Error {
   readonly kind: HistoryErrorKind;
   /** The paths in question, such as those of a conflict. */
   readonly paths: readonly string[];
+  /** Of a `conflict`, for each path the later change, its actor and its time; otherwise empty. */
+  readonly conflicts: readonly Conflict[];
 
   /** The message is for you. */
-  constructor(kind: HistoryErrorKind, message: string, paths: readonly string[] = []) {
+  constructor(
+    kind: HistoryErrorKind,
+    message: string,
+    paths: readonly string[] = [],
+    conflicts: readonly Conflict[] = [],
+  ) {
     super(message);
     this.kind = kind;
     this.paths = paths;
+    this.conflicts = conflicts;
   }
 }
 
@@ -86,7 +99,7 @@ function ourError(error: unknown): unknown {
   if (!(error instanceof Error)) {
     return error;
   }
-  const { option, code, kind, paths } = error as NativeError;
+  const { option, code, kind, paths, conflicts } = error as NativeError;
   if (error.name === 'ConfigError' && option !== undefined) {
     return error instanceof ConfigError
       ? error
@@ -99,7 +112,9 @@ function ourError(error: unknown): unknown {
     return error instanceof CopyError ? error : new CopyError(error.message, paths);
   }
   if (error.name === 'HistoryError' && kind !== undefined) {
-    return error instanceof HistoryError ? error : new HistoryError(kind, error.message, paths);
+    return error instanceof HistoryError
+      ? error
+      : new HistoryError(kind, error.message, paths, conflicts?.map(conflict));
   }
   return error;
 }
@@ -110,4 +125,5 @@ interface NativeError extends Error {
   code?: StoreErrorCode;
   kind?: HistoryErrorKind;
   paths?: readonly string[];
+  conflicts?: readonly NativeConflict[];
 }

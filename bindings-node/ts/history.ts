@@ -2,7 +2,15 @@
 
 import { isDate } from 'node:util/types';
 
-import type { FileVersion, FoundBefore, PastFile as NativePastFile } from '../native.cjs';
+import type {
+  BlamedLine as NativeLine,
+  FileVersion,
+  FoundBefore,
+  PastFile as NativePastFile,
+  Restored as NativeRestored,
+} from '../native.cjs';
+import { conflict } from './conflict.js';
+import type { Conflict } from './conflict.js';
 
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -91,6 +99,32 @@ export interface PastFile {
   version?: string | undefined;
 }
 
+/** A line of a file, and the version that brought it. */
+export interface BlamedLine {
+  /** The number of the line, counted from 1. */
+  line: number;
+  /** The line without its line feed. A carriage return before that is a part of the text. */
+  text: string;
+  /**
+   * The id of the version that brought the line. Absent if the history does not know of it: somebody else changed the
+   * file since its last version, or it has no version.
+   */
+  version?: string | undefined;
+  /** The id of the change that made this version. */
+  change?: string | undefined;
+  /** What this change did. `external` if somebody else brought the line. */
+  operation?: Operation | undefined;
+  /** Who made this change, as the memory was told. */
+  actor?: string | undefined;
+  /** When. Of an external version, when it was noticed. */
+  time?: Date | undefined;
+  /**
+   * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+   * their age, redacted or damaged.
+   */
+  mayBeOlder: boolean;
+}
+
 /** What was done to a file to bring back an earlier state, or would be done. */
 export interface RestoredFile {
   /** What was done. */
@@ -99,6 +133,8 @@ export interface RestoredFile {
   path: string;
   /** Where it was before, if it was renamed. */
   oldPath?: string | undefined;
+  /** The text of the file after it, if this was merged with later changes. */
+  merged?: string | undefined;
 }
 
 /** What `Memory.restore`, `Memory.undo` and `Memory.restoreAll` did. */
@@ -107,6 +143,8 @@ export interface Restored {
   change?: string | undefined;
   /** The files, in the order of their paths. */
   files: RestoredFile[];
+  /** What was left out with `skipConflicts`, and why, in the order of the paths. */
+  skipped: Conflict[];
 }
 
 /** The options of `Memory.restore`. */
@@ -115,10 +153,24 @@ export interface RestoreOptions extends CallOptions {
   overwrite?: boolean | undefined;
 }
 
-/** The options of `Memory.undo` and `Memory.restoreAll`. */
-export interface UndoOptions extends CallOptions {
+/** The options of `Memory.restoreAll`. */
+export interface RestoreAllOptions extends CallOptions {
   /** Only returns what would be done. Default: `false`. */
   dryRun?: boolean | undefined;
+}
+
+/** The options of `Memory.undo`. */
+export interface UndoOptions extends RestoreAllOptions {
+  /**
+   * Leaves out the files that cannot be undone because of a conflict, and undoes the rest. `skipped` of the result
+   * lists them. Default: `false`.
+   */
+  skipConflicts?: boolean | undefined;
+  /**
+   * Keeps later changes of other lines: where a file was changed since, the lines of the undone change become what they
+   * were, if no later change touches them or a line beside them. Default: `false`.
+   */
+  merge?: boolean | undefined;
 }
 
 /** What `Memory.undo` takes back. */
@@ -153,8 +205,15 @@ export const HISTORY_QUERY: Names<HistoryQuery> = {
 /** The names of {@link RestoreOptions}. */
 export const RESTORE_OPTIONS: Names<RestoreOptions> = { overwrite: true, ...CALL_OPTIONS };
 
+/** The names of {@link RestoreAllOptions}. */
+export const RESTORE_ALL_OPTIONS: Names<RestoreAllOptions> = { dryRun: true, ...CALL_OPTIONS };
+
 /** The names of {@link UndoOptions}. */
-export const UNDO_OPTIONS: Names<UndoOptions> = { dryRun: true, ...CALL_OPTIONS };
+export const UNDO_OPTIONS: Names<UndoOptions> = {
+  skipConflicts: true,
+  merge: true,
+  ...RESTORE_ALL_OPTIONS,
+};
 
 /** The names of {@link Undo}. */
 export const UNDO: Names<Undo> = { change: true, since: true, actor: true };
@@ -185,4 +244,21 @@ export function historyMatch({ version: found, ...rest }: FoundBefore): HistoryM
 /** The file of the native half, with its time as a date. */
 export function pastFile({ modified, ...rest }: NativePastFile): PastFile {
   return modified === undefined ? rest : { ...rest, modified: new Date(modified) };
+}
+
+/** The line of the native half, with its time as a date. */
+export function blamedLine({ time, operation, ...rest }: NativeLine): BlamedLine {
+  const line: BlamedLine = rest;
+  if (operation !== undefined) {
+    line.operation = operation as Operation;
+  }
+  if (time !== undefined) {
+    line.time = new Date(time);
+  }
+  return line;
+}
+
+/** What the native half restored, with the times of what was left out as dates. */
+export function restored({ skipped, ...rest }: NativeRestored): Restored {
+  return { ...rest, skipped: skipped.map(conflict) };
 }

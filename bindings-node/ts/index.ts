@@ -22,6 +22,7 @@ export { check } from './check.js';
 export type { Checked, Problem } from './check.js';
 export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
+export type { Conflict } from './conflict.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
@@ -38,11 +39,13 @@ export type {
   WriteOptions,
 } from './files.js';
 export type {
+  BlamedLine,
   HistoryMatch,
   HistoryQuery,
   Operation,
   PastFile,
   Restored,
+  RestoreAllOptions,
   RestoredFile,
   RestoreOptions,
   Undo,

@@ -36,20 +36,25 @@ import type {
 } from './files.js';
 import {
   HISTORY_QUERY,
+  RESTORE_ALL_OPTIONS,
   RESTORE_OPTIONS,
   UNDO,
   UNDO_OPTIONS,
+  blamedLine,
   historyMatch,
   millis,
   optionalMillis,
   pastFile,
+  restored,
   version,
 } from './history.js';
 import type {
+  BlamedLine,
   HistoryMatch,
   HistoryQuery,
   PastFile,
   Restored,
+  RestoreAllOptions,
   RestoreOptions,
   Undo,
   UndoOptions,
@@ -520,6 +525,25 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
+   * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed
+   * and brought back is of the version that brought it back. It stays what it is when its file is renamed.
+   *
+   * It rejects with the kind `no_file` if no file is there, and `not_text` if it is not UTF-8.
+   *
+   * @example
+   * ```ts
+   * for (const { line, text, actor } of await memory.blame('/memories/tea.md')) {
+   *   console.log(actor ?? '-', line, text);
+   * }
+   * ```
+   */
+  blame(path: string, call?: CallOptions): Promise<BlamedLine[]> {
+    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
+      (await engine.blame(path, cancellation)).map(blamedLine),
+    );
+  }
+
+  /**
    * The content of a version.
    *
    * @example
@@ -551,27 +575,31 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
-    return this.#ask(options, RESTORE_OPTIONS, (engine, cancellation, { overwrite = false }) =>
-      engine.restore(id, overwrite, cancellation),
+    return this.#ask(options, RESTORE_OPTIONS, async (engine, cancellation, { overwrite = false }) =>
+      restored(await engine.restore(id, overwrite, cancellation)),
     );
   }
 
   /**
    * Takes back a change, or all changes since a time: every file that they changed becomes what it was
-   * before. Where later changes stand on them it is a conflict, whose `paths` name the files, and
-   * nothing is changed.
+   * before. Where later changes depend on them it is a conflict, whose `conflicts` name the later changes,
+   * and nothing is changed, unless the options say otherwise.
    *
    * @example
    * ```ts
    * await memory.undo({ change: version.change });
    * await memory.undo({ since: begun, actor: 'session 1' }, { dryRun: true });
+   * await memory.undo({ change: version.change }, { merge: true, skipConflicts: true });
    * ```
    */
   undo(what: Undo, options: UndoOptions = {}): Promise<Restored> {
-    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) => {
+    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, given) => {
+      const { dryRun = false, skipConflicts = false, merge = false } = given;
       const { change, since, actor } = optionsOf(what, UNDO, 'what');
       const from = optionalMillis('since', since);
-      return engine.undo(change, from, actor, dryRun, cancellation);
+      return restored(
+        await engine.undo(change, from, actor, dryRun, skipConflicts, merge, cancellation),
+      );
     });
   }
 
@@ -579,9 +607,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * Makes every file what it was at a time, whatever was changed since. A `Date` has whole milliseconds:
    * all that was done within this one is kept. Files of which the history knows nothing stay.
    */
-  restoreAll(at: Date, options: UndoOptions = {}): Promise<Restored> {
-    return this.#ask(options, UNDO_OPTIONS, async (engine, cancellation, { dryRun = false }) =>
-      engine.restoreAll(millis('at', at), dryRun, cancellation),
+  restoreAll(at: Date, options: RestoreAllOptions = {}): Promise<Restored> {
+    return this.#ask(options, RESTORE_ALL_OPTIONS, async (engine, cancellation, given) =>
+      restored(await engine.restoreAll(millis('at', at), given.dryRun ?? false, cancellation)),
     );
   }
 

@@ -42,6 +42,7 @@ interface Outcome {
     property?: string;
     value?: unknown;
     paths?: string[];
+    conflicts?: unknown[];
     thrown?: true;
   };
 }
@@ -207,11 +208,12 @@ type Question =
   | AskedOfStore;
 
 /** The error that a call throws, with the properties by which `errors.ts` knows it. */
-function made({ name, message, property, value, paths }: NonNullable<Outcome['error']>): Error {
+function made(failed: NonNullable<Outcome['error']>): Error {
+  const { name, message, property, value, paths, conflicts } = failed;
   const error = new Error(message);
   if (name !== undefined && property !== undefined) {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
-    Object.assign(error, { [property]: value }, paths && { paths });
+    Object.assign(error, { [property]: value }, paths && { paths }, conflicts && { conflicts });
   }
   return error;
 }

@@ -265,6 +265,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return content && wasm.take(content);
     }
 
+    blame(...given: unknown[]) {
+      return this.#history('blame', given, 1);
+    }
+
     async readVersion(...given: unknown[]): Promise<Uint8Array> {
       return wasm.take((await this.#history('readVersion', given, 1)) as Placed);
     }
@@ -278,7 +282,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
 
     undo(...given: unknown[]) {
-      return this.#history('undo', given, 4);
+      return this.#history('undo', given, 6);
     }
 
     restoreAll(...given: unknown[]) {

@@ -14,6 +14,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
+use crate::history::Conflict;
+
 /// The exceptions of `memdir`, which are declared in Python.
 mod class {
     use super::{Py, PyOnceLock, PyType};
@@ -95,9 +97,15 @@ pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
     }
     let exception = raised(py, &class::HISTORY, "HistoryError", &error.to_string());
     exception.set_cause(py, cause);
-    let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+    let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
+    let conflicts: Vec<Conflict> = error.conflicts().iter().map(Conflict::from).collect();
     let value = exception.value(py);
-    match value.setattr("kind", error.kind()).and_then(|()| value.setattr("paths", paths)) {
+    let set = || {
+        value.setattr("kind", error.kind())?;
+        value.setattr("paths", paths)?;
+        value.setattr("conflicts", conflicts)
+    };
+    match set() {
         Ok(()) => exception,
         Err(error) => error,
     }

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use memdir::history::{
-    HistoryError, Restored as CoreRestored, RestoredFile as CoreRestoredFile,
-    Version as CoreVersion,
+    Conflict as CoreConflict, HistoryError, Restored as CoreRestored,
+    RestoredFile as CoreRestoredFile, Version as CoreVersion,
 };
 use memdir::{Memory as Core, MemoryPath};
 use memdir_bindings_shared::history::Undo;
@@ -113,7 +113,8 @@ impl From<CoreVersion> for Version {
 /// What was done to bring back an earlier state, or would be done.
 ///
 /// `change` is the id of the change that this made, which can be undone itself; `None` if there was
-/// nothing to do, or with `dry_run`. `files` are the files, in the order of their paths.
+/// nothing to do, or with `dry_run`. `files` are the files, in the order of their paths. `skipped` is what
+/// was left out with `skip_conflicts`, and why.
 #[pyclass(module = "memdir", frozen, eq, hash)]
 #[derive(PartialEq, Eq, Hash)]
 pub struct Restored {
@@ -123,33 +124,42 @@ pub struct Restored {
     /// The files, in the order of their paths.
     #[pyo3(get)]
     files: Vec<RestoredFile>,
+    /// What was left out with `skip_conflicts`, and why, in the order of the paths.
+    #[pyo3(get)]
+    skipped: Vec<Conflict>,
 }
 
 #[pymethods]
 impl Restored {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str) {
-        ("change", "files")
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("change", "files", "skipped")
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let change = self.change.as_deref().into_pyobject(py)?.repr()?;
         let files = self.files.clone().into_pyobject(py)?.repr()?;
-        Ok(format!("Restored({change}, {files})"))
+        let skipped = match &self.skipped[..] {
+            [] => String::new(),
+            skipped => format!(", {}", skipped.to_vec().into_pyobject(py)?.repr()?),
+        };
+        Ok(format!("Restored({change}, {files}{skipped})"))
     }
 }
 
 impl From<CoreRestored> for Restored {
     fn from(restored: CoreRestored) -> Self {
-        let files = restored.files.into_iter().map(RestoredFile::from);
-        Self { change: restored.change.as_ref().map(ToString::to_string), files: files.collect() }
+        let files = restored.files.into_iter().map(RestoredFile::from).collect();
+        let skipped = restored.skipped.iter().map(Conflict::from).collect();
+        Self { change: restored.change.as_ref().map(ToString::to_string), files, skipped }
     }
 }
 
 /// A file that was changed to bring back an earlier state, or would be changed.
 ///
 /// `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
-/// or was if it was deleted. `old_path` is where it was before, if it was renamed.
+/// or was if it was deleted. `old_path` is where it was before, if it was renamed. `merged` is the text of
+/// the file after it, if this was merged with later changes.
 #[pyclass(module = "memdir", frozen, eq, hash, get_all)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RestoredFile {
@@ -159,13 +169,15 @@ pub struct RestoredFile {
     path: String,
     /// Where it was before, if it was renamed.
     old_path: Option<String>,
+    /// The text of the file after it, if this was merged with later changes.
+    merged: Option<String>,
 }
 
 #[pymethods]
 impl RestoredFile {
     #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str) {
-        ("operation", "path", "old_path")
+    fn __match_args__() -> (&'static str, &'static str, &'static str, &'static str) {
+        ("operation", "path", "old_path", "merged")
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -184,6 +196,64 @@ impl From<CoreRestoredFile> for RestoredFile {
             operation: file.operation.as_str(),
             path: text(&file.path),
             old_path: file.old_path.as_ref().map(text),
+            merged: file.merged,
+        }
+    }
+}
+
+/// A path that was changed since, or where something is in the way, so a file is not brought back there.
+///
+/// `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
+/// something else where a file is needed; it is never overwritten. `change` is the id of the newest later
+/// change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
+/// else changed the file since its last version, or something is in the way.
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Conflict {
+    /// The path.
+    #[pyo3(get)]
+    path: String,
+    /// Whether it is in the way.
+    #[pyo3(get)]
+    in_the_way: bool,
+    /// The id of the newest later change of the file.
+    #[pyo3(get)]
+    change: Option<String>,
+    /// Who made this change.
+    #[pyo3(get)]
+    actor: Option<String>,
+    time: Option<SystemTime>,
+}
+
+#[pymethods]
+impl Conflict {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("path", "change", "actor")
+    }
+
+    /// When this change was made, or noticed.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
+        self.time.and_then(|time| shown(py, time))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let change = self.change.as_deref().into_pyobject(py)?.repr()?;
+        let actor = self.actor.as_deref().into_pyobject(py)?.repr()?;
+        Ok(format!("Conflict({path}, {change}, {actor})"))
+    }
+}
+
+impl From<&CoreConflict> for Conflict {
+    fn from(conflict: &CoreConflict) -> Self {
+        Self {
+            path: text(&conflict.path),
+            in_the_way: conflict.in_the_way,
+            change: conflict.change.as_ref().map(ToString::to_string),
+            actor: conflict.actor.clone(),
+            time: conflict.time,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use memdir::{Memory as Core, Project};
 use memdir_bindings_shared::grep_query;
-use memdir_bindings_shared::history::{Query, export, id};
+use memdir_bindings_shared::history::{Query, export, id, undo_options};
 use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
-use crate::past::{HistoryMatch, PastFile};
+use crate::past::{BlamedLine, HistoryMatch, PastFile};
 use crate::reply;
 use crate::stats::Stats;
 use crate::stores::Argument;
@@ -900,6 +900,29 @@ impl Memory {
         Ok(content.map(|content| PyBytes::new(py, &content)))
     }
 
+    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line
+    /// that was removed and brought back is of the version that brought it back. It stays what it is when
+    /// its file is renamed.
+    ///
+    /// Args:
+    ///     path: The path of the file.
+    ///
+    /// Raises:
+    ///     HistoryError: No file is there (`kind` is `"no_file"`), it is not UTF-8 (`"not_text"`), or the
+    ///         memory has no history.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.acting_as("Ann").write("/memories/tea.md", "green\n")
+    /// >>> memory.acting_as("Ben").write("/memories/tea.md", "green\nblack\n")
+    /// >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
+    /// [('Ann', 'green'), ('Ben', 'black')]
+    fn blame(&self, py: Python<'_>, path: &str) -> PyResult<Vec<BlamedLine>> {
+        let lines = history::done(py, |core| core.blame(path), &self.core)?;
+        Ok(lines.into_iter().map(BlamedLine::from).collect())
+    }
+
     /// The content of a version.
     ///
     /// Args:
@@ -969,17 +992,21 @@ impl Memory {
     }
 
     /// Takes changes back: every file becomes what it was before. If later changes of the same files
-    /// stand on them, nothing is changed.
+    /// depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
     ///
     /// Args:
     ///     change: The id of one change, or of a version: the whole change that made it.
     ///     since: Or a `datetime` with a time zone: all changes that were made then or later.
     ///     actor: With `since`: only the changes of this actor.
     ///     dry_run: Only return what would be done.
+    ///     skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo the
+    ///         rest. `skipped` of the result lists them.
+    ///     merge: Keep later changes of other lines. Where a file was changed since, the lines of the
+    ///         undone change become what they were, if no later change touches them or a line beside them.
     ///
     /// Raises:
-    ///     HistoryError: Later changes stand on it (`kind` is `"conflict"`, and `paths` are the
-    ///         files); what was before is no longer kept (`"trimmed"`); or as `restore`.
+    ///     HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` name the
+    ///         files and these changes); what was before is no longer kept (`"trimmed"`); or as `restore`.
     ///     ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
     ///     StoreError: The store itself failed.
     ///
@@ -992,9 +1019,13 @@ impl Memory {
     /// >>> memory.read("/memories/tea.md")
     /// 'green\n'
     #[pyo3(
-        signature = (change = None, *, since = None, actor = None, dry_run = Given::Default),
-        text_signature = "($self, change=None, *, since=None, actor=None, dry_run=False)",
+        signature = (
+            change = None, *, since = None, actor = None, dry_run = Given::Default,
+            skip_conflicts = Given::Default, merge = Given::Default
+        ),
+        text_signature = "($self, change=None, *, since=None, actor=None, dry_run=False, skip_conflicts=False, merge=False)",
     )]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
     fn undo(
         &self,
         py: Python<'_>,
@@ -1002,10 +1033,16 @@ impl Memory {
         since: Option<Time>,
         actor: Option<String>,
         dry_run: Given<'_, hints::Flag>,
+        skip_conflicts: Given<'_, hints::Flag>,
+        merge: Given<'_, hints::Flag>,
     ) -> PyResult<Restored> {
-        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+        let how = undo_options(
+            dry_run.or::<Flag>("dry_run", false)?,
+            skip_conflicts.or::<Flag>("skip_conflicts", false)?,
+            merge.or::<Flag>("merge", false)?,
+        );
         let undo = history::undo(py, change, since, actor)?;
-        history::done(py, |core| undo.take_back(core, dry_run), &self.core).map(Restored::from)
+        history::done(py, |core| undo.take_back(core, how), &self.core).map(Restored::from)
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history

@@ -1,9 +1,10 @@
-//! What the history of a `Memory` knows of times before: the types of `grep_history` and `files_at`.
+//! What the history of a `Memory` knows of times before: the types of `grep_history`,
+//! `files_at` and `blame`.
 
 use std::time::SystemTime;
 
 use memdir::HistoryMatch as CoreMatch;
-use memdir::history::PastFile as CoreFile;
+use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile};
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
@@ -94,6 +95,77 @@ impl From<CoreFile> for PastFile {
             size: file.size,
             modified: file.modified,
             version: file.version.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// A line of a file, and the version that brought it, from `Memory.blame`.
+///
+/// `line` is its number, counted from 1, and `text` is the line without its line feed. `version` is the id
+/// of the version that brought it, and `change` that of its change; both are `None` if the history does not
+/// know of it: somebody else changed the file since its last version, or it has no version. `operation` is
+/// what this change did, such as `"modified"`, or `"external"` if somebody else brought the line. `actor`
+/// made this change, and `time` is when; of an external version, when it was noticed. `may_be_older` says
+/// whether the line may be older than this version: somebody else brought it, or earlier versions were
+/// removed for their age, redacted or damaged.
+#[pyclass(module = "memdir", frozen, eq, hash)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct BlamedLine {
+    /// The number of the line, counted from 1.
+    #[pyo3(get)]
+    line: u64,
+    /// The line without its line feed.
+    #[pyo3(get)]
+    text: String,
+    /// The id of the version that brought it.
+    #[pyo3(get)]
+    version: Option<String>,
+    /// The id of the change that made this version.
+    #[pyo3(get)]
+    change: Option<String>,
+    /// What this change did.
+    #[pyo3(get)]
+    operation: Option<&'static str>,
+    /// Who made this change.
+    #[pyo3(get)]
+    actor: Option<String>,
+    time: Option<SystemTime>,
+    /// Whether the line may be older than this version.
+    #[pyo3(get)]
+    may_be_older: bool,
+}
+
+#[pymethods]
+impl BlamedLine {
+    #[classattr]
+    fn __match_args__() -> (&'static str, &'static str, &'static str) {
+        ("line", "text", "version")
+    }
+
+    /// When this change was made, or noticed.
+    #[getter]
+    fn time<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
+        self.time.and_then(|time| shown(py, time))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let text = self.text.as_str().into_pyobject(py)?.repr()?;
+        let actor = self.actor.as_deref().into_pyobject(py)?.repr()?;
+        Ok(format!("BlamedLine({}, {text}, actor={actor})", self.line))
+    }
+}
+
+impl From<CoreLine> for BlamedLine {
+    fn from(line: CoreLine) -> Self {
+        Self {
+            line: line.line,
+            text: line.text,
+            version: line.version.as_ref().map(ToString::to_string),
+            change: line.change.as_ref().map(ToString::to_string),
+            operation: line.operation.map(memdir::history::Operation::as_str),
+            actor: line.actor,
+            time: line.time,
+            may_be_older: line.may_be_older,
         }
     }
 }

@@ -19,6 +19,7 @@ from memdir import (
     AsyncMemory,
     AsyncMemoryTool,
     ConfigError,
+    Conflict,
     Event,
     HistoryError,
     MemdirError,
@@ -662,3 +663,48 @@ def test_a_tool_acts_as_its_memory_or_its_option_says() -> None:
     answered = MemoryTool(memory).call(CREATE | {"path": "/memories/c", "actor": "somebody"})
     assert "created" in str(answered)
     assert memory.history(limit=1)[0].actor is None
+
+
+def test_an_undo_names_leaves_out_or_merges_what_was_changed_since() -> None:
+    memory = Memory("memory:", history=True)
+    ann, ben = memory.acting_as("Ann"), memory.acting_as("Ben")
+    memory.write("/memories/a", "1\n2\n3\n")
+    ann.str_replace("/memories/a", "1", "one")
+    change = memory.history(limit=1)[0].change
+    ben.str_replace("/memories/a", "3", "three")
+    later = memory.history(limit=1)[0]
+    with pytest.raises(HistoryError) as error:
+        memory.undo(change)
+    (conflict,) = error.value.conflicts
+    assert isinstance(conflict, Conflict)
+    assert (conflict.path, conflict.in_the_way) == ("/memories/a", False)
+    assert (conflict.change, conflict.actor, conflict.time) == (later.change, "Ben", later.time)
+    assert repr(conflict) == f"Conflict('/memories/a', '{later.change}', 'Ben')"
+    assert "by Ben at " in str(error.value)
+    assert pickle.loads(pickle.dumps(error.value)).kind == "conflict"
+
+    skipped = memory.undo(change, skip_conflicts=True)
+    assert (skipped.change, skipped.files, skipped.skipped) == (None, [], [conflict])
+    assert repr(skipped) == f"Restored(None, [], [{conflict!r}])"
+    would = memory.undo(change, merge=True, dry_run=True)
+    assert would.files[0].merged == "1\n2\nthree\n"
+    assert memory.read("/memories/a") == "one\n2\nthree\n"
+    done = memory.undo(change, merge=True)
+    assert (done.files, done.skipped) == (would.files, [])
+    assert memory.read("/memories/a") == "1\n2\nthree\n"
+
+
+@on_both
+def test_an_undo_merges_with_await(backend: str) -> None:
+    async def run() -> None:
+        async with AsyncMemory("memory:", history=True) as memory:
+            await memory.write("/memories/a", "1\n2\n3\n")
+            await memory.write("/memories/a", "one\n2\n3\n")
+            change = (await memory.history(limit=1))[0].change
+            await memory.write("/memories/a", "one\n2\nthree\n")
+            skipped = await memory.undo(change, skip_conflicts=True)
+            assert [conflict.path for conflict in skipped.skipped] == ["/memories/a"]
+            await memory.undo(change, merge=True)
+            assert await memory.read("/memories/a") == "1\n2\nthree\n"
+
+    anyio.run(run, backend=backend)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timezone
+from pathlib import Path
 
 import anyio
 import pytest
 from slow_store import on_both
 
-from memdir import AsyncMemory, ConfigError, HistoryError, HistoryMatch, Memory, PastFile
+from memdir import AsyncMemory, BlamedLine, ConfigError, HistoryError, HistoryMatch, Memory, PastFile
 
 
 def now() -> datetime:
@@ -79,6 +80,39 @@ def test_the_files_of_a_time() -> None:
         memory.files_at(datetime.now())
 
 
+def test_each_line_has_the_version_that_brought_it() -> None:
+    memory = Memory("memory:", history=True)
+    memory.acting_as("Ann").write("/memories/tea.md", "green\nblack\r\n")
+    memory.acting_as("Ben").str_replace("/memories/tea.md", "green", "white")
+    ben, ann = memory.history()
+    white, black = memory.blame("/memories/tea.md")
+    assert isinstance(white, BlamedLine)
+    for line, version in ((white, ben), (black, ann)):
+        assert (line.version, line.change) == (version.id, version.change)
+        assert (line.operation, line.actor) == (version.operation, version.actor)
+        assert line.time == version.time
+        assert not line.may_be_older
+    assert [(line.line, line.text) for line in (white, black)] == [(1, "white"), (2, "black\r")]
+    assert repr(white) == "BlamedLine(1, 'white', actor='Ben')"
+    with pytest.raises(HistoryError) as error:
+        memory.blame("/memories/none")
+    assert (error.value.kind, error.value.paths) == ("no_file", ["/memories/none"])
+    with pytest.raises(HistoryError):
+        Memory("memory:").blame("/memories/tea.md")
+
+
+def test_a_line_that_nobody_recorded_has_no_version(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, history=True)
+    (tmp_path / "memories" / "tea.md").write_text("green\n")
+    (line,) = memory.blame("/memories/tea.md")
+    assert (line.version, line.change, line.operation, line.actor, line.time) == (None,) * 5
+    assert line.may_be_older
+    (tmp_path / "memories" / "tea.md").write_bytes(b"\xff")
+    with pytest.raises(HistoryError) as error:
+        memory.blame("/memories/tea.md")
+    assert error.value.kind == "not_text"
+
+
 @on_both
 def test_with_await(backend: str) -> None:
     async def run() -> None:
@@ -90,6 +124,7 @@ def test_with_await(backend: str) -> None:
             assert [match.line for match in found] == [1]
             assert [file.path for file in await memory.files_at(before)] == ["/memories/tea.md"]
             assert await memory.read_at("/memories/tea.md", before) == b"green\n"
+            assert [line.text for line in await memory.blame("/memories/tea.md")] == ["black"]
             history = (await memory.stats()).history
             assert history is not None
             assert history.versions == 2

@@ -2,7 +2,9 @@
 
 use std::time::SystemTime;
 
-use memdir::history::{FastImportError, HistoryError, HistoryId, HistoryQuery, Restored};
+use memdir::history::{
+    FastImportError, HistoryError, HistoryId, HistoryQuery, Restored, UndoOptions,
+};
 use memdir::{ConfigError, Memory, StoreError};
 
 /// The id that a text is.
@@ -101,12 +103,20 @@ impl Undo {
     ///
     /// # Errors
     /// As those.
-    pub fn take_back(&self, memory: &Memory, dry_run: bool) -> Result<Restored, HistoryError> {
+    pub fn take_back(&self, memory: &Memory, how: UndoOptions) -> Result<Restored, HistoryError> {
         match self {
-            Self::Change(change) => memory.undo(id(change)?, dry_run),
-            Self::Since(since, actor) => memory.undo_since(*since, actor.as_deref(), dry_run),
+            Self::Change(change) => memory.undo(id(change)?, how),
+            Self::Since(since, actor) => memory.undo_since(*since, actor.as_deref(), how),
         }
     }
+}
+
+/// How changes are undone.
+#[must_use]
+pub fn undo_options(dry_run: bool, skip_conflicts: bool, merge: bool) -> UndoOptions {
+    let mut options = UndoOptions::default();
+    (options.dry_run, options.skip_conflicts, options.merge) = (dry_run, skip_conflicts, merge);
+    options
 }
 
 #[cfg(test)]
@@ -128,7 +138,9 @@ mod tests {
         let mut options = MemoryOptions::default();
         options.history = true;
         let memory = Memory::open("memory:", options).unwrap();
-        assert!(named(Undo::Change("tea".to_owned()).take_back(&memory, false).unwrap_err()));
+        assert!(named(
+            Undo::Change("tea".to_owned()).take_back(&memory, UndoOptions::default()).unwrap_err()
+        ));
     }
 
     #[test]
@@ -140,12 +152,22 @@ mod tests {
         memory.write("/memories/tea.md", "green\n", None).unwrap();
         memory.write("/memories/tea.md", "black\n", None).unwrap();
         let last = memory.history(&HistoryQuery::default()).unwrap()[0].change.to_string();
-        let took = |undo: Undo| undo.take_back(&memory, false).unwrap().files.len();
+        let took =
+            |undo: Undo| undo.take_back(&memory, UndoOptions::default()).unwrap().files.len();
         assert_eq!(took(Undo::Change(last)), 1);
         assert_eq!(memory.read("/memories/tea.md").unwrap(), "green\n");
         assert_eq!(took(Undo::Since(begun, text("nobody"))), 0);
         assert_eq!(took(Undo::Since(begun, text("me"))), 1);
         assert!(!memory.exists("/memories/tea.md").unwrap());
+    }
+
+    #[test]
+    fn each_option_of_undo_is_its_own() {
+        for at in 0..3 {
+            let given = [0, 1, 2].map(|option| option == at);
+            let options = undo_options(given[0], given[1], given[2]);
+            assert_eq!([options.dry_run, options.skip_conflicts, options.merge], given);
+        }
     }
 
     #[test]

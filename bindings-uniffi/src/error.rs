@@ -3,6 +3,7 @@
 use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
+use crate::history::Conflict;
 use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.
@@ -57,6 +58,8 @@ pub enum MemdirError {
         /// Of a conflict, the files that were changed since and what is in the way; the file whose history was
         /// removed, or that has the content now. Otherwise empty.
         paths: Vec<String>,
+        /// Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+        conflicts: Vec<Conflict>,
     },
 }
 
@@ -77,6 +80,10 @@ pub enum HistoryErrorKind {
     Ambiguous,
     /// The version is the deletion of a file, so it has no content.
     NoContent,
+    /// No file is there.
+    NoFile,
+    /// The file is not UTF-8, so it has no lines.
+    NotText,
     /// The content was removed from the history.
     Redacted,
     /// The content cannot be computed any more: records of the history are damaged or missing.
@@ -122,6 +129,7 @@ impl From<HistoryError> for MemdirError {
     fn from(error: HistoryError) -> Self {
         let reason = error.to_string();
         let paths = error.paths().iter().map(ToString::to_string).collect();
+        let conflicts = error.conflicts().iter().map(Conflict::from).collect();
         let kind = match error {
             HistoryError::Store(error) => return error.into(),
             HistoryError::Off => HistoryErrorKind::Off,
@@ -131,6 +139,8 @@ impl From<HistoryError> for MemdirError {
             HistoryError::Unknown(_) => HistoryErrorKind::Unknown,
             HistoryError::Ambiguous { .. } => HistoryErrorKind::Ambiguous,
             HistoryError::NoContent(_) => HistoryErrorKind::NoContent,
+            HistoryError::NoFile { .. } => HistoryErrorKind::NoFile,
+            HistoryError::NotText { .. } => HistoryErrorKind::NotText,
             HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
             HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
             HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
@@ -138,7 +148,7 @@ impl From<HistoryError> for MemdirError {
             HistoryError::Partly { .. } => HistoryErrorKind::Partly,
             _ => HistoryErrorKind::Damaged,
         };
-        Self::History { reason, kind, paths }
+        Self::History { reason, kind, paths, conflicts }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::SystemTime;
 
 use memdir::history::{HistoryId, Operation};
-use memdir_bindings_shared::history::{self as shared, Query, Undo};
+use memdir_bindings_shared::history::{self as shared, Query, Undo, undo_options};
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
@@ -77,6 +77,9 @@ pub struct Restored {
     pub change: Option<String>,
     /// The files, in the order of their paths.
     pub files: Vec<RestoredFile>,
+    /// What was left out with `skip_conflicts`, and why, in the order of the paths.
+    #[uniffi(default = [])]
+    pub skipped: Vec<Conflict>,
 }
 
 /// A file that was changed to bring back an earlier state, or would be changed.
@@ -88,6 +91,26 @@ pub struct RestoredFile {
     pub path: String,
     /// Where it was before, if it was renamed.
     pub old_path: Option<String>,
+    /// The text of the file after it, if this was merged with later changes.
+    #[uniffi(default = None)]
+    pub merged: Option<String>,
+}
+
+/// A path that was changed since, or where something is in the way, so a file is not brought back there.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The path.
+    pub path: String,
+    /// Whether it is in the way: a file where a directory is needed, or a directory or something else where
+    /// a file is needed. It is never overwritten. Delete or rename it first.
+    pub in_the_way: bool,
+    /// The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+    /// file since its last version, or something is in the way.
+    pub change: Option<String>,
+    /// Who made this change, as the memory was told.
+    pub actor: Option<String>,
+    /// When. If somebody else made the change, when it was noticed.
+    pub time: Option<SystemTime>,
 }
 
 #[uniffi::export]
@@ -181,22 +204,34 @@ impl Memory {
     /// Takes back a change: every file that it changed becomes what it was before. `change` is the id of
     /// the change, or of a version that it made. With `since` instead, takes back all changes that were
     /// made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+    /// With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
+    /// them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
+    /// of the undone change become what they were, if no later change touches them or a line beside them.
     ///
-    /// Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+    /// Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
     /// were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
     /// `change` or `since`.
-    #[uniffi::method(default(change = None, since = None, actor = None, dry_run = false))]
+    #[uniffi::method(default(
+        change = None,
+        since = None,
+        actor = None,
+        dry_run = false,
+        skip_conflicts = false,
+        merge = false
+    ))]
     pub fn undo(
         &self,
         change: Option<MemdirText>,
         since: Option<MemdirTime>,
         actor: Option<MemdirText>,
         dry_run: bool,
+        skip_conflicts: bool,
+        merge: bool,
     ) -> Result<Restored, MemdirError> {
         let text = |name, text: Option<MemdirText>| text.map(|text| text.option(name)).transpose();
         let since = since.map(|since| since.argument("since")).transpose()?;
         let undo = Undo::of(text("change", change)?, since, text("actor", actor)?)?;
-        let restored = undo.take_back(&self.core, dry_run)?;
+        let restored = undo.take_back(&self.core, undo_options(dry_run, skip_conflicts, merge))?;
         Ok(restored.into())
     }
 
@@ -232,6 +267,18 @@ impl Memory {
     pub fn trim_history(&self) -> Result<i64, MemdirError> {
         let trimmed = self.core.trim_history()?;
         Ok(i64::try_from(trimmed).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<&memdir::history::Conflict> for Conflict {
+    fn from(conflict: &memdir::history::Conflict) -> Self {
+        Self {
+            path: conflict.path.to_string(),
+            in_the_way: conflict.in_the_way,
+            change: conflict.change.as_ref().map(ToString::to_string),
+            actor: conflict.actor.clone(),
+            time: conflict.time,
+        }
     }
 }
 
@@ -282,7 +329,10 @@ impl From<memdir::history::Restored> for Restored {
             operation: file.operation.into(),
             path: file.path.to_string(),
             old_path: file.old_path.as_ref().map(ToString::to_string),
+            merged: file.merged,
         });
-        Self { change: restored.change.as_ref().map(ToString::to_string), files: files.collect() }
+        let skipped = restored.skipped.iter().map(Conflict::from).collect();
+        let change = restored.change.as_ref().map(ToString::to_string);
+        Self { change, files: files.collect(), skipped }
     }
 }

@@ -10,7 +10,7 @@ use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
 use crate::expiry::number;
 use crate::files::{count, path_or_root};
-use crate::history::Version;
+use crate::history::{HistoryOperation, Version};
 use crate::memory::Memory;
 
 /// A place where `grep_history` found something that is not there any more.
@@ -36,6 +36,29 @@ pub struct PastFile {
     pub modified: Option<SystemTime>,
     /// The id of its version; null for a file that was not changed since the history is kept.
     pub version: Option<String>,
+}
+
+/// A line of a file, and the version that brought it.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct BlamedLine {
+    /// The number of the line, counted from 1.
+    pub line: i64,
+    /// The line without its line feed. A carriage return before that is a part of the text.
+    pub text: String,
+    /// The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+    /// file since its last version, or it has no version.
+    pub version: Option<String>,
+    /// The id of the change that made this version.
+    pub change: Option<String>,
+    /// What this change did: external if somebody else brought the line.
+    pub operation: Option<HistoryOperation>,
+    /// Who made this change, as the memory was told.
+    pub actor: Option<String>,
+    /// When. Of an external version, when it was noticed.
+    pub time: Option<SystemTime>,
+    /// Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+    /// their age, redacted or damaged.
+    pub may_be_older: bool,
 }
 
 #[uniffi::export]
@@ -103,6 +126,16 @@ impl Memory {
         let (path, at) = (path.option("path")?, at.argument("at")?);
         Ok(self.core.read_at(&path, at)?)
     }
+
+    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+    /// brought back is of the version that brought it back. It stays what it is when its file is renamed.
+    ///
+    /// Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+    pub fn blame(&self, path: MemdirText) -> Result<Vec<BlamedLine>, MemdirError> {
+        let path = path.option("path")?;
+        let lines = self.core.blame(&path)?;
+        Ok(lines.into_iter().map(BlamedLine::from).collect())
+    }
 }
 
 impl From<memdir::HistoryMatch> for HistoryMatch {
@@ -119,6 +152,21 @@ impl From<memdir::history::PastFile> for PastFile {
             size: file.size.map(number),
             modified: file.modified,
             version: file.version.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl From<memdir::history::BlamedLine> for BlamedLine {
+    fn from(line: memdir::history::BlamedLine) -> Self {
+        Self {
+            line: number(line.line),
+            text: line.text,
+            version: line.version.as_ref().map(ToString::to_string),
+            change: line.change.as_ref().map(ToString::to_string),
+            operation: line.operation.map(HistoryOperation::from),
+            actor: line.actor,
+            time: line.time,
+            may_be_older: line.may_be_older,
         }
     }
 }

@@ -5,6 +5,8 @@ use memdir::history::HistoryError;
 use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
+use crate::history::conflict;
+
 /// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -41,9 +43,11 @@ impl Failure {
             Self::Copy(error) => of_copy(&error),
             Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
             Self::History(error) => {
-                let paths: Vec<&str> = error.paths().iter().map(MemoryPath::as_str).collect();
+                let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
+                let conflicts: Vec<Json> = error.conflicts().iter().map(conflict).collect();
                 let mut shown = named("HistoryError", &error.to_string(), "kind", error.kind());
                 shown["paths"] = json!(paths);
+                shown["conflicts"] = json!(conflicts);
                 shown
             }
             Self::Plain(message) => json!({ "message": message }),

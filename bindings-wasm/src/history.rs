@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{PastFile, Restored, Version};
+use memdir::history::{BlamedLine, Conflict, Operation, PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
-use memdir_bindings_shared::history::{Query, Undo, export, id};
+use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value as Json, json};
 
 use crate::answer::{self, object};
@@ -56,6 +56,7 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             let path = text(2, "path")?;
             memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
         }
+        "blame" => memory.blame(&text(2, "path")?)?.into_iter().map(blamed_line).collect(),
         "readVersion" => placed(memory.read_version(id(&text(2, "id")?)?)?),
         "diff" => {
             let (one, other) = (text(2, "id")?, optional(3, "other")?);
@@ -82,9 +83,10 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     let change = given.optional(2, "change", string)?;
     let since = time(given, 3, "since")?;
     let actor = given.optional(4, "actor", string)?;
-    let dry_run = given.given(5, "dryRun", flag)?;
+    let flag = |place, name| given.given(place, name, flag);
+    let how = undo_options(flag(5, "dryRun")?, flag(6, "skipConflicts")?, flag(7, "merge")?);
     let undo = Undo::of(change, since, actor)?;
-    Ok(undo.take_back(memory, dry_run)?)
+    Ok(undo.take_back(memory, how)?)
 }
 
 /// A time from its milliseconds; none if it is null. What is no number is the time of a `Date` that is none.
@@ -133,17 +135,44 @@ fn past_file(file: &PastFile) -> Json {
     ])
 }
 
+fn blamed_line(line: BlamedLine) -> Json {
+    object([
+        ("line", line.line.into()),
+        ("text", line.text.into()),
+        ("version", line.version.map(|id| id.to_string()).into()),
+        ("change", line.change.map(|id| id.to_string()).into()),
+        ("operation", line.operation.map(Operation::as_str).into()),
+        ("actor", line.actor.into()),
+        ("time", line.time.map(answer::millis).into()),
+        ("mayBeOlder", line.may_be_older.into()),
+    ])
+}
+
 fn restored(restored: Restored) -> Json {
     let files = restored.files.into_iter().map(|file| {
         object([
             ("operation", file.operation.as_str().into()),
             ("path", file.path.as_str().into()),
             ("oldPath", file.old_path.map(|path| path.to_string()).into()),
+            ("merged", file.merged.into()),
         ])
     });
     let files: Vec<Json> = files.collect();
+    let skipped: Vec<Json> = restored.skipped.iter().map(conflict).collect();
     object([
         ("change", restored.change.map(|change| change.to_string()).into()),
         ("files", json!(files)),
+        ("skipped", json!(skipped)),
+    ])
+}
+
+/// A path that was changed since, or where something is in the way.
+pub(crate) fn conflict(conflict: &Conflict) -> Json {
+    object([
+        ("path", conflict.path.as_str().into()),
+        ("inTheWay", conflict.in_the_way.into()),
+        ("change", conflict.change.map(|change| change.to_string()).into()),
+        ("actor", conflict.actor.clone().into()),
+        ("time", conflict.time.map(answer::millis).into()),
     ])
 }

@@ -39,6 +39,14 @@ fn main() {
     if is_wanted("reading") {
         reading(&at(memory.path(), "r"));
     }
+    for (what, address) in [
+        ("blame, a directory in memory (tmpfs)", at(memory.path(), "b")),
+        ("blame, SQLite in memory (tmpfs)", format!("sqlite:{}", at(memory.path(), "b.db"))),
+    ] {
+        if is_wanted(what) {
+            blame(what, &address);
+        }
+    }
 }
 
 fn at(place: &Path, name: &str) -> String {
@@ -118,6 +126,48 @@ fn compare(what: &str, memories: &[Memory; 2], runs: usize, run: impl Fn(&Memory
     );
 }
 
+/// How many milliseconds it takes a process that knows nothing yet.
+fn timed(address: &str, work: &dyn Fn(&Memory)) -> f64 {
+    let mut times: Vec<f64> = (0..15)
+        .map(|_| {
+            let memory = open(address, Durability::Relaxed, true);
+            let begun = Instant::now();
+            work(&memory);
+            begun.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// 1,000 versions of a file of 1,000 lines, the first of which brought most of them.
+fn blame(what: &str, address: &str) {
+    let memory = open(address, Durability::Relaxed, true);
+    let line = |number: usize| format!("- {number}: Anna and Ben meet at 10:30 in room 4.12\n");
+    let text: String = (0..1000).map(line).collect();
+    memory.create("/memories/a.md", &text).unwrap();
+    for number in 0..999 {
+        // A third of the edits change a line, a third add one, and a third remove the one before.
+        let at = number / 3 * 3;
+        let (old, new) = match number % 3 {
+            0 => (line(at), format!("- {at}: moved to Thursdays\n")),
+            1 => (line(at + 1), format!("{}- new\n", line(at + 1))),
+            _ => ("- new\n".to_owned(), String::new()),
+        };
+        memory.str_replace("/memories/a.md", &old, &new).unwrap();
+    }
+    let listed = timed(address, &|memory| {
+        assert_eq!(memory.history(&HistoryQuery::default()).unwrap().len(), 1000);
+    });
+    let blamed = timed(address, &|memory| {
+        assert_eq!(memory.blame("/memories/a.md").unwrap().len(), 1000);
+    });
+    println!(
+        "\n{what}: 1,000 lines, 1,000 versions: {blamed:.2} ms; listing the versions {listed:.2} ms: {:.1}",
+        blamed / listed
+    );
+}
+
 /// 1,000 versions of a file of 100 KiB.
 fn reading(address: &str) {
     let memory = open(address, Durability::Relaxed, true);
@@ -140,19 +190,7 @@ fn reading(address: &str) {
         text.len() / 1024,
         bytes / 1024
     );
-    let timed = |work: &dyn Fn(&Memory)| {
-        let mut times: Vec<f64> = (0..15)
-            .map(|_| {
-                // As a process that knows nothing yet.
-                let memory = open(address, Durability::Relaxed, true);
-                let begun = Instant::now();
-                work(&memory);
-                begun.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    };
+    let timed = |work: &dyn Fn(&Memory)| timed(address, work);
     let file = timed(&|memory| {
         black_box(memory.read("/memories/a.md").unwrap());
     });

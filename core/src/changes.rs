@@ -149,6 +149,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::history::UndoOptions;
     use crate::store::{Context, InProcess, Layer, Mutation};
     use crate::{Memory, MemoryOptions, StoreError};
 
@@ -235,8 +236,10 @@ mod tests {
         memory.rename("/memories/a", "/memories/b").unwrap();
         memory.delete("/memories/b").unwrap();
         let versions = memory.history(&crate::history::HistoryQuery::default()).unwrap();
-        memory.undo(versions[0].change, true).unwrap();
-        memory.undo(versions[0].change, false).unwrap();
+        let mut dry_run = UndoOptions::default();
+        dry_run.dry_run = true;
+        memory.undo(versions[0].change, dry_run).unwrap();
+        memory.undo(versions[0].change, UndoOptions::default()).unwrap();
         assert_eq!(
             taken(&told),
             ["renamed /memories/b from /memories/a", "deleted /memories/b", "written /memories/b"]

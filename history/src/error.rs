@@ -1,9 +1,9 @@
 //! [`HistoryError`]: why the history could not be read, or something not be taken back.
 
-use std::collections::BTreeSet;
-
 use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
+
+use super::conflict::{self, Conflict};
 
 /// Why a call about the history failed. Nothing was changed, if it does not say otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -35,20 +35,29 @@ pub enum HistoryError {
     /// The version is the deletion of a file, so it has no content.
     #[error("the version {0} has no content: it is the deletion of the file")]
     NoContent(String),
+    /// No file is there.
+    #[error("there is no file {path}")]
+    NoFile {
+        /// The path.
+        path: MemoryPath,
+    },
+    /// The file is not UTF-8, so it has no lines.
+    #[error("{path} is not valid UTF-8 text")]
+    NotText {
+        /// The file.
+        path: MemoryPath,
+    },
     /// The content was removed from the history, for this reason.
     #[error("the content was redacted: {0}")]
     Redacted(String),
     /// The content of the version cannot be computed any more, because records of the history are damaged or missing.
     #[error("the content cannot be brought back: records of the history are damaged or missing")]
     Damaged,
-    /// Later changes stand on what would be taken back, files were changed since, or something is in the way.
-    #[error("{}", conflict(paths, in_the_way))]
+    /// Later changes depend on what would be undone, files were changed since, or something is in the way.
+    #[error("{}", conflict::sentence(conflicts))]
     Conflict {
-        /// The paths in question, sorted: those that were changed since, and those that are in the way.
-        paths: Vec<MemoryPath>,
-        /// The paths among them that are in the way: a file where a directory is needed, or a directory or something else where
-        /// a file is needed. They are never overwritten. Delete or rename them first.
-        in_the_way: Vec<MemoryPath>,
+        /// What was changed since and what is in the way, one for each path, in the order of the paths.
+        conflicts: Vec<Conflict>,
     },
     /// What the file was before was removed from the history for its age.
     #[error("what {path} was before was removed from the history for its age")]
@@ -76,15 +85,8 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
-    /// A [`Conflict`](HistoryError::Conflict) of what was changed and what is in the way.
-    pub(super) fn conflict(
-        changed: BTreeSet<MemoryPath>,
-        in_the_way: BTreeSet<MemoryPath>,
-    ) -> Self {
-        let mut paths = changed;
-        paths.extend(in_the_way.iter().cloned());
-        let paths = paths.into_iter().collect();
-        Self::Conflict { paths, in_the_way: in_the_way.into_iter().collect() }
+    pub(super) fn conflict(conflicts: impl IntoIterator<Item = Conflict>) -> Self {
+        Self::Conflict { conflicts: Conflict::sorted(conflicts) }
     }
 
     /// A word for the case, the same in every language: `conflict`, `no_id`.
@@ -98,6 +100,8 @@ impl HistoryError {
             Self::Unknown(_) => "unknown",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NoContent(_) => "no_content",
+            Self::NoFile { .. } => "no_file",
+            Self::NotText { .. } => "not_text",
             Self::Redacted(_) => "redacted",
             Self::Damaged => "damaged",
             Self::Conflict { .. } => "conflict",
@@ -108,15 +112,27 @@ impl HistoryError {
         }
     }
 
-    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed) and
-    /// [`IsCurrent`](HistoryError::IsCurrent). Empty for any other case.
+    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed),
+    /// [`IsCurrent`](HistoryError::IsCurrent), [`NoFile`](HistoryError::NoFile) and [`NotText`](HistoryError::NotText). Empty for
+    /// any other case.
     #[must_use]
-    pub fn paths(&self) -> &[MemoryPath] {
+    pub fn paths(&self) -> Vec<&MemoryPath> {
         match self {
-            Self::Conflict { paths, .. } => paths,
-            Self::Trimmed { path } | Self::IsCurrent { path } => std::slice::from_ref(path),
-            _ => &[],
+            Self::Conflict { conflicts } => {
+                conflicts.iter().map(|conflict| &conflict.path).collect()
+            }
+            Self::Trimmed { path }
+            | Self::IsCurrent { path }
+            | Self::NoFile { path }
+            | Self::NotText { path } => vec![path],
+            _ => Vec::new(),
         }
+    }
+
+    /// What was changed since or is in the way, of a [`Conflict`](HistoryError::Conflict). Empty for any other case.
+    #[must_use]
+    pub fn conflicts(&self) -> &[Conflict] {
+        if let Self::Conflict { conflicts } = self { conflicts } else { &[] }
     }
 }
 
@@ -126,32 +142,12 @@ impl From<StoreError> for HistoryError {
     }
 }
 
-fn conflict(paths: &[MemoryPath], in_the_way: &[MemoryPath]) -> String {
-    let changed: Vec<&MemoryPath> =
-        paths.iter().filter(|path| !in_the_way.contains(path)).collect();
-    let in_the_way: Vec<&MemoryPath> = in_the_way.iter().collect();
-    match (&changed[..], &in_the_way[..]) {
-        (changed, []) => format!("changed since, so nothing was taken back: {}", named(changed)),
-        ([], in_the_way) => {
-            format!(
-                "something else is in the way, so nothing was taken back: {}",
-                named(in_the_way)
-            )
-        }
-        (changed, in_the_way) => format!(
-            "changed since, so nothing was taken back: {}; in the way: {}",
-            named(changed),
-            named(in_the_way)
-        ),
-    }
-}
-
 fn ambiguous(part: &str, ids: &[super::HistoryId]) -> String {
     format!("{part:?} may be each of these ids, give more of it: {}", named(ids))
 }
 
 /// The first of them, and how many more there are.
-fn named(all: &[impl ToString]) -> String {
+pub(super) fn named(all: &[impl ToString]) -> String {
     const SHOWN: usize = 20;
     let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
     let more = match all.len().saturating_sub(SHOWN) {
@@ -189,44 +185,24 @@ mod tests {
             (HistoryError::Redacted("x".to_owned()), "redacted", vec![]),
             (HistoryError::Damaged, "damaged", vec![]),
             (
-                HistoryError::conflict(both.clone().into_iter().collect(), [].into()),
-                "conflict",
-                both.clone(),
-            ),
-            (
-                HistoryError::conflict([path.clone()].into(), [other.clone()].into()),
+                HistoryError::conflict([
+                    Conflict::in_the_way(other),
+                    Conflict::changed(path.clone()),
+                ]),
                 "conflict",
                 both,
             ),
             (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
+            (HistoryError::NoFile { path: path.clone() }, "no_file", one.clone()),
+            (HistoryError::NotText { path: path.clone() }, "not_text", one.clone()),
             (HistoryError::IsCurrent { path }, "is_current", one),
             (HistoryError::Store(lost()), "store", vec![]),
             (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),
         ];
         for (error, kind, paths) in cases {
             assert_eq!(error.kind(), kind);
-            assert_eq!(error.paths(), paths, "{kind}");
+            let expected: Vec<&MemoryPath> = paths.iter().collect();
+            assert_eq!(error.paths(), expected, "{kind}");
         }
-    }
-
-    #[test]
-    fn a_conflict_names_what_was_changed_and_what_is_in_the_way() {
-        let path = |name: &str| MemoryPath::parse(&format!("/memories/{name}")).unwrap();
-        let told = |changed: &[&str], in_the_way: &[&str]| {
-            let paths = |names: &[&str]| names.iter().map(|name| path(name)).collect();
-            HistoryError::conflict(paths(changed), paths(in_the_way)).to_string()
-        };
-        assert_eq!(told(&["a"], &[]), "changed since, so nothing was taken back: /memories/a");
-        assert_eq!(
-            told(&[], &["b", "a"]),
-            "something else is in the way, so nothing was taken back: /memories/a, /memories/b"
-        );
-        assert_eq!(
-            told(&["b", "a"], &["a"]),
-            "changed since, so nothing was taken back: /memories/b; in the way: /memories/a"
-        );
-        let many: Vec<String> = (10..32).map(|number| number.to_string()).collect();
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert!(told(&[], &many).ends_with("/memories/28, /memories/29 and 2 more"));
     }
 }

@@ -14,13 +14,17 @@
 //! (`mounted`).
 //!
 //! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
-//! (`timeline`), and their `contents`. What is brought back is decided in `restore` and made by `steps`. `docs/history.md`
+//! (`timeline`), and their `contents`. Which version brought a line is found by `blame`, line by line in
+//! `line_trace`. What is brought back is decided in `restore` and `undo`, and made by
+//! `steps`. `docs/history.md`
 //! is the page about it.
 
 mod abbreviation;
 mod age_clock;
+mod blame;
 mod check;
 mod conditional;
+mod conflict;
 mod contents;
 mod deletions;
 mod diff;
@@ -32,6 +36,7 @@ mod index;
 mod journal;
 mod kept_files;
 pub mod line_diff;
+mod line_trace;
 mod log_beginning;
 mod log_directory;
 mod log_file;
@@ -63,13 +68,17 @@ mod size;
 mod snapshot;
 mod steps;
 pub mod text_diff;
+pub mod text_merge;
 pub mod time;
 mod timeline;
 mod transfer;
 mod trim;
+mod undo;
 mod version;
 
 pub use abbreviation::{ResolvedId, SHORTEST_ID_PART};
+pub use blame::BlamedLine;
+pub use conflict::Conflict;
 pub use error::HistoryError;
 pub use fast_import::FastImportError;
 pub use hidden::without_journal;
@@ -84,6 +93,7 @@ pub use seal_again::seal_again;
 pub use size::HistorySize;
 pub use steps::{Restored, RestoredFile};
 pub use transfer::{HistoryRecords, HistoryRecordsBuilder};
+pub use undo::UndoOptions;
 pub use version::Version;
 
 /// The example of the README, which runs with the tests.

@@ -24,16 +24,21 @@ const MAX_SLIDE: usize = 256;
 /// The lines of both texts, and which of them differ.
 pub fn line_diff<'t>(old: &'t str, new: &'t str) -> (InternedInput<&'t str>, Diff) {
     let input = InternedInput::new(old, new);
-    let diff = if input.before.len() + input.after.len() <= MAX_PIECE {
-        let mut diff = Diff::compute(Algorithm::Histogram, &input);
-        diff.postprocess_lines(&input);
+    let diff = diff_of_lines(&input);
+    (input, diff)
+}
+
+/// Which of these lines differ.
+pub(crate) fn diff_of_lines<L: AsRef<[u8]>>(input: &InternedInput<L>) -> Diff {
+    if input.before.len() + input.after.len() <= MAX_PIECE {
+        let mut diff = Diff::compute(Algorithm::Histogram, input);
+        diff.postprocess_lines(input);
         diff
     } else {
-        let mut alignment = Alignment::of(&input, MAX_PIECE);
-        alignment.slide_hunks(&input);
+        let mut alignment = Alignment::of(input, MAX_PIECE);
+        alignment.slide_hunks(input);
         diff_of(&alignment.old, &alignment.new)
-    };
-    (input, diff)
+    }
 }
 
 /// A line: its text as a token, and its place in its file.
@@ -59,7 +64,7 @@ struct Alignment {
 const UNNUMBERED: u32 = u32::MAX;
 
 impl Alignment {
-    fn of(input: &InternedInput<&str>, max_piece: usize) -> Self {
+    fn of<L>(input: &InternedInput<L>, max_piece: usize) -> Self {
         let mut alignment = Self {
             old: vec![false; input.before.len()],
             new: vec![false; input.after.len()],
@@ -183,7 +188,7 @@ impl Alignment {
 
     /// Moves each hunk to the lines where it reads best. For each hunk this looks for the next change of the other side, which may
     /// be far away, so it is done for some hunks at a time, with a part of the common lines around them.
-    fn slide_hunks(&mut self, input: &InternedInput<&str>) {
+    fn slide_hunks<L: AsRef<[u8]>>(&mut self, input: &InternedInput<L>) {
         let hunks: Vec<Hunk> = diff_of(&self.old, &self.new).hunks().collect();
         let ends = self.old.len() - hunks.last().map_or(0, |hunk| hunk.before.end as usize);
         let common_before =
@@ -216,9 +221,15 @@ impl Alignment {
         }
     }
 
-    fn slide(&mut self, input: &InternedInput<&str>, old: &Range<usize>, new: &Range<usize>) {
+    fn slide<L: AsRef<[u8]>>(
+        &mut self,
+        input: &InternedInput<L>,
+        old: &Range<usize>,
+        new: &Range<usize>,
+    ) {
         let mut diff = diff_of(&self.old[old.clone()], &self.new[new.clone()]);
-        let indent = |token| IndentLevel::for_ascii_line(input.interner[token].bytes(), 8);
+        let indent =
+            |token| IndentLevel::for_ascii_line(input.interner[token].as_ref().iter().copied(), 8);
         let (before, after) = (&input.before[old.clone()], &input.after[new.clone()]);
         diff.postprocess_with(before, after, IndentHeuristic::new(indent));
         for (is_common, at) in self.old[old.clone()].iter_mut().zip(0..) {

@@ -38,7 +38,7 @@ use super::snapshot::{Extent, Snapshot};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use memdir_history::{HistoryQuery, Recorder, RestoreOptions, Retention};
+/// use memdir_history::{HistoryQuery, Recorder, Retention, UndoOptions};
 /// use memdir_store::{Context, Durability, InProcess, MemoryPath, Mutation, OnExisting};
 ///
 /// let recorder = Arc::new(Recorder::new(Arc::new(InProcess::new()), Durability::Full, Retention::default()));
@@ -50,7 +50,7 @@ use super::snapshot::{Extent, Snapshot};
 /// let context = Context::new();
 /// let versions = recorder.versions(&context, &HistoryQuery::default())?;
 /// assert_eq!(versions[0].actor.as_deref(), Some("Ann"));
-/// recorder.undo(&context, versions[0].change, RestoreOptions::default())?;
+/// recorder.undo(&context, versions[0].change, UndoOptions::default())?;
 /// assert!(store.read(&path).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

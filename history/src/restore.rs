@@ -1,9 +1,9 @@
-//! `restore`, `undo` and `restore_all`: how files get back what they were.
+//! `restore` and `restore_all`: how files get back what they were; `undo` is beside it.
 //!
 //! Each says for some files what they should be. From that comes a list of [`Step`]s, which is checked as a whole
 //! before the first is made. Each step is recorded like any other change, so it can be taken back as well.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use memdir_store::Context;
@@ -11,6 +11,7 @@ use memdir_store::HistoryId;
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 
+use super::conflict::Conflict;
 use super::error::HistoryError;
 use super::obstacles::{Availability, Obstacles};
 use super::record::ContentId;
@@ -22,10 +23,33 @@ use super::timeline::FileState;
 
 /// What a file should be.
 #[derive(Debug, Clone)]
-enum Wanted {
+pub(super) enum Wanted {
     Gone,
     /// There, with this content, or with the one that it has.
     There(MemoryPath, Option<ContentId>),
+    /// There, with this text, which was made of the content that was found.
+    Merged {
+        path: MemoryPath,
+        found: PathState,
+        text: String,
+    },
+}
+
+/// What is done, or why it cannot be: each conflict with the file that is not brought back for it.
+#[derive(Default)]
+pub(super) struct Plan {
+    pub(super) steps: Vec<Step>,
+    pub(super) conflicts: Vec<(usize, Conflict)>,
+}
+
+impl Plan {
+    /// The steps, if there is no conflict.
+    fn steps(self) -> Result<Vec<Step>, HistoryError> {
+        if self.conflicts.is_empty() {
+            return Ok(self.steps);
+        }
+        Err(HistoryError::conflict(self.conflicts.into_iter().map(|(_, conflict)| conflict)))
+    }
 }
 
 /// How a state is brought back.
@@ -68,84 +92,12 @@ impl Recorder {
             };
             wanted.insert(moment.file, Wanted::There(path, content));
         }
-        let steps = self.steps(context, &snapshot, wanted, how.overwrite, |file| {
+        let plan = self.plan(context, &snapshot, wanted, how.overwrite, |file| {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
+        let steps = plan.steps()?;
         self.apply(context, &snapshot, &steps, how.dry_run)
-    }
-
-    /// Takes back what `is_meant` says, each change as a whole.
-    fn take_back(
-        &self,
-        context: &Context,
-        snapshot: &Snapshot,
-        is_meant: impl Fn(usize) -> bool,
-        how: RestoreOptions,
-    ) -> Result<Restored, HistoryError> {
-        let timeline = &snapshot.timeline;
-        let (mut wanted, mut conflicts) = (BTreeMap::new(), BTreeSet::new());
-        for file in 0..timeline.latest.len() {
-            let chain: Vec<usize> = timeline.chain(file).collect();
-            let meant = |number: &usize| {
-                timeline.moments[*number].operation != Operation::External && is_meant(*number)
-            };
-            let Some(first) = chain.iter().rposition(meant) else { continue };
-            // What came later stands on it.
-            if !how.overwrite && chain[..first].iter().any(|number| !meant(number)) {
-                conflicts.insert(timeline.moments[chain[0]].path.clone());
-            }
-            let first = &timeline.moments[chain[first]];
-            if first.is_trimmed {
-                return Err(HistoryError::Trimmed { path: first.path.clone() });
-            }
-            wanted.insert(file, snapshot.wanted_at(first.earlier)?);
-        }
-        if !conflicts.is_empty() {
-            return Err(HistoryError::conflict(conflicts, BTreeSet::new()));
-        }
-        let steps = self.steps(context, snapshot, wanted, how.overwrite, |_| false)?;
-        self.apply(context, snapshot, &steps, how.dry_run)
-    }
-
-    /// Takes back a change, or what the change of a version did to all of its files.
-    ///
-    /// # Errors
-    /// As [`restore`](Self::restore), also [`HistoryError::Conflict`] with the paths that later changes depend on, and
-    /// [`HistoryError::Trimmed`].
-    pub fn undo(
-        &self,
-        context: &Context,
-        id: HistoryId,
-        how: RestoreOptions,
-    ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
-        let numbers = snapshot.numbers_of(id)?;
-        let moments = &snapshot.timeline.moments;
-        let changes: HashSet<HistoryId> =
-            numbers.iter().map(|number| moments[*number].header.change).collect();
-        let is_meant = |number: usize| changes.contains(&moments[number].header.change);
-        self.take_back(context, &snapshot, is_meant, how)
-    }
-
-    /// Takes back all changes since a time, those of one actor or of all.
-    ///
-    /// # Errors
-    /// As [`undo`](Self::undo).
-    pub fn undo_since(
-        &self,
-        context: &Context,
-        since: SystemTime,
-        actor: Option<&str>,
-        how: RestoreOptions,
-    ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
-        let moments = &snapshot.timeline.moments;
-        let is_meant = |number: usize| {
-            moments[number].id.time() >= since
-                && actor.is_none_or(|actor| moments[number].header.actor.as_deref() == Some(actor))
-        };
-        self.take_back(context, &snapshot, is_meant, how)
     }
 
     /// Makes all files what they were at a time.
@@ -163,60 +115,68 @@ impl Recorder {
         for (file, number) in snapshot.states_at(at)? {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
-        let steps = self.steps(context, &snapshot, wanted, true, |_| false)?;
+        let steps = self.plan(context, &snapshot, wanted, true, |_| false)?.steps()?;
         self.apply(context, &snapshot, &steps, dry_run)
     }
 
     /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where
     /// `must_not_differ`, one that differs. What is an obstacle to a file is in the way even with `overwrite`.
-    fn steps(
+    pub(super) fn plan(
         &self,
         context: &Context,
         snapshot: &Snapshot,
         wanted: BTreeMap<usize, Wanted>,
         overwrite: bool,
         must_not_differ: impl Fn(usize) -> bool,
-    ) -> Result<Vec<Step>, HistoryError> {
+    ) -> Result<Plan, HistoryError> {
         let timeline = &snapshot.timeline;
-        let (mut steps, mut conflicts) = (Vec::new(), BTreeSet::new());
-        let mut places = Vec::new();
+        let (mut steps, mut conflicts) = (Vec::new(), Vec::new());
+        let (mut places, mut files) = (Vec::new(), Vec::new());
         for (file, wanted) in wanted {
             let latest = &timeline.moments[timeline.latest[file]];
             let is_there = latest.state.is_there();
             let found =
                 if is_there { self.found(context, &latest.path)? } else { PathState::Nothing };
-            let expected = latest.state.content().map(|content| PathState::File(content.sha256));
+            let expected = match &wanted {
+                Wanted::Merged { found, .. } => Some(*found),
+                _ => latest.state.content().map(|content| PathState::File(content.sha256)),
+            };
             if is_there && expected.is_some_and(|expected| expected != found) && !overwrite {
-                conflicts.insert(latest.path.clone());
+                conflicts.push((file, Conflict::changed(latest.path.clone())));
             }
             let is_there = found != PathState::Nothing;
-            match wanted {
-                Wanted::Gone if is_there => {
-                    steps.push(Step::Delete { path: latest.path.clone(), found });
-                }
-                Wanted::Gone => {}
-                Wanted::There(path, content) => {
-                    if is_there && path != latest.path {
-                        places.push(path.clone());
-                        steps.push(Step::Rename { from: latest.path.clone(), to: path.clone() });
+            let (path, content, merged) = match wanted {
+                Wanted::Gone => {
+                    if is_there {
+                        steps.push(Step::Delete { path: latest.path.clone(), found });
                     }
-                    let differs =
-                        content.is_some_and(|content| PathState::File(content.sha256) != found);
-                    match content {
-                        Some(content) if is_there && differs => {
-                            if must_not_differ(file) && !overwrite {
-                                conflicts.insert(path.clone());
-                            }
-                            steps.push(Step::Edit { path, found, content });
-                        }
-                        Some(content) if !is_there => {
-                            places.push(path.clone());
-                            steps.push(Step::Create { path, content });
-                        }
-                        None if !is_there => return Err(HistoryError::Damaged),
-                        _ => {}
-                    }
+                    continue;
                 }
+                Wanted::There(path, content) => (path, content, None),
+                Wanted::Merged { path, text, .. } => {
+                    (path, Some(ContentId::of(text.as_bytes())), Some(text))
+                }
+            };
+            if is_there && path != latest.path {
+                places.push(path.clone());
+                files.push(file);
+                steps.push(Step::Rename { from: latest.path.clone(), to: path.clone() });
+            }
+            let differs = content.is_some_and(|content| PathState::File(content.sha256) != found);
+            match content {
+                Some(content) if is_there && differs => {
+                    if must_not_differ(file) && !overwrite {
+                        conflicts.push((file, Conflict::changed_by(path.clone(), latest)));
+                    }
+                    steps.push(Step::Edit { path, found, content, merged });
+                }
+                Some(content) if !is_there => {
+                    places.push(path.clone());
+                    files.push(file);
+                    steps.push(Step::Create { path, content });
+                }
+                None if !is_there => return Err(HistoryError::Damaged),
+                _ => {}
             }
         }
         let leaves = steps.iter().filter_map(|step| match step {
@@ -224,30 +184,26 @@ impl Recorder {
             Step::Rename { from, .. } => Some(from),
             _ => None,
         });
-        let (mut taken, mut in_the_way) = (Vec::new(), BTreeSet::new());
-        for (place, at) in Obstacles::new(self, snapshot.folding, leaves).at(&places)? {
+        let mut taken = Vec::new();
+        let at = Obstacles::new(self, snapshot.folding, leaves).at(&places)?;
+        for ((place, at), file) in at.into_iter().zip(files) {
             match at {
                 Availability::Free => {}
                 Availability::Taken => match self.found(context, place)? {
                     found @ PathState::File(_) if overwrite => taken.push((place.clone(), found)),
-                    _ => {
-                        conflicts.insert(place.clone());
-                    }
+                    _ => conflicts.push((file, snapshot.taken(place))),
                 },
                 Availability::Obstructed(obstacle) => {
-                    in_the_way.insert(obstacle);
+                    conflicts.push((file, Conflict::in_the_way(obstacle)));
                 }
             }
-        }
-        if !conflicts.is_empty() || !in_the_way.is_empty() {
-            return Err(HistoryError::conflict(conflicts, in_the_way));
         }
         for (path, found) in taken {
             steps.push(Step::Delete { path, found });
         }
         let mut steps = without_detours(steps);
         steps.sort_by_key(Step::rank);
-        Ok(steps)
+        Ok(Plan { steps, conflicts })
     }
 }
 
@@ -301,8 +257,17 @@ impl Snapshot {
         Ok(states)
     }
 
+    /// That another file is at a place.
+    fn taken(&self, place: &MemoryPath) -> Conflict {
+        let other = self.file_at(place).map(|file| self.timeline.latest[file]);
+        match other.map(|latest| &self.timeline.moments[latest]) {
+            Some(latest) => Conflict::changed_by(place.clone(), latest),
+            None => Conflict::changed(place.clone()),
+        }
+    }
+
     /// What a file is after a version.
-    fn wanted_at(&self, number: Option<usize>) -> Result<Wanted, HistoryError> {
+    pub(super) fn wanted_at(&self, number: Option<usize>) -> Result<Wanted, HistoryError> {
         let Some(number) = number else { return Ok(Wanted::Gone) };
         let moment = &self.timeline.moments[number];
         match moment.state {

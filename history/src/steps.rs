@@ -8,6 +8,7 @@ use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, Mutation, OnExisting, Splice, StoreError};
 use serde::Serialize;
 
+use super::conflict::Conflict;
 use super::error::HistoryError;
 use super::obstacles::Obstacles;
 use super::record::{ContentId, Digest};
@@ -26,6 +27,9 @@ pub struct RestoredFile {
     pub path: MemoryPath,
     /// Where it was before, if it was renamed.
     pub old_path: Option<MemoryPath>,
+    /// The text of the file after it, if this was [merged](crate::UndoOptions::merge) with later changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
 }
 
 /// What `Memory::restore` and the like did.
@@ -36,26 +40,43 @@ pub struct Restored {
     pub change: Option<HistoryId>,
     /// The files, in the order of their paths.
     pub files: Vec<RestoredFile>,
+    /// What was left out, with [`skip_conflicts`](crate::UndoOptions::skip_conflicts), and why: in the order of the paths.
+    pub skipped: Vec<Conflict>,
 }
 
 /// One step. `found` is the content that the file has before it.
 #[derive(Debug)]
 pub(super) enum Step {
-    Delete { path: MemoryPath, found: PathState },
-    Rename { from: MemoryPath, to: MemoryPath },
-    Edit { path: MemoryPath, found: PathState, content: ContentId },
-    Create { path: MemoryPath, content: ContentId },
+    Delete {
+        path: MemoryPath,
+        found: PathState,
+    },
+    Rename {
+        from: MemoryPath,
+        to: MemoryPath,
+    },
+    /// `merged` is the content, if the history does not have it.
+    Edit {
+        path: MemoryPath,
+        found: PathState,
+        content: ContentId,
+        merged: Option<String>,
+    },
+    Create {
+        path: MemoryPath,
+        content: ContentId,
+    },
 }
 
 impl Step {
     fn shown(&self) -> RestoredFile {
-        let (operation, path, old_path) = match self {
-            Self::Delete { path, .. } => (Operation::Deleted, path, None),
-            Self::Rename { from, to } => (Operation::Renamed, to, Some(from.clone())),
-            Self::Edit { path, .. } => (Operation::Modified, path, None),
-            Self::Create { path, .. } => (Operation::Created, path, None),
+        let (operation, path, old_path, merged) = match self {
+            Self::Delete { path, .. } => (Operation::Deleted, path, None, None),
+            Self::Rename { from, to } => (Operation::Renamed, to, Some(from.clone()), None),
+            Self::Edit { path, merged, .. } => (Operation::Modified, path, None, merged.clone()),
+            Self::Create { path, .. } => (Operation::Created, path, None, None),
         };
-        RestoredFile { operation, path: path.clone(), old_path }
+        RestoredFile { operation, path: path.clone(), old_path, merged }
     }
 
     /// Deletions make room, then files move, then contents are written.
@@ -66,6 +87,15 @@ impl Step {
             Self::Edit { .. } => 2,
             Self::Create { .. } => 3,
         }
+    }
+}
+
+impl Restored {
+    /// Where a file of [`files`](Self::files) is now, before a dry run's renames.
+    #[must_use]
+    pub fn path_before<'r>(&'r self, file: &'r RestoredFile) -> &'r MemoryPath {
+        let renamed = self.files.iter().filter(|other| other.path == file.path);
+        renamed.filter_map(|other| other.old_path.as_ref()).next().unwrap_or(&file.path)
     }
 }
 
@@ -80,12 +110,13 @@ impl Recorder {
         let mut files: Vec<RestoredFile> = steps.iter().map(Step::shown).collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         if dry_run || steps.is_empty() {
-            return Ok(Restored { change: None, files });
+            return Ok(Restored { change: None, files, skipped: Vec::new() });
         }
         // All contents are there before the first step.
         let mut contents = Vec::new();
         for step in steps {
             contents.push(match step {
+                Step::Edit { merged: Some(text), .. } => text.clone().into_bytes(),
                 Step::Edit { content, .. } | Step::Create { content, .. } => {
                     self.content(context, snapshot, *content)?
                 }
@@ -106,12 +137,12 @@ impl Recorder {
             self.rename_all(context, &mut renames)
         };
         match (make(), context.change()) {
-            (Ok(()), change) => Ok(Restored { change, files }),
+            (Ok(()), change) => Ok(Restored { change, files, skipped: Vec::new() }),
             (Err(Stop::Changed(path)), None) => {
-                Err(HistoryError::conflict([path].into(), BTreeSet::new()))
+                Err(HistoryError::conflict([Conflict::changed(path)]))
             }
             (Err(Stop::Obstructed(path)), None) => {
-                Err(HistoryError::conflict(BTreeSet::new(), [path].into()))
+                Err(HistoryError::conflict([Conflict::in_the_way(path)]))
             }
             (Err(Stop::Store(error)), None) => Err(error.into()),
             (Err(stop), Some(change)) => {
@@ -250,7 +281,7 @@ pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
                 let found = deleted.get(&path).copied().unwrap_or(PathState::Nothing);
                 made.insert(path.clone());
                 if found != PathState::File(content.sha256) {
-                    direct.push(Step::Edit { path, found, content });
+                    direct.push(Step::Edit { path, found, content, merged: None });
                 }
             }
             step => direct.push(step),

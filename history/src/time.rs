@@ -22,6 +22,14 @@ pub fn rfc3339(time: SystemTime) -> String {
         .to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
+/// The same for a field of a serialized value.
+pub(crate) fn optional_as_text<S: serde::Serializer>(
+    time: &Option<SystemTime>,
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&time.map(rfc3339), to)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -41,6 +41,28 @@ pub(super) struct Moment {
     pub(super) is_trimmed: bool,
 }
 
+impl Moment {
+    /// The change that made it. What somebody else changed is a change of its own.
+    pub(super) fn change(&self) -> HistoryId {
+        if self.operation == Operation::External { self.id } else { self.header.change }
+    }
+
+    /// Who made it, if that is known.
+    pub(super) fn actor(&self) -> Option<&str> {
+        let actor = self.header.actor.as_deref();
+        actor.filter(|_| self.operation != Operation::External)
+    }
+
+    /// Whether it made the file, so everything in it is of this version.
+    pub(super) fn has_begun(&self) -> bool {
+        self.earlier.is_none()
+            && self.operation != Operation::External
+            && self.before.is_none()
+            && self.old_path.is_none()
+            && self.state.content().is_some()
+    }
+}
+
 /// What a version made of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FileState {
@@ -239,15 +261,14 @@ impl Timeline {
         let held = moment.state.content();
         let redaction = held.and_then(|content| self.redaction(content));
         let content = held.filter(|_| redaction.is_none());
-        let is_external = moment.operation == Operation::External;
         Version {
             id: moment.id,
-            change: if is_external { moment.id } else { moment.header.change },
+            change: moment.change(),
             operation: moment.operation,
             path: moment.path.clone(),
             old_path: moment.old_path.clone(),
             time: moment.id.time(),
-            actor: if is_external { None } else { moment.header.actor.clone() },
+            actor: moment.actor().map(str::to_owned),
             size: content.map(|content| content.size),
             sha256: content.map(|content| content.sha256.to_string()),
             is_current: moment.state.is_there() && self.is_latest(number),

@@ -51,8 +51,10 @@ from memdir._errors import (
     StoreError,
 )
 from memdir._memdir import (
+    BlamedLine,
     Change,
     Checked,
+    Conflict,
     Copied,
     CopyProgress,
     Entry,
@@ -100,9 +102,11 @@ __all__ = [
     "AsyncMemory",
     "AsyncMemoryTool",
     "AsyncWatch",
+    "BlamedLine",
     "Change",
     "Checked",
     "ConfigError",
+    "Conflict",
     "Copied",
     "CopyError",
     "CopyProgress",

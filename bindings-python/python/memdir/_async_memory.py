@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._memdir import (
+        BlamedLine,
         Entry,
         Expired,
         ExpiryProgress,
@@ -499,6 +500,15 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         return await self._reading(self._memory.read_at, path, at)
 
+    async def blame(self, path: str) -> builtins.list[BlamedLine]:
+        """The version that brought each line of a file, as `Memory.blame`.
+
+        Raises:
+            HistoryError: No text file is there, or the memory has no history.
+            StoreError: The store itself failed.
+        """
+        return await self._reading(self._memory.blame, path)
+
     async def read_version(self, id: str) -> bytes:
         """The content of a version.
 
@@ -534,18 +544,26 @@ class AsyncMemory(Generic[ViewT_co]):
         since: datetime | None = None,
         actor: str | None = None,
         dry_run: bool = False,
+        skip_conflicts: bool = False,
+        merge: bool = False,
     ) -> Restored:
         """Takes back a change, or all since a time, as `Memory.undo`.
 
         Raises:
-            HistoryError: Later changes stand on it; what was before is no longer kept; or as
+            HistoryError: Later changes depend on it; what was before is no longer kept; or as
                 `restore`.
             ConfigError: Not exactly one of `change` and `since` is given, or `actor` without
                 `since`.
             StoreError: The store itself failed.
         """
         return await self._changing(
-            self._memory.undo, change, since=since, actor=actor, dry_run=dry_run
+            self._memory.undo,
+            change,
+            since=since,
+            actor=actor,
+            dry_run=dry_run,
+            skip_conflicts=skip_conflicts,
+            merge=merge,
         )
 
     async def restore_all(self, at: datetime, *, dry_run: bool = False) -> Restored:

@@ -53,11 +53,14 @@ class HistoryError(MemdirError):
 
     kind: str
     """The case: `"off"`, `"read_only"`, `"no_id"`, `"path"`, `"unknown"`, `"ambiguous"`,
-    `"no_content"`, `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`, `"is_current"` or
-    `"partly"`."""
+    `"no_content"`, `"no_file"`, `"not_text"`, `"redacted"`, `"damaged"`, `"conflict"`, `"trimmed"`,
+    `"is_current"` or `"partly"`."""
 
     paths: list[str]
     """The files in question, such as those of a conflict."""
+
+    conflicts: list[Conflict]
+    """Of a `"conflict"`, for each path the later change, its actor and its time; otherwise empty."""
 
 
 class ConfigError(MemdirError, ValueError):

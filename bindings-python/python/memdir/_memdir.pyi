@@ -14,9 +14,68 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
+
+@final
+class BlamedLine:
+    """
+    A line of a file, and the version that brought it, from `Memory.blame`.
+
+    `line` is its number, counted from 1, and `text` is the line without its line feed. `version` is the id
+    of the version that brought it, and `change` that of its change; both are `None` if the history does not
+    know of it: somebody else changed the file since its last version, or it has no version. `operation` is
+    what this change did, such as `"modified"`, or `"external"` if somebody else brought the line. `actor`
+    made this change, and `time` is when; of an external version, when it was noticed. `may_be_older` says
+    whether the line may be older than this version: somebody else brought it, or earlier versions were
+    removed for their age, redacted or damaged.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def actor(self, /) -> str | None:
+        """
+        Who made this change.
+        """
+    @property
+    def change(self, /) -> str | None:
+        """
+        The id of the change that made this version.
+        """
+    @property
+    def line(self, /) -> int:
+        """
+        The number of the line, counted from 1.
+        """
+    @property
+    def may_be_older(self, /) -> bool:
+        """
+        Whether the line may be older than this version.
+        """
+    @property
+    def operation(self, /) -> str | None:
+        """
+        What this change did.
+        """
+    @property
+    def text(self, /) -> str:
+        """
+        The line without its line feed.
+        """
+    @property
+    def time(self, /) -> datetime | None:
+        """
+        When this change was made, or noticed.
+        """
+    @property
+    def version(self, /) -> str | None:
+        """
+        The id of the version that brought it.
+        """
 
 @final
 class Cancellation:
@@ -496,6 +555,27 @@ class Memory(Generic[ViewT_co]):
         >>> memory.acting_as("session 1").write("/memories/tea.md", "green\\n")
         >>> [(version.operation, version.actor) for version in memory.history()]
         [('created', 'session 1')]
+        """
+    def blame(self, /, path: str) -> builtins.list[BlamedLine]:
+        """
+        For each line of a file as it is now, the version that brought it, its actor and its time. A line
+        that was removed and brought back is of the version that brought it back. It stays what it is when
+        its file is renamed.
+
+        Args:
+            path: The path of the file.
+
+        Raises:
+            HistoryError: No file is there (`kind` is `"no_file"`), it is not UTF-8 (`"not_text"`), or the
+                memory has no history.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.acting_as("Ann").write("/memories/tea.md", "green\\n")
+        >>> memory.acting_as("Ben").write("/memories/tea.md", "green\\nblack\\n")
+        >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
+        [('Ann', 'green'), ('Ben', 'black')]
         """
     def bootstrap(self, /, *, about: str, features: SupportsGetItem[int, str], init: str = "") -> builtins.list[str]:
         """

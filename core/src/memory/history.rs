@@ -7,8 +7,8 @@ use memdir_store::path::MemoryPath;
 
 use super::Memory;
 use crate::history::{
-    HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile, Recorder,
-    RestoreOptions, Restored, Retention, Version,
+    BlamedLine, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile,
+    Recorder, RestoreOptions, Restored, Retention, UndoOptions, Version,
 };
 use crate::options::MemoryOptions;
 use crate::store::{Context, Store};
@@ -17,7 +17,7 @@ use crate::unit_of_work::UnitOfWork;
 /// The history of a memory with [`MemoryOptions::history`](crate::MemoryOptions::history).
 ///
 /// ```
-/// use memdir::history::HistoryQuery;
+/// use memdir::history::{HistoryQuery, UndoOptions};
 /// use memdir::{Memory, MemoryOptions};
 ///
 /// let mut options = MemoryOptions::default();
@@ -35,7 +35,7 @@ use crate::unit_of_work::UnitOfWork;
 ///     "--- /memories/tea.md\n+++ /memories/tea.md\n@@ -1 +1 @@\n-green\n+black\n",
 /// );
 ///
-/// memory.undo(versions[0].change, false)?;
+/// memory.undo(versions[0].change, UndoOptions::default())?;
 /// assert_eq!(memory.read("/memories/tea.md")?, "green\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -110,15 +110,35 @@ impl Memory {
     }
 
     /// Takes back a change: every file that it changed becomes what it was before. With the id of a version, the whole
-    /// change that made it. With `dry_run` it only returns what it would do.
+    /// change that made it. The [options](UndoOptions) say what becomes of files that were changed since.
+    ///
+    /// ```
+    /// use memdir::history::{HistoryQuery, UndoOptions};
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/tea.md", "green\nwhite\nblack\n")?;
+    /// memory.str_replace("/memories/tea.md", "green", "red")?;
+    /// let change = memory.history(&HistoryQuery::default())?[0].change;
+    /// memory.str_replace("/memories/tea.md", "black", "blue")?;
+    ///
+    /// // The file was changed since.
+    /// assert!(memory.undo(change, UndoOptions::default()).is_err());
+    /// let mut options = UndoOptions::default();
+    /// options.merge = true;
+    /// memory.undo(change, options)?;
+    /// assert_eq!(memory.read("/memories/tea.md")?, "green\nwhite\nblue\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`HistoryError::Conflict`] with the paths where later changes stand on it, or where something is in the way, and then
-    /// nothing was changed;
+    /// [`HistoryError::Conflict`] where later changes depend on it, or where something is in the way, and then nothing was
+    /// changed;
     /// [`HistoryError::Trimmed`]; as [`restore`](Memory::restore).
-    pub fn undo(&self, id: HistoryId, dry_run: bool) -> Result<Restored, HistoryError> {
-        let how = RestoreOptions { overwrite: false, dry_run };
-        self.taking_back(|recorder, context| recorder.undo(context, id, how))
+    pub fn undo(&self, id: HistoryId, options: UndoOptions) -> Result<Restored, HistoryError> {
+        self.taking_back(|recorder, context| recorder.undo(context, id, options))
     }
 
     /// Takes back all changes that were made at `since` or later, by `actor` or by anybody.
@@ -129,10 +149,9 @@ impl Memory {
         &self,
         since: SystemTime,
         actor: Option<&str>,
-        dry_run: bool,
+        options: UndoOptions,
     ) -> Result<Restored, HistoryError> {
-        let how = RestoreOptions { overwrite: false, dry_run };
-        self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, how))
+        self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, options))
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing stay.
@@ -197,6 +216,32 @@ impl Memory {
     pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
         self.recorder()?.read_at(&self.context(), &parsed, at)
+    }
+
+    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+    /// brought back is of the version that brought it back, as in git. A line stays what it is when its file is renamed.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.acting_as("Ann").create("/memories/tea.md", "- green\n")?;
+    /// memory.acting_as("Ben").insert("/memories/tea.md", 1, "- black\n")?;
+    ///
+    /// let lines = memory.blame("/memories/tea.md")?;
+    /// let told = lines.iter().map(|line| (line.actor.as_deref(), line.text.as_str()));
+    /// assert!(told.eq([(Some("Ann"), "- green"), (Some("Ben"), "- black")]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`HistoryError::NoFile`] if no file is there; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Path`];
+    /// [`HistoryError::Off`]; [`HistoryError::Damaged`] if records contradict each other; [`HistoryError::Store`].
+    pub fn blame(&self, path: &str) -> Result<Vec<BlamedLine>, HistoryError> {
+        let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
+        self.recorder()?.blame(&self.context(), &parsed)
     }
 
     /// The history of a memory with these options, on its store.

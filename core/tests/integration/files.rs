@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{at, put, refusal};
-use memdir::history::HistoryQuery;
+use memdir::history::{HistoryQuery, UndoOptions};
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::{EntryKind, InProcess};
@@ -394,8 +394,8 @@ fn views_of_files_that_were_not_changed_are_not_forgotten() {
         memory.history(&query).unwrap()[0].id
     };
     let nothing_to_do = SystemTime::now() + Duration::from_secs(60);
-    memory.undo(latest(changed), true).unwrap();
-    memory.undo_since(nothing_to_do, None, false).unwrap();
+    memory.undo(latest(changed), crate::common::dry_run(true)).unwrap();
+    memory.undo_since(nothing_to_do, None, UndoOptions::default()).unwrap();
     memory.restore_all(nothing_to_do, false).unwrap();
     memory.restore(latest(other), false).unwrap();
     let unknown = "0197f000-0000-7000-8000-000000000000".parse().unwrap();
@@ -404,7 +404,7 @@ fn views_of_files_that_were_not_changed_are_not_forgotten() {
         edit(path).unwrap();
     }
 
-    memory.undo(latest(changed), false).unwrap();
+    memory.undo(latest(changed), UndoOptions::default()).unwrap();
     assert!(refusal(edit(changed)).contains("has changed since"));
     edit(other).unwrap();
 
@@ -414,6 +414,6 @@ fn views_of_files_that_were_not_changed_are_not_forgotten() {
     memory.view(gone, None).unwrap();
     edit(gone).unwrap();
     memory.rename(gone, "/memories/moved").unwrap();
-    memory.undo(latest("/memories/moved"), false).unwrap();
+    memory.undo(latest("/memories/moved"), UndoOptions::default()).unwrap();
     edit(gone).unwrap();
 }

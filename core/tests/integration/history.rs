@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-use memdir::history::{HistoryError, HistoryQuery, Operation, Version};
+use memdir::history::{HistoryError, HistoryQuery, Operation, UndoOptions, Version};
 #[cfg(feature = "sqlite")]
 use memdir::store::{Context, Mutation, SqliteDatabase};
 use memdir::store::{Entry, InProcess, Layer, micros};
@@ -129,7 +129,7 @@ fn every_command_makes_its_versions_and_each_has_its_content(store: Arc<dyn Stor
     let newest = &all(memory)[0];
     assert_eq!(told(std::slice::from_ref(newest)), ["restored /memories/b/c.md 10 current"]);
     assert_eq!(Some(newest.change), restored.change);
-    memory.undo(newest.id, false).unwrap();
+    memory.undo(newest.id, UndoOptions::default()).unwrap();
     assert!(!memory.exists("/memories/b/c.md").unwrap());
 }
 
@@ -185,10 +185,10 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     other.create("/memories/others", "others").unwrap();
     let at_last = all(memory).len();
 
-    let would = me.undo_since(begun, Some("me"), true).unwrap();
+    let would = me.undo_since(begun, Some("me"), crate::common::dry_run(true)).unwrap();
     assert_eq!(would.files.len(), 5, "{would:?}");
     assert_eq!(all(memory).len(), at_last);
-    let done = me.undo_since(begun, Some("me"), false).unwrap();
+    let done = me.undo_since(begun, Some("me"), UndoOptions::default()).unwrap();
     assert_eq!(done.files, would.files);
     assert_eq!(memory.read("/memories/shared").unwrap(), "a\nb\nc\n");
     assert_eq!(memory.read("/memories/gone").unwrap(), "was here");
@@ -197,18 +197,21 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     assert!(!memory.exists("/memories/mine").unwrap());
 
     // And that is taken back, too.
-    me.undo(done.change.unwrap(), false).unwrap();
+    me.undo(done.change.unwrap(), UndoOptions::default()).unwrap();
     assert_eq!(memory.read("/memories/x/e/f").unwrap(), "deeper");
     assert_eq!(memory.read("/memories/mine").unwrap(), "mine");
 
     // Somebody else's change stands on one of mine.
     other.str_replace("/memories/mine", "mine", "ours").unwrap();
-    match me.undo_since(begun, Some("me"), false) {
-        Err(HistoryError::Conflict { paths, .. }) => {
-            assert_eq!(paths.len(), 1);
-            assert_eq!(paths[0].as_str(), "/memories/mine");
+    match me.undo_since(begun, Some("me"), UndoOptions::default()) {
+        Err(HistoryError::Conflict { conflicts }) => {
+            let later = &other.history(&HistoryQuery::default()).unwrap()[0];
+            assert_eq!(conflicts.len(), 1);
+            assert_eq!(conflicts[0].path.as_str(), "/memories/mine");
+            assert_eq!(conflicts[0].change, Some(later.change));
+            assert_eq!((&conflicts[0].actor, conflicts[0].time), (&later.actor, Some(later.time)));
         }
-        other => panic!("{other:?}"),
+        unexpected => panic!("{unexpected:?}"),
     }
     memory.restore_all(before, false).unwrap();
     assert_eq!(memory.read("/memories/shared").unwrap(), "a\nb\nc\n");
@@ -305,7 +308,7 @@ fn bad_ids_are_said_so(store: Arc<dyn Store>) {
     other.create("/memories/a", "one").unwrap();
     let foreign = all(&other)[0].id;
     assert!(matches!(memory.read_version(foreign), Err(HistoryError::Unknown(_))));
-    assert!(matches!(memory.undo(foreign, false), Err(HistoryError::Unknown(_))));
+    assert!(matches!(memory.undo(foreign, UndoOptions::default()), Err(HistoryError::Unknown(_))));
     assert!(matches!(memory.restore(foreign, true), Err(HistoryError::Unknown(_))));
     assert!(matches!(memory.redact(foreign, ""), Err(HistoryError::Unknown(_))));
     assert!(matches!(memory.diff(foreign, None), Err(HistoryError::Unknown(_))));
@@ -348,7 +351,7 @@ fn a_cancelled_call_neither_reads_the_history_nor_restores() {
     let gone = memory.cancelled_by(&cancellation);
     let cancelled = |error| matches!(error, HistoryError::Store(StoreError::Cancelled));
     assert!(cancelled(gone.history(&HistoryQuery::default()).unwrap_err()));
-    assert!(cancelled(gone.undo(id, false).unwrap_err()));
+    assert!(cancelled(gone.undo(id, UndoOptions::default()).unwrap_err()));
     assert!(cancelled(gone.trim_history().unwrap_err()));
     assert!(memory.exists("/memories/a").unwrap());
 }
@@ -378,9 +381,9 @@ fn the_retention_keeps_the_last_ten_versions_of_a_file_that_is_there() {
             assert_eq!(content(&memory, version), number.to_string());
         }
         assert_eq!(memory.trim_history().unwrap(), 0);
-        let of_first = memory.undo(versions[9].change, false);
+        let of_first = memory.undo(versions[9].change, UndoOptions::default());
         assert!(matches!(of_first, Err(HistoryError::Trimmed { .. })), "{of_first:?}");
-        memory.undo_since(SystemTime::UNIX_EPOCH, None, false).unwrap_err();
+        memory.undo_since(SystemTime::UNIX_EPOCH, None, UndoOptions::default()).unwrap_err();
         memory.restore(versions[9].id, true).unwrap();
         assert_eq!(memory.read("/memories/a").unwrap(), "11");
     }
@@ -426,7 +429,7 @@ fn a_version_stands_for_itself_when_what_was_before_it_is_gone() {
     let moved = often.last().unwrap();
     assert_eq!((moved.operation, content(&memory, moved).as_str()), (Operation::Renamed, "0"));
     // What was before the first of the last ten is gone.
-    let undone = memory.undo(often[9].change, false);
+    let undone = memory.undo(often[9].change, UndoOptions::default());
     assert!(matches!(undone, Err(HistoryError::Conflict { .. } | HistoryError::Trimmed { .. })));
 }
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::common::effort;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, UndoOptions, Version};
 use memdir::{Durability, EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting};
 use proptest::prelude::*;
 
@@ -183,7 +183,7 @@ impl Subject {
                 {
                     return;
                 }
-                match self.memory.undo(version.change, false) {
+                match self.memory.undo(version.change, UndoOptions::default()) {
                     Err(error) => {
                         refused(error);
                         may_change = false;
@@ -192,7 +192,7 @@ impl Subject {
                         // And that can be taken back.
                         if let Some(change) = done.change {
                             self.note();
-                            self.memory.undo(change, false).unwrap();
+                            self.memory.undo(change, UndoOptions::default()).unwrap();
                             assert_eq!(self.tree(), before, "undo of an undo");
                         }
                     }
@@ -200,7 +200,9 @@ impl Subject {
             }
             Action::UndoSince(number) => {
                 let Some(version) = self.version(*number) else { return };
-                if let Err(error) = self.memory.undo_since(version.time, None, false) {
+                if let Err(error) =
+                    self.memory.undo_since(version.time, None, UndoOptions::default())
+                {
                     refused(error);
                     may_change = false;
                 }

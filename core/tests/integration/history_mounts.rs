@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::common::store_helpers::at;
-use memdir::history::{HistoryId, HistoryQuery, Version};
+use memdir::history::{HistoryId, HistoryQuery, UndoOptions, Version};
 use memdir::store::{InProcess, Mount, Mounts, encrypt, open_mounts, open_store};
 use memdir::{EncryptionKey, Memory, MemoryOptions, OnExisting, Store, StoreError};
 
@@ -185,7 +185,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     let mut of_change = HistoryQuery::default();
     of_change.change = Some(moved);
     assert_eq!(tree.history(&of_change).unwrap().len(), 4, "{:?}", done(&tree));
-    tree.undo(moved, false).unwrap();
+    tree.undo(moved, UndoOptions::default()).unwrap();
     assert_eq!(tree.read("/memories/team/plans/deep/b.md").unwrap(), "two");
     assert!(tree.read("/memories/ours/a.md").is_err());
     // Everything, everywhere.
@@ -199,7 +199,7 @@ fn what_was_done_in_several_stores_is_taken_back() {
     assert_eq!((last.operation.as_str(), last.is_current), ("restored", true));
     // By the history of the store itself.
     let team = scene.alone("team");
-    team.undo(last.change, false).unwrap();
+    team.undo(last.change, UndoOptions::default()).unwrap();
     assert!(tree.read("/memories/team/plans/a.md").is_err());
     // No version is `external`.
     for memory in [tree, team, scene.alone("memory"), scene.alone("docs")] {
@@ -298,7 +298,7 @@ fn a_read_only_mount_shows_its_history_and_is_never_written_to() {
     assert_eq!(done(&tree), ["created /memories/docs/style.md", "created /memories/a.md"]);
     assert!(tree.create("/memories/docs/b.md", "two").is_err());
     assert!(tree.rename("/memories/docs/style.md", "/memories/style.md").is_err());
-    assert!(tree.undo(versions(&tree)[1].change, false).is_err());
+    assert!(tree.undo(versions(&tree)[1].change, UndoOptions::default()).is_err());
     tree.clear().unwrap();
     assert!(bytes_below(&scene.place.path().join("docs")) == before);
     assert_eq!(fs::read_dir(scene.place.path().join("bare")).unwrap().count(), 0);
@@ -339,7 +339,7 @@ fn a_store_and_its_like_are_told_apart() {
     assert_eq!(each.len(), 6);
     let of_copy =
         versions(&tree).into_iter().find(|version| version.path == at("/memories/copy/a.md"));
-    tree.undo(of_copy.unwrap().change, false).unwrap();
+    tree.undo(of_copy.unwrap().change, UndoOptions::default()).unwrap();
     assert_eq!(tree.read("/memories/copy/a.md").unwrap(), "one");
     assert_eq!(tree.read("/memories/a.md").unwrap(), "two");
     tree.rename("/memories/same/a.md", "/memories/b.md").unwrap();

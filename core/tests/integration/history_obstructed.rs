@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use crate::common::folding_store::FoldingStore;
-use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, Version};
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Restored, UndoOptions, Version};
 use memdir::store::{Context, InProcess, Layer, Mounts, Mutation};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
@@ -56,9 +56,8 @@ fn refused(
     let before = (tree(memory), versions(memory));
     let error = work(memory).unwrap_err();
     let expected: Vec<MemoryPath> = in_the_way.iter().map(|path| at(path)).collect();
-    let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
-    assert_eq!((paths, in_the_way), (&expected, &expected));
-    assert_eq!((error.kind(), error.paths()), ("conflict", &expected[..]));
+    assert!(error.conflicts().iter().all(|conflict| conflict.in_the_way), "{error:?}");
+    assert_eq!((error.kind(), error.paths()), ("conflict", expected.iter().collect()));
     let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
     let sentence = "something else is in the way, so nothing was taken back: ";
     assert_eq!(error.to_string(), format!("{sentence}{}", named.join(", ")));
@@ -72,7 +71,7 @@ fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) 
             refused(memory, in_the_way, |memory| memory.restore(id, overwrite));
         }
         for dry_run in [true, false] {
-            refused(memory, in_the_way, |memory| memory.undo(id, dry_run));
+            refused(memory, in_the_way, |memory| memory.undo(id, crate::common::dry_run(dry_run)));
         }
     }
 }
@@ -102,10 +101,12 @@ fn nothing_is_brought_back_below_a_file(store: Arc<dyn Store>) {
         refused(memory, &["b"], |memory| memory.restore(created.id, overwrite));
     }
     for dry_run in [true, false] {
-        refused(memory, &["b"], |memory| memory.undo_since(before, Some("me"), dry_run));
+        refused(memory, &["b"], |memory| {
+            memory.undo_since(before, Some("me"), crate::common::dry_run(dry_run))
+        });
     }
     // What is taken back itself is not in the way.
-    memory.undo_since(before, None, false).unwrap();
+    memory.undo_since(before, None, UndoOptions::default()).unwrap();
     holds(memory, &[("b/c.txt", "one"), ("e.txt", "kept")]);
 }
 
@@ -139,9 +140,9 @@ fn what_was_changed_is_told_from_what_is_in_the_way(store: Arc<dyn Store>) {
     memory.delete("/memories/b").unwrap();
     store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
     store.write(&at("a.txt"), b"by somebody else", OnExisting::Overwrite).unwrap();
-    let error = memory.undo_since(before, None, false).unwrap_err();
-    let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
-    assert_eq!((&paths[..], &in_the_way[..]), (&[at("a.txt"), at("b")][..], &[at("b")][..]));
+    let error = memory.undo_since(before, None, UndoOptions::default()).unwrap_err();
+    let told = error.conflicts().iter().map(|conflict| (&conflict.path, conflict.in_the_way));
+    assert!(told.eq([(&at("a.txt"), false), (&at("b"), true)]), "{error:?}");
     let sentence =
         "changed since, so nothing was taken back: /memories/a.txt; in the way: /memories/b";
     assert_eq!(error.to_string(), sentence);
@@ -160,8 +161,8 @@ fn a_directory_that_somebody_else_replaced_is_in_the_way(store: Arc<dyn Store>) 
     store.write(&at("b"), b"by somebody else", OnExisting::Error).unwrap();
     refused(memory, &["b"], |memory| memory.restore(change, true));
     refused(memory, &["b"], |memory| memory.restore_all(before, false));
-    let error = memory.undo(change, false).unwrap_err();
-    assert_eq!(error.paths(), [at("b"), at("b/c.txt")], "{error:?}");
+    let error = memory.undo(change, UndoOptions::default()).unwrap_err();
+    assert_eq!(error.paths(), [&at("b"), &at("b/c.txt")], "{error:?}");
     holds(memory, &[("b", "by somebody else")]);
 }
 
@@ -175,7 +176,7 @@ fn a_file_several_levels_above_is_named(store: Arc<dyn Store>) {
     memory.delete("/memories/a").unwrap();
     let deleted = last(memory);
     memory.create("/memories/a/b", "a file").unwrap();
-    refused(memory, &["a/b"], |memory| memory.undo(deleted, false));
+    refused(memory, &["a/b"], |memory| memory.undo(deleted, UndoOptions::default()));
     refused(memory, &["a/b"], |memory| memory.restore(deleted, true));
     memory.restore(kept[0].id, false).unwrap();
     holds(memory, &[("a/b", "a file"), ("a/f.txt", "free")]);
@@ -196,20 +197,20 @@ fn a_rename_is_not_undone_below_a_file(store: Arc<dyn Store>) {
     let moved = last(memory);
     memory.delete("/memories/b").unwrap();
     memory.create("/memories/b", "two").unwrap();
-    refused(memory, &["b"], |memory| memory.undo(moved, true));
-    refused(memory, &["b"], |memory| memory.undo(moved, false));
+    refused(memory, &["b"], |memory| memory.undo(moved, crate::common::dry_run(true)));
+    refused(memory, &["b"], |memory| memory.undo(moved, UndoOptions::default()));
 
     memory.create("/memories/d/e/f.txt", "f").unwrap();
     memory.create("/memories/d/g.txt", "g").unwrap();
     memory.rename("/memories/d", "/memories/y").unwrap();
     let moved = last(memory);
     memory.create("/memories/d", "three").unwrap();
-    refused(memory, &["d"], |memory| memory.undo(moved, false));
+    refused(memory, &["d"], |memory| memory.undo(moved, UndoOptions::default()));
     let files =
         [("b", "two"), ("d", "three"), ("x.txt", "one"), ("y/e/f.txt", "f"), ("y/g.txt", "g")];
     holds(memory, &files);
     memory.delete("/memories/d").unwrap();
-    memory.undo(moved, false).unwrap();
+    memory.undo(moved, UndoOptions::default()).unwrap();
     let files = [("b", "two"), ("d/e/f.txt", "f"), ("d/g.txt", "g"), ("x.txt", "one")];
     holds(memory, &files);
 }
@@ -223,13 +224,13 @@ fn nothing_is_brought_back_onto_a_directory(store: Arc<dyn Store>) {
     let deleted = versions(memory).remove(0);
     memory.create("/memories/b/c.txt", "two").unwrap();
     nothing_brings_back(memory, &deleted, &["b"]);
-    refused(memory, &["b"], |memory| memory.undo_since(before, None, false));
+    refused(memory, &["b"], |memory| memory.undo_since(before, None, UndoOptions::default()));
     refused(memory, &["b"], |memory| memory.restore_all(before, false));
     // A directory without files is still one, and no version says that it may go.
     memory.delete("/memories/b/c.txt").unwrap();
     nothing_brings_back(memory, &deleted, &["b"]);
     memory.delete("/memories/b").unwrap();
-    memory.undo(deleted.change, false).unwrap();
+    memory.undo(deleted.change, UndoOptions::default()).unwrap();
     holds(memory, &[("b", "one")]);
 }
 
@@ -249,7 +250,7 @@ fn files_that_go_where_others_are_wait_for_them(store: Arc<dyn Store>) {
     memory.delete("/memories/z").unwrap();
     memory.rename("/memories/y", "/memories/z").unwrap();
     holds(memory, &[("b", "one"), ("w", "three"), ("z", "two")]);
-    memory.undo_since(before, None, false).unwrap();
+    memory.undo_since(before, None, UndoOptions::default()).unwrap();
     holds(memory, &[("b/c", "one"), ("y", "two"), ("z/1", "three")]);
 }
 
@@ -264,13 +265,13 @@ fn files_of_one_change_that_are_in_each_others_way_are_not_brought_back(store: A
     memory.create("/memories/b", "two").unwrap();
     memory.create("/memories/a", "second").unwrap();
     // It deletes `b` and makes `b/c.txt`, and of two files at `a` deletes one and makes the other.
-    let change = memory.undo_since(before, None, false).unwrap().change.unwrap();
+    let change = memory.undo_since(before, None, UndoOptions::default()).unwrap().change.unwrap();
     memory.delete("/memories/b").unwrap();
     memory.delete("/memories/a").unwrap();
     refused(memory, &["b"], |memory| memory.restore(change, false));
     memory.create("/memories/b", "three").unwrap();
     let error = memory.restore(change, true).unwrap_err();
-    assert_eq!(error.paths(), [at("b")], "{error:?}");
+    assert_eq!(error.paths(), [&at("b")], "{error:?}");
     holds(memory, &[("b", "three")]);
 }
 
@@ -289,7 +290,7 @@ fn a_file_in_another_spelling_is_in_the_way_as_well() {
         memory.delete("/memories/file").unwrap();
         nothing_brings_back(memory, &deleted, &["DIR"]);
         memory.create("/memories/File", "new").unwrap();
-        memory.undo_since(before, None, false).unwrap();
+        memory.undo_since(before, None, UndoOptions::default()).unwrap();
         holds(memory, &[("dir/c.txt", "one"), ("file", "old")]);
     }
 }
@@ -310,9 +311,9 @@ fn a_mount_point_is_in_the_way_of_a_file() {
     let mounts: Arc<dyn Store> = Arc::new(mounts);
     let memory = &remembering(&mounts);
     refused(memory, &["team"], |memory| memory.restore(first, true));
-    refused(memory, &["x/team"], |memory| memory.undo(second, false));
+    refused(memory, &["x/team"], |memory| memory.undo(second, UndoOptions::default()));
     memory.create("/memories/team/a", "a file of the mounted store").unwrap();
-    refused(memory, &["team"], |memory| memory.undo(first, false));
+    refused(memory, &["team"], |memory| memory.undo(first, UndoOptions::default()));
 }
 
 /// Links are never followed, and are in the way.
@@ -386,11 +387,10 @@ fn what_gets_in_the_way_meanwhile_changes_nothing_either() {
         }
         let before = versions(memory);
         store.is_armed.store(true, Ordering::Relaxed);
-        let error = memory.undo(change, false).unwrap_err();
+        let error = memory.undo(change, UndoOptions::default()).unwrap_err();
         assert!(!store.is_armed.load(Ordering::Relaxed));
-        let HistoryError::Conflict { paths, in_the_way } = &error else { panic!("{error:?}") };
-        assert_eq!(*paths, [at("b")]);
-        assert_eq!(in_the_way.len(), usize::from(place != "b"));
+        assert_eq!(error.paths(), [&at("b")]);
+        assert_eq!(error.conflicts()[0].in_the_way, place != "b");
         assert_eq!(versions(memory), before);
         let moved: &[_] =
             if is_moved { &[("b", "faster"), ("x", "one")] } else { &[("b", "faster")] };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::common::store_helpers::{at, copy_all, put, refusal, tree};
-use memdir::history::HistoryQuery;
+use memdir::history::{HistoryQuery, UndoOptions};
 use memdir::store::{InProcess, Mount, ProblemKind, open_existing_store, open_mounts, open_store};
 use memdir::{EncryptionKey, Error, Memory, MemoryOptions, Store};
 
@@ -165,7 +165,7 @@ fn a_history_has_no_versions_of_reserved_names() {
         let files = memory.files_at(with_them).unwrap();
         assert!(files.iter().all(|file| !file.path.is_reserved()), "{address}");
         memory.restore_all(with_them, false).unwrap();
-        memory.undo_since(begin, None, false).unwrap();
+        memory.undo_since(begin, None, UndoOptions::default()).unwrap();
         memory.restore_all(with_them, false).unwrap();
         let now = tree(&**memory.store(), "/memories");
         assert!(now.keys().all(|path| !path.contains(".memdir-")), "{address}: {now:?}");

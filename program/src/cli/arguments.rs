@@ -12,7 +12,8 @@ use super::file_arguments::{
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
-    By, DiffArguments, LogArguments, RedactArguments, RestoreArguments, UndoArguments,
+    BlameArguments, By, DiffArguments, LogArguments, RedactArguments, RestoreArguments,
+    UndoArguments,
 };
 #[cfg(feature = "mcp")]
 use super::server_arguments::McpArguments;
@@ -75,6 +76,7 @@ pub(super) enum Command {
     Watch(WatchArguments),
     Log(LogArguments),
     Diff(DiffArguments),
+    Blame(BlameArguments),
     Restore(RestoreArguments),
     Undo(UndoArguments),
     Redact(RedactArguments),

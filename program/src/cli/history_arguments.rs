@@ -70,6 +70,25 @@ pub(super) struct DiffArguments {
     pub(super) other: Option<String>,
 }
 
+/// Show which change brought each line of a file, who made it and when
+///
+/// The columns are: the end of the version's id, the actor, the time, the number of the line, its
+/// text. A ^ before the id says that the line may be older: somebody else brought it, or earlier
+/// versions were removed. Without an id, the file was changed since its last version.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir blame ./memory /memories/notes.md"
+)]
+pub(super) struct BlameArguments {
+    /// The store to look at
+    pub(super) store: String,
+
+    /// The file, such as /memories/notes.md
+    pub(super) path: String,
+}
+
 /// Bring back a version of a file, or everything as it was at a time
 ///
 /// A deleted file is made again. A file that was changed since is left as it is, and nothing is
@@ -113,8 +132,9 @@ pub(super) struct RestoreArguments {
 
 /// Take back a change, or all changes since a time
 ///
-/// Every file that it changed becomes what it was before. If later changes stand on it, nothing is
-/// changed, and the command says where. What this changes is a change of its own.
+/// Every file that it changed becomes what it was before. If later changes depend on it, nothing is
+/// changed, and the command says which, unless --skip-conflicts or --merge is given. What this
+/// changes is a change of its own.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -122,6 +142,7 @@ pub(super) struct RestoreArguments {
     after_help = "\
 Examples:
   memdir undo ./memory 4f1c90000000
+  memdir undo ./memory 4f1c90000000 --merge --dry-run
   memdir undo ./memory --since 2h --actor 'session 7' --dry-run"
 )]
 pub(super) struct UndoArguments {
@@ -139,7 +160,15 @@ pub(super) struct UndoArguments {
     #[arg(long, value_name = "NAME", requires = "since", conflicts_with = "change")]
     pub(super) actor: Option<String>,
 
-    /// Only print what would be changed
+    /// Leave out the files that later changes depend on, and take back the rest
+    #[arg(long)]
+    pub(super) skip_conflicts: bool,
+
+    /// Keep later changes of other lines, where they do not touch what is taken back
+    #[arg(long)]
+    pub(super) merge: bool,
+
+    /// Only print what would be changed; of a file that is merged, as a unified diff
     #[arg(short = 'n', long)]
     pub(super) dry_run: bool,
 

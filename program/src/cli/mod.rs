@@ -15,6 +15,7 @@ use memdir::store::redact_address;
 
 mod archive;
 mod arguments;
+mod blame;
 mod changing;
 mod check;
 mod completions;
@@ -81,6 +82,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Watch(wanted) => watch::run(wanted, &mut output),
         Command::Log(wanted) => log::run(wanted, &mut output),
         Command::Diff(wanted) => diff::run(wanted, &mut output),
+        Command::Blame(wanted) => blame::run(wanted, &mut output),
         Command::Restore(wanted) => restore::restore(wanted, &mut output),
         Command::Undo(wanted) => restore::undo(wanted, &mut output),
         Command::Redact(wanted) => restore::redact(wanted, &mut output),

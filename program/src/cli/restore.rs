@@ -1,15 +1,18 @@
 //! `memdir restore`, `undo` and `redact`: they change what a memory holds, or what its history does.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::history::{self, failure};
 use super::history_arguments::{RedactArguments, RestoreArguments, UndoArguments};
 use super::output::{Output, count};
 use super::stores::{self, StoreArgument};
+use super::style::escaped;
 use super::{Ended, Failure, say};
-use memdir::MemoryOptions;
-use memdir::history::{HistoryError, Restored};
+use crate::with::with;
+use memdir::history::{Conflict, HistoryError, Restored, RestoredFile, UndoOptions};
 use memdir::path::MemoryPath;
+use memdir::text::{rfc3339, unified_diff};
+use memdir::{Memory, MemoryOptions};
 
 pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<Ended, Failure> {
     let argument = stores::only(&wanted.store, MemoryOptions::default())?;
@@ -25,22 +28,27 @@ pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<
     };
     // With --all nothing is a conflict that could be overwritten.
     let advice = if wanted.overwrite || wanted.all { "" } else { ": --overwrite would replace it" };
-    told(restored, wanted.dry_run, advice, &argument, output)
+    told(restored, wanted.dry_run, advice, &memory, &argument, output)
 }
 
 pub(super) fn undo(wanted: &UndoArguments, output: &mut Output) -> Result<Ended, Failure> {
     let argument = stores::only(&wanted.store, MemoryOptions::default())?;
     let memory = history::changing_memory(&argument, &wanted.by.name)?;
     let reading = history::reading(&memory, &argument)?;
+    let how = with(UndoOptions::default(), |how| {
+        how.dry_run = wanted.dry_run;
+        how.skip_conflicts = wanted.skip_conflicts;
+        how.merge = wanted.merge;
+    });
     let restored = match (&wanted.change, wanted.since) {
         (Some(change), _) => {
             let change = history::id(&reading, change)?;
-            memory.undo(change, wanted.dry_run)
+            memory.undo(change, how)
         }
-        (None, Some(since)) => memory.undo_since(since, wanted.actor.as_deref(), wanted.dry_run),
+        (None, Some(since)) => memory.undo_since(since, wanted.actor.as_deref(), how),
         (None, None) => return Err(Failure::Usage("give a change or --since".to_owned())),
     };
-    told(restored, wanted.dry_run, "", &argument, output)
+    told(restored, wanted.dry_run, "", &memory, &argument, output)
 }
 
 pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<Ended, Failure> {
@@ -65,57 +73,109 @@ fn told(
     restored: Result<Restored, HistoryError>,
     dry_run: bool,
     advice: &str,
+    memory: &Memory,
     argument: &StoreArgument,
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let restored = match restored {
-        Err(HistoryError::Conflict { paths, in_the_way }) => {
-            for path in &paths {
-                let is_in_the_way = in_the_way.contains(path);
-                if output.json {
-                    let mut object = json!({"type": "conflict", "path": path.as_str()});
-                    if is_in_the_way {
-                        object["in_the_way"] = json!(true);
-                    }
-                    output.object(&object)?;
-                } else {
-                    say(&format!(
-                        "{path}: {}",
-                        if is_in_the_way { "in the way" } else { "changed since" }
-                    ));
-                }
-            }
-            let changed = (paths.len() - in_the_way.len()) as u64;
-            let changed = (changed > 0)
-                .then(|| format!("{} changed since", count(changed, "path was", "paths were")));
-            let obstacles = (!in_the_way.is_empty()).then(|| {
-                format!("{} in the way", count(in_the_way.len() as u64, "path is", "paths are"))
-            });
-            // What is in the way is never replaced.
-            let advice = if in_the_way.is_empty() { advice } else { "" };
-            let reasons: Vec<String> = changed.into_iter().chain(obstacles).collect();
-            say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
-            return Ok(Ended::WithProblems);
-        }
+        Err(HistoryError::Conflict { conflicts }) => return refused(&conflicts, advice, output),
         restored => restored.map_err(|error| failure(&error, argument))?,
     };
     for file in &restored.files {
-        let old_path = file.old_path.as_ref().map(MemoryPath::as_str);
-        output.file(file.operation.as_str(), file.path.as_str(), old_path)?;
+        let before = restored.path_before(file);
+        told_file(file, dry_run.then_some((before, memory)), output)?;
     }
-    let number = restored.files.len();
+    for conflict in &restored.skipped {
+        if output.json {
+            output.object(&shown_json("skipped", conflict))?;
+        } else {
+            output.line(&format!("skipped   {}", shown(conflict)))?;
+        }
+    }
+    let (number, skipped) = (restored.files.len(), restored.skipped.len());
     if output.json {
-        let (change, files) = (restored.change, number);
-        let object =
-            json!({"type": "summary", "change": change, "files": files, "dry_run": dry_run});
+        let object = json!({
+            "type": "summary", "change": restored.change, "files": number, "skipped": skipped,
+            "dry_run": dry_run,
+        });
         output.object(&object)?;
         return Ok(Ended::Well);
     }
     let files = count(number as u64, "file", "files");
+    let left_out = if skipped > 0 { format!(", {skipped} skipped") } else { String::new() };
     output.line(&match restored.change {
-        Some(change) => format!("{files} changed, as change {change}"),
-        None if number == 0 => "nothing to change".to_owned(),
-        None => format!("{files} would be changed"),
+        Some(change) => format!("{files} changed{left_out}, as change {change}"),
+        None if number == 0 => format!("nothing to change{left_out}"),
+        None => format!("{files} would be changed{left_out}"),
     })?;
     Ok(Ended::Well)
+}
+
+/// Says what was done to a file. Of a merge in a dry run it shows how the file would change, which is at a path of the memory.
+fn told_file(
+    file: &RestoredFile,
+    dry_run: Option<(&MemoryPath, &Memory)>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (operation, path) = (file.operation.as_str(), file.path.as_str());
+    let old_path = file.old_path.as_ref().map(MemoryPath::as_str);
+    let Some(merged) = &file.merged else { return output.file(operation, path, old_path) };
+    if output.json {
+        return output.object(&json!({
+            "type": "file", "operation": operation, "path": path, "old_path": old_path, "merged": merged,
+        }));
+    }
+    output.changed("merged", path)?;
+    if let Some((before, memory)) = dry_run {
+        let now = memory.store().read(before).unwrap_or_default();
+        output.diff(&unified_diff(before.as_str(), &now, path, merged.as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// Says why nothing was changed.
+fn refused(conflicts: &[Conflict], advice: &str, output: &mut Output) -> Result<Ended, Failure> {
+    for conflict in conflicts {
+        if output.json {
+            output.object(&shown_json("conflict", conflict))?;
+        } else {
+            say(&shown(conflict));
+        }
+    }
+    let in_the_way = conflicts.iter().filter(|conflict| conflict.in_the_way).count() as u64;
+    let changed = conflicts.len() as u64 - in_the_way;
+    let said_changed = (changed > 0)
+        .then(|| format!("{} changed since", count(changed, "path was", "paths were")));
+    let obstacles = (in_the_way > 0)
+        .then(|| format!("{} in the way", count(in_the_way, "path is", "paths are")));
+    // What is in the way is never replaced.
+    let advice = if in_the_way == 0 { advice } else { "" };
+    let reasons: Vec<String> = said_changed.into_iter().chain(obstacles).collect();
+    say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
+    Ok(Ended::WithProblems)
+}
+
+/// The path, and what changed it since.
+fn shown(conflict: &Conflict) -> String {
+    let path = &conflict.path;
+    if conflict.in_the_way {
+        return format!("{path}: in the way");
+    }
+    match (conflict.change, conflict.time) {
+        (Some(change), Some(time)) => {
+            let actor = conflict.actor.as_deref().map_or_else(|| "-".to_owned(), escaped);
+            format!("{path}: changed since by {actor} at {}, as change {change}", rfc3339(time))
+        }
+        _ => format!("{path}: changed since"),
+    }
+}
+
+fn shown_json(kind: &str, conflict: &Conflict) -> Value {
+    let path = conflict.path.as_str();
+    if conflict.in_the_way {
+        return json!({"type": kind, "path": path, "in_the_way": true});
+    }
+    let Conflict { change, actor, time, .. } = conflict;
+    let time = time.map(rfc3339);
+    json!({"type": kind, "path": path, "change": change, "actor": actor, "time": time})
 }

@@ -18,7 +18,7 @@ use memdir::path::MemoryPath;
 pub(super) struct Params {
     /// A file or a directory.
     pub(super) path: Option<String>,
-    /// Which view of a file: `rendered` or `source`.
+    /// Which view of a file: `rendered`, `source` or `blame`.
     pub(super) view: Option<String>,
     /// The first line or entry that is shown.
     pub(super) from: Option<String>,
@@ -49,6 +49,9 @@ pub(super) struct Params {
     pub(super) to: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) overwrite: Option<String>,
+    /// What becomes of files that were changed since a change that is undone.
+    pub(super) skip: Option<String>,
+    pub(super) merge: Option<String>,
     /// What was done just before: the word for it, and its change.
     pub(super) done: Option<String>,
 }

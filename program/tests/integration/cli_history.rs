@@ -62,6 +62,99 @@ fn log_lists_the_versions_newest_first() {
 }
 
 #[test]
+fn blame_shows_which_version_brought_each_line() {
+    for scene in scenes() {
+        changed(&scene);
+        let bob = scene.memory().acting_as("bob\u{1b}[31m");
+        bob.insert("/memories/c.md", 1, "\u{1b}[31mthree\r\n").unwrap();
+        let versions = all(&scene.memory());
+        let (inserted, modified) = (&versions[0], &versions[4]);
+        let shown = scene.well(&["blame", scene.store, "/memories/c.md"]);
+        let lines: Vec<&str> = shown.lines().collect();
+        let end = |id: HistoryId| id.to_string()[24..].to_owned();
+        let time = |version: &memdir::history::Version| memdir::text::rfc3339(version.time);
+        let expected = [
+            format!(" {}  ann            {}  1  two", end(modified.id), time(modified)),
+            format!(
+                " {}  bob\\u{{1b}}[31m  {}  2  \u{1b}[31mthree",
+                end(inserted.id),
+                time(inserted)
+            ),
+        ];
+        assert_eq!(lines, expected, "{shown}");
+        // The end of the id is enough for the other commands.
+        assert!(scene.well(&["diff", scene.store, &end(inserted.id)]).contains("three"));
+        let json = scene.json(&["blame", scene.store, "/memories/c.md"]);
+        let expected = json!({
+            "type": "line", "line": 2, "text": "\u{1b}[31mthree\r", "version": inserted.id,
+            "change": inserted.change, "operation": "modified", "actor": "bob\u{1b}[31m",
+            "time": time(inserted), "may_be_older": false,
+        });
+        assert_eq!((json.len(), &json[1]), (2, &expected));
+
+        // What was not recorded.
+        let plain = scene.memory_at(scene.store, false);
+        plain.insert("/memories/c.md", 0, "theirs\n").unwrap();
+        let shown = scene.well(&["blame", scene.store, "/memories/c.md"]);
+        let line = shown.lines().next().unwrap();
+        assert!(line.starts_with("^------------  -  ") && line.ends_with("  1  theirs"), "{line}");
+        for (path, sentence) in [
+            ("/memories/other.md", "there is no file /memories/other.md"),
+            ("/memories", "there is no file /memories"),
+            ("notes", "PATH is wrong"),
+        ] {
+            let (code, _, stderr) = scene.run(&["blame", scene.store, path]);
+            assert!((code == 1 || code == 2) && stderr.contains(sentence), "{path} {stderr}");
+        }
+    }
+}
+
+#[test]
+fn undo_leaves_out_or_merges_what_was_changed_since() {
+    for scene in scenes() {
+        let [ann, ben] = ["ann", "ben"].map(|actor| scene.memory().acting_as(actor));
+        ann.create("/memories/a.md", "1\n2\n3\n4\n5\n").unwrap();
+        ann.create("/memories/b.md", "1\n").unwrap();
+        let begun = memdir::text::rfc3339(all(&scene.memory())[0].time);
+        ann.str_replace("/memories/a.md", "1", "one").unwrap();
+        ann.str_replace("/memories/b.md", "1", "one").unwrap();
+        ben.str_replace("/memories/a.md", "5", "five").unwrap();
+        ben.str_replace("/memories/b.md", "one", "eins").unwrap();
+        let versions = all(&scene.memory());
+        let (later, change) = (&versions[0], versions[3].change.to_string());
+        // Both files were made before that time.
+        let since = ["undo", scene.store, "--since", &begun, "--actor", "ann"];
+        let (code, _, stderr) = scene.run(&[&since[..], &["--merge"]].concat());
+        assert!(code == 1 && stderr.contains("/memories/b.md: changed since by ben"), "{stderr}");
+        assert!(!stderr.contains("/memories/a.md"), "{stderr}");
+
+        let merge = ["undo", scene.store, &change, "--merge"];
+        let dry = scene.well(&[&merge[..], &["-n"]].concat());
+        assert!(dry.starts_with("merged    /memories/a.md\n--- /memories/a.md\n"), "{dry}");
+        assert!(dry.contains("\n-one\n+1\n 2\n"), "{dry}");
+        assert!(dry.ends_with("\n1 file would be changed\n") && !dry.contains("-five"), "{dry}");
+        assert!(scene.well(&["show", scene.store, "/memories/a.md"]).starts_with("one\n"));
+        let json = scene.json(&[&merge[..], &["-n"]].concat());
+        assert_eq!(json[0]["merged"], "1\n2\n3\n4\nfive\n");
+
+        let both = [&since[..], &["--merge", "--skip-conflicts"]].concat();
+        let json = scene.json(&[&both[..], &["-n"]].concat());
+        let skipped = json!({
+            "type": "skipped", "path": "/memories/b.md", "change": later.change, "actor": "ben",
+            "time": memdir::text::rfc3339(later.time),
+        });
+        assert_eq!(json[1], skipped);
+        assert_eq!((&json[2]["files"], &json[2]["skipped"]), (&json!(1), &json!(1)));
+        let done = scene.well(&both);
+        assert!(done.contains("\nskipped   /memories/b.md: changed since by ben at "), "{done}");
+        assert!(done.contains("\n1 file changed, 1 skipped, as change "), "{done}");
+        let text = scene.well(&["show", scene.store, "/memories/a.md"]);
+        assert_eq!(text, "1\n2\n3\n4\nfive\n");
+        assert_eq!(scene.well(&["show", scene.store, "/memories/b.md"]), "eins\n");
+    }
+}
+
+#[test]
 fn log_is_narrowed_by_path_actor_time_number_and_place() {
     for scene in scenes() {
         changed(&scene);
@@ -222,11 +315,20 @@ fn restore_brings_back_a_version_but_not_over_later_changes() {
         assert_eq!(scene.well(&["show", scene.store, "/memories/notes/b.md"]), "b\n");
 
         let older = ["restore", scene.store, &every[4]];
-        let stderr = "memdir: /memories/c.md: changed since\n\
-             memdir: nothing was changed, as 1 path was changed since: --overwrite would replace it\n";
-        assert_eq!(scene.run(&older), (1, String::new(), stderr.to_owned()));
+        // The newest change of the file.
+        let versions = all(&scene.memory());
+        let later = versions.iter().find(|version| version.path.as_str() == "/memories/c.md");
+        let (change, time) = (later.unwrap().change, memdir::text::rfc3339(later.unwrap().time));
+        let stderr = format!(
+            "memdir: /memories/c.md: changed since by bob\\u{{1b}}[31m at {time}, as change {change}\n\
+             memdir: nothing was changed, as 1 path was changed since: --overwrite would replace it\n"
+        );
+        assert_eq!(scene.run(&older), (1, String::new(), stderr));
         let (code, stdout, _) = scene.run(&[&older[..], &["--json"]].concat());
-        let conflict = json!({"type": "conflict", "path": "/memories/c.md"});
+        let conflict = json!({
+            "type": "conflict", "path": "/memories/c.md", "change": change, "actor": "bob\u{1b}[31m",
+            "time": time,
+        });
         assert_eq!((code, program::lines(&stdout)), (1, vec![conflict]));
         let json = scene.json(&[&older[..], &["--overwrite"]].concat());
         let file = json!({
@@ -250,16 +352,23 @@ fn undo_takes_back_a_change_or_all_since_a_time() {
         let dry = scene.well(&[&undo[..], &["--dry-run"]].concat());
         assert_eq!(dry, "renamed   /memories/a.md from /memories/c.md\n1 file would be changed\n");
         assert_eq!(scene.well(&["show", scene.store, "/memories/c.md"]), before);
-        let stderr = "memdir: /memories/c.md: changed since\n\
-             memdir: nothing was changed, as 1 path was changed since\n";
+        let later = &all(&scene.memory())[1];
+        let (change, time) = (later.change, memdir::text::rfc3339(later.time));
+        let stderr = format!(
+            "memdir: /memories/c.md: changed since by bob\\u{{1b}}[31m at {time}, as change {change}\n\
+             memdir: nothing was changed, as 1 path was changed since\n"
+        );
         let refused = scene.run(&["undo", scene.store, &every[3]]);
-        assert_eq!(refused, (1, String::new(), stderr.to_owned()));
+        assert_eq!(refused, (1, String::new(), stderr));
         assert!(scene.well(&undo).starts_with("renamed   /memories/a.md from /memories/c.md\n"));
         assert_eq!(scene.well(&["show", scene.store, "/memories/a.md"]), "two\n");
 
         let since = ["undo", scene.store, "--since", "1h"];
         let dry = scene.json(&[&since[..], &["--actor", "nobody", "-n"]].concat());
-        assert_eq!(dry, [json!({"type": "summary", "change": null, "files": 0, "dry_run": true})]);
+        let summary = json!({
+            "type": "summary", "change": null, "files": 0, "skipped": 0, "dry_run": true,
+        });
+        assert_eq!(dry, [summary]);
         assert!(scene.well(&since).starts_with("deleted   /memories/a.md\n1 file changed"));
         assert!(scene.well(&["tree", scene.store]).contains(", 0 files,"));
     }

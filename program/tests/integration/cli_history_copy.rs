@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::common::remembering::{Scene, all, scenes};
 use memdir::Memory;
+use memdir::history::UndoOptions;
 use serde_json::json;
 
 const OTHERS: [&str; 3] = ["./n", "dir:n", "sqlite:n.db"];
@@ -56,7 +57,7 @@ fn a_copy_has_the_same_history() {
             assert_eq!(log(&scene, to), log(&scene, scene.store), "{} {to}", scene.store);
             // And it is a history like any other.
             let memory = scene.memory_at(to, true);
-            memory.undo(all(&memory)[0].change, false).unwrap();
+            memory.undo(all(&memory)[0].change, UndoOptions::default()).unwrap();
             assert_eq!(memory.read("/memories/c.md").unwrap(), "a pen\n");
         }
     }

@@ -86,6 +86,7 @@ fn nothing_hostile_reaches_a_terminal_from_any_command() {
         &["stats", "m"],
         &["log", "m", "-p"],
         &["log", "m", "--actor", HOSTILE],
+        &["blame", "m", HOSTILE],
         &["diff", "m", second],
         &["diff", "m", first, second],
         &["diff", "m", HOSTILE],

@@ -172,6 +172,11 @@ extension Memory {
         try await off(Threads.views) { try $0.filesAt(at: at) }
     }
 
+    /// The version that brought each line of a file. This is the blocking `blame` for asynchronous code.
+    public func blame(path: String) async throws -> [BlamedLine] {
+        try await off(Threads.views) { try $0.blame(path: path) }
+    }
+
     /// What a file held at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
     public func readAt(path: String, at: Date) async throws -> Data? {
         try await off(Threads.views) { try $0.readAt(path: path, at: at) }
@@ -196,9 +201,14 @@ extension Memory {
 
     /// Takes back a change, or all changes since a time. This is the blocking `undo` for asynchronous code.
     public func undo(
-        change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false
+        change: String? = nil, since: Date? = nil, actor: String? = nil, dryRun: Bool = false,
+        skipConflicts: Bool = false, merge: Bool = false
     ) async throws -> Restored {
-        try await off { try $0.undo(change: change, since: since, actor: actor, dryRun: dryRun) }
+        try await off {
+            try $0.undo(
+                change: change, since: since, actor: actor, dryRun: dryRun, skipConflicts: skipConflicts,
+                merge: merge)
+        }
     }
 
     /// Makes every file what it was at a time. This is the blocking `restoreAll` for asynchronous code.

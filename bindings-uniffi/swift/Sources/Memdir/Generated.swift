@@ -1958,6 +1958,14 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func view(path: MemdirText, viewRange: [Int64]?) throws  -> String
 
     /**
+     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     *
+     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     */
+    func blame(path: MemdirText) throws  -> [BlamedLine]
+
+    /**
      * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
      * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
      * a text that says so.
@@ -2695,6 +2703,22 @@ open func view(path: MemdirText, viewRange: [Int64]? = nil)throws  -> String  {
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(path),
         FfiConverterOptionSequenceInt64.lower(viewRange),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     *
+     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     */
+open func blame(path: MemdirText)throws  -> [BlamedLine]  {
+    return try  FfiConverterSequenceTypeBlamedLine.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_blame(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(path),uniffiCallStatus
     )
 })
 }
@@ -4536,6 +4560,139 @@ public func FfiConverterTypeWatch_lower(_ value: Watch) -> UInt64 {
 }
 
 
+
+
+/**
+ * A line of a file, and the version that brought it.
+ */
+public struct BlamedLine: Equatable, Hashable {
+    /**
+     * The number of the line, counted from 1.
+     */
+    public let line: Int64
+    /**
+     * The line without its line feed. A carriage return before that is a part of the text.
+     */
+    public let text: String
+    /**
+     * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+     * file since its last version, or it has no version.
+     */
+    public let version: String?
+    /**
+     * The id of the change that made this version.
+     */
+    public let change: String?
+    /**
+     * What this change did: external if somebody else brought the line.
+     */
+    public let operation: HistoryOperation?
+    /**
+     * Who made this change, as the memory was told.
+     */
+    public let actor: String?
+    /**
+     * When. Of an external version, when it was noticed.
+     */
+    public let time: Date?
+    /**
+     * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+     * their age, redacted or damaged.
+     */
+    public let mayBeOlder: Bool
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The number of the line, counted from 1.
+         */line: Int64,
+        /**
+         * The line without its line feed. A carriage return before that is a part of the text.
+         */text: String,
+        /**
+         * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+         * file since its last version, or it has no version.
+         */version: String?,
+        /**
+         * The id of the change that made this version.
+         */change: String?,
+        /**
+         * What this change did: external if somebody else brought the line.
+         */operation: HistoryOperation?,
+        /**
+         * Who made this change, as the memory was told.
+         */actor: String?,
+        /**
+         * When. Of an external version, when it was noticed.
+         */time: Date?,
+        /**
+         * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+         * their age, redacted or damaged.
+         */mayBeOlder: Bool) {
+        self.line = line
+        self.text = text
+        self.version = version
+        self.change = change
+        self.operation = operation
+        self.actor = actor
+        self.time = time
+        self.mayBeOlder = mayBeOlder
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension BlamedLine: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeBlamedLine: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> BlamedLine {
+        return
+            try BlamedLine(
+                line: FfiConverterInt64.read(from: &buf),
+                text: FfiConverterString.read(from: &buf),
+                version: FfiConverterOptionString.read(from: &buf),
+                change: FfiConverterOptionString.read(from: &buf),
+                operation: FfiConverterOptionTypeHistoryOperation.read(from: &buf),
+                actor: FfiConverterOptionString.read(from: &buf),
+                time: FfiConverterOptionTimestamp.read(from: &buf),
+                mayBeOlder: FfiConverterBool.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: BlamedLine, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.line, into: &buf)
+        FfiConverterString.write(value.text, into: &buf)
+        FfiConverterOptionString.write(value.version, into: &buf)
+        FfiConverterOptionString.write(value.change, into: &buf)
+        FfiConverterOptionTypeHistoryOperation.write(value.operation, into: &buf)
+        FfiConverterOptionString.write(value.actor, into: &buf)
+        FfiConverterOptionTimestamp.write(value.time, into: &buf)
+        FfiConverterBool.write(value.mayBeOlder, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeBlamedLine_lift(_ buf: RustBuffer) throws -> BlamedLine {
+    return try FfiConverterTypeBlamedLine.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeBlamedLine_lower(_ value: BlamedLine) -> RustBuffer {
+    return FfiConverterTypeBlamedLine.lower(value)
+}
 
 
 /**
@@ -7496,6 +7653,14 @@ public enum HistoryErrorKind: Equatable, Hashable {
      */
     case noContent
     /**
+     * No file is there.
+     */
+    case noFile
+    /**
+     * The file is not UTF-8, so it has no lines.
+     */
+    case notText
+    /**
      * The content was removed from the history.
      */
     case redacted
@@ -7554,17 +7719,21 @@ public struct FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer {
 
         case 7: return .noContent
 
-        case 8: return .redacted
+        case 8: return .noFile
 
-        case 9: return .damaged
+        case 9: return .notText
 
-        case 10: return .conflict
+        case 10: return .redacted
 
-        case 11: return .trimmed
+        case 11: return .damaged
 
-        case 12: return .isCurrent
+        case 12: return .conflict
 
-        case 13: return .partly
+        case 13: return .trimmed
+
+        case 14: return .isCurrent
+
+        case 15: return .partly
 
         default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -7602,28 +7771,36 @@ public struct FfiConverterTypeHistoryErrorKind: FfiConverterRustBuffer {
             writeInt(&buf, Int32(7))
 
 
-        case .redacted:
+        case .noFile:
             writeInt(&buf, Int32(8))
 
 
-        case .damaged:
+        case .notText:
             writeInt(&buf, Int32(9))
 
 
-        case .conflict:
+        case .redacted:
             writeInt(&buf, Int32(10))
 
 
-        case .trimmed:
+        case .damaged:
             writeInt(&buf, Int32(11))
 
 
-        case .isCurrent:
+        case .conflict:
             writeInt(&buf, Int32(12))
 
 
-        case .partly:
+        case .trimmed:
             writeInt(&buf, Int32(13))
+
+
+        case .isCurrent:
+            writeInt(&buf, Int32(14))
+
+
+        case .partly:
+            writeInt(&buf, Int32(15))
 
         }
     }
@@ -9137,6 +9314,30 @@ fileprivate struct FfiConverterOptionTypeDurability: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeHistoryOperation: FfiConverterRustBuffer {
+    typealias SwiftType = HistoryOperation?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeHistoryOperation.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeHistoryOperation.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeOnExisting: FfiConverterRustBuffer {
     typealias SwiftType = OnExisting?
 
@@ -9468,6 +9669,31 @@ fileprivate struct FfiConverterSequenceTypeMount: FfiConverterRustBuffer {
         seq.reserveCapacity(Int(len))
         for _ in 0 ..< len {
             seq.append(try FfiConverterTypeMount.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterSequenceTypeBlamedLine: FfiConverterRustBuffer {
+    typealias SwiftType = [BlamedLine]
+
+    public static func write(_ value: [BlamedLine], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeBlamedLine.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [BlamedLine] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [BlamedLine]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeBlamedLine.read(from: &buf))
         }
         return seq
     }
@@ -10305,6 +10531,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_blame() != 2572) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_export_history() != 61272) {

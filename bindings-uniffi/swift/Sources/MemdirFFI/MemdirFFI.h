@@ -764,6 +764,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_str_replace(uint64_t ptr, RustBuff
 RustBuffer uniffi_memdir_ffi_fn_method_memory_view(uint64_t ptr, RustBuffer path, RustBuffer view_range, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_BLAME
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_BLAME
+RustBuffer uniffi_memdir_ffi_fn_method_memory_blame(uint64_t ptr, RustBuffer path, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPORT_HISTORY
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_EXPORT_HISTORY
 RustBuffer uniffi_memdir_ffi_fn_method_memory_export_history(uint64_t ptr, RustCallStatus *_Nonnull out_status
@@ -1590,6 +1595,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_str_replace(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_VIEW
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_VIEW
 uint16_t uniffi_memdir_ffi_checksum_method_memory_view(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_BLAME
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_BLAME
+uint16_t uniffi_memdir_ffi_checksum_method_memory_blame(void
 
 );
 #endif

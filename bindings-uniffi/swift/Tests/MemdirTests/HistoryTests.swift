@@ -29,7 +29,7 @@ final class HistoryTests: XCTestCase {
         do {
             _ = try call()
             XCTFail("it did not fail", line: line)
-        } catch MemdirError.history(let reason, let found, let paths) {
+        } catch MemdirError.history(let reason, let found, let paths, _) {
             XCTAssertEqual(found, kind, line: line)
             return (reason, paths)
         } catch {
@@ -304,7 +304,7 @@ final class HistoryTests: XCTestCase {
         do {
             _ = try await memory.readVersion(id: nobody)
             XCTFail("it was not there")
-        } catch MemdirError.history(_, .unknown, _) {}
+        } catch MemdirError.history(_, .unknown, _, _) {}
     }
 }
 

@@ -30,7 +30,7 @@ final class PastTests: XCTestCase {
             guard case MemdirError.config = error else { return XCTFail("\(error)") }
         }
         XCTAssertThrowsError(try Memory(store: "memory:").grepHistory(query: "tea")) { error in
-            guard case MemdirError.history(_, .off, _) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.history(_, .off, _, _) = error else { return XCTFail("\(error)") }
         }
     }
 
@@ -52,6 +52,49 @@ final class PastTests: XCTestCase {
         XCTAssertThrowsError(try memory.filesAt(at: .distantFuture.addingTimeInterval(.infinity)))
     }
 
+    func testEachLineHasTheVersionThatBroughtIt() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true))
+        try memory.actingAs(actor: "Ann").write(path: path, text: "green\nblack\r\n")
+        _ = try memory.actingAs(actor: "Ben").strReplace(path: path, oldStr: "green", newStr: "white")
+        let versions = try memory.history()
+        let lines = try memory.blame(path: path)
+        XCTAssertEqual(lines.map(\.line), [1, 2])
+        XCTAssertEqual(lines.map(\.text), ["white", "black\r"])
+        XCTAssertEqual(lines.map(\.version), versions.map(\.id))
+        XCTAssertEqual(lines.map(\.change), versions.map(\.change))
+        XCTAssertEqual(lines.map(\.operation), versions.map(\.operation))
+        XCTAssertEqual(lines.map(\.actor), ["Ben", "Ann"])
+        XCTAssertEqual(lines.map(\.time), versions.map(\.time))
+        XCTAssertEqual(lines.map(\.mayBeOlder), [false, false])
+        XCTAssertThrowsError(try memory.blame(path: "/memories/none")) { error in
+            guard case MemdirError.history(_, .noFile, _, _) = error else { return XCTFail("\(error)") }
+        }
+    }
+
+    func testAnUndoNamesLeavesOutOrMergesWhatWasChangedSince() throws {
+        let memory = try Memory(store: "memory:", options: MemoryOptions(history: true))
+        try memory.write(path: path, text: "1\n2\n3\n")
+        try memory.actingAs(actor: "Ann").write(path: path, text: "one\n2\n3\n")
+        let change = try memory.history()[0].change
+        try memory.actingAs(actor: "Ben").write(path: path, text: "one\n2\nthree\n")
+        let later = try memory.history()[0]
+        let conflicts = [
+            Conflict(path: path, inTheWay: false, change: later.change, actor: "Ben", time: later.time)
+        ]
+        XCTAssertThrowsError(try memory.undo(change: change)) { error in
+            guard case MemdirError.history(_, .conflict, _, let found) = error else { return XCTFail("\(error)") }
+            XCTAssertEqual(found, conflicts)
+        }
+        let skipped = try memory.undo(change: change, skipConflicts: true)
+        XCTAssertEqual(skipped, Restored(change: nil, files: [], skipped: conflicts))
+        let merged = "1\n2\nthree\n"
+        let would = try memory.undo(change: change, dryRun: true, merge: true)
+        let file = RestoredFile(operation: .modified, path: path, oldPath: nil, merged: merged)
+        XCTAssertEqual(would, Restored(change: nil, files: [file]))
+        _ = try memory.undo(change: change, merge: true)
+        XCTAssertEqual(try memory.read(path: path), merged)
+    }
+
     func testAPartOfAnIdIsResolvedAndTheHistoryIsExported() throws {
         let memory = try Memory(store: "memory:", options: MemoryOptions(history: true, actor: "ann"))
         try memory.write(path: path, text: "green\n")
@@ -63,7 +106,7 @@ final class PastTests: XCTestCase {
         ]
         for (part, expected) in kinds {
             XCTAssertThrowsError(try memory.resolveId(part: part)) { error in
-                guard case MemdirError.history(_, expected, _) = error else { return XCTFail("\(error)") }
+                guard case MemdirError.history(_, expected, _, _) = error else { return XCTFail("\(error)") }
             }
         }
         let stream = String(decoding: try memory.exportHistory(), as: UTF8.self)
@@ -114,6 +157,8 @@ final class PastTests: XCTestCase {
         XCTAssertEqual(found.map(\.text), ["green"])
         let files = try await memory.filesAt(at: before)
         XCTAssertEqual(files.map(\.path), [path])
+        let lines = try await memory.blame(path: path)
+        XCTAssertEqual(lines.count, 1)
         let content = try await memory.readAt(path: path, at: before)
         XCTAssertEqual(content, Data("green\n".utf8))
         let id = try await memory.resolveId(part: String(found[0].version.id.suffix(8)))

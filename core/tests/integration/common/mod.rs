@@ -32,6 +32,14 @@ use std::sync::OnceLock;
 use memdir::{Durability, Memory, MemoryOptions};
 
 pub(crate) use memdir_test_support::effort;
+
+/// Undoes, or only says what that would do.
+pub(crate) fn dry_run(dry_run: bool) -> memdir::history::UndoOptions {
+    let mut options = memdir::history::UndoOptions::default();
+    options.dry_run = dry_run;
+    options
+}
+
 #[cfg(unix)]
 pub(crate) use memdir_test_support::{clouds, postgres};
 pub(crate) use on_disk::on_disk;

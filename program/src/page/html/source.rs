@@ -16,6 +16,15 @@ pub(in crate::page) struct Notices<'n> {
     pub(in crate::page) rules: &'n dyn Fn(u64) -> Vec<String>,
     /// Where something that is searched for is, in bytes of a line.
     pub(in crate::page) found: &'n dyn Fn(&str) -> Vec<Range<usize>>,
+    /// Which version brought the line with this number, in a column of its own.
+    pub(in crate::page) origin: Option<&'n dyn Fn(u64) -> Markup>,
+}
+
+/// Nothing is noticed.
+impl Default for Notices<'_> {
+    fn default() -> Self {
+        Self { rules: &|_| Vec::new(), found: &|_| Vec::new(), origin: None }
+    }
 }
 
 /// The lines from number `first` on, at most [`PAGE_LINES`].
@@ -28,6 +37,7 @@ pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) ->
             @for (number, line) in wanted {
                 @let rules = (notices.rules)(number);
                 div.line.marked[!rules.is_empty()] id={ "L" (number) } {
+                    @if let Some(origin) = notices.origin { span.origin { (origin(number)) } }
                     span.number aria-hidden="true" data-number=(number) {}
                     code { (shown_line(line, &(notices.found)(line))) }
                     @for rule in rules { span.rule { (rule) } }
@@ -39,7 +49,7 @@ pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) ->
 
 /// The first lines of a text in which nothing is noticed.
 pub(in crate::page) fn plain_source(text: &str) -> Markup {
-    source(text, 1, Notices { rules: &|_| Vec::new(), found: &|_| Vec::new() })
+    source(text, 1, Notices::default())
 }
 
 /// The way to the other parts of a text that is longer than one, from the part that begins with this line; `part` makes the address

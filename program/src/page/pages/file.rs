@@ -10,6 +10,7 @@ use crate::page::html::{self, Notices, age, link, link_to, parts, shown, source,
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 use memdir::Image;
+use memdir::history::BlamedLine;
 use memdir::path::MemoryPath;
 use memdir::policy::sensitive;
 use memdir::store::{Entry, EntryKind};
@@ -103,40 +104,96 @@ fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<(Markup, bool
     let Ok(text) = std::str::from_utf8(&bytes) else {
         return Ok((html! { p.note { "The file is not text: download it." } }, false));
     };
-    Ok((body_of_text(room, path, text, params), editable(text).is_ok()))
+    Ok((body_of_text(room, path, text, params)?, editable(text).is_ok()))
 }
 
-fn body_of_text(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> Markup {
+fn body_of_text(
+    room: &Room,
+    path: &MemoryPath,
+    text: &str,
+    params: &Params,
+) -> Result<Markup, Refusal> {
     let is_markdown = path.name().is_some_and(|name| {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
         matches!(extension.as_deref(), Some("md" | "markdown"))
     });
     let can_render = is_markdown && text.len() <= MAX_RENDERED;
-    let is_rendered = can_render && params.view.as_deref() != Some("source");
+    let can_blame = room.has_history();
+    let is_blamed = can_blame && params.view.as_deref() == Some("blame");
+    let is_source = params.view.as_deref() == Some("source") || !can_render;
+    let is_rendered = !is_blamed && !is_source;
     let view = |view: &str| {
         let mut asked = vec![("path", path.as_str()), ("view", view)];
         asked.extend(carried(params));
         link(room.number, "file", &asked)
     };
-    html! {
-        @if can_render {
+    let tab = |name: &str, is_here: bool, label: &str| {
+        html! { a href=(view(name)) aria-current=[is_here.then_some("true")] { (label) } }
+    };
+    Ok(html! {
+        @if can_render || can_blame {
             nav.tabs aria-label="View" {
-                a href=(view("rendered")) aria-current=[is_rendered.then_some("true")] { "Rendered" }
-                a href=(view("source")) aria-current=[(!is_rendered).then_some("true")] { "Source" }
+                @if can_render { (tab("rendered", is_rendered, "Rendered")) }
+                (tab("source", !is_rendered && !is_blamed, "Source"))
+                @if can_blame { (tab("blame", is_blamed, "Blame")) }
             }
         }
         @if text.is_empty() {
             p.note { "The file is empty." }
         } @else if is_rendered {
             article.rendered { (html::markdown(room.number, path, text)) }
+        } @else if is_blamed {
+            (blame(room, path, params)?)
         } @else {
-            (lines(room, path, text, params))
+            (lines(room, path, text, params, "source", None))
+        }
+    })
+}
+
+/// The source, with the version that brought each line. The lines are those of the blame, as the file may have been changed since
+/// it was read.
+fn blame(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refusal> {
+    let blamed = room.memory().blame(path.as_str())?;
+    let text: String = blamed.iter().flat_map(|line| [&line.text, "\n"]).collect();
+    let origin = |number: u64| {
+        let at = usize::try_from(number).unwrap_or(usize::MAX);
+        let Some(line) = blamed.get(at - 1) else { return html! {} };
+        let before = at.checked_sub(2).and_then(|before| blamed.get(before));
+        // Once for lines in a row, and at the top of each part.
+        let is_same = before.is_some_and(|before| before.version == line.version);
+        if is_same && at % html::PAGE_LINES != 1 {
+            return html! {};
+        }
+        origin_of(room, line)
+    };
+    Ok(lines(room, path, &text, params, "blame", Some(&origin)))
+}
+
+/// Who brought a line and when, as a link to the version.
+fn origin_of(room: &Room, line: &BlamedLine) -> Markup {
+    let who = line.actor.as_deref().unwrap_or("somebody");
+    let older = line.may_be_older.then_some("The line may be older.");
+    html! {
+        @match (line.version, line.time) {
+            (Some(version), Some(time)) => {
+                a href=(link(room.number, "version", &[("id", &version.to_string())])) title=[older] {
+                    span.who.unknown[line.actor.is_none()] { (shown(who)) } " " (html::short_age(time))
+                }
+            }
+            _ => span.unknown title=[older] { "not recorded" },
         }
     }
 }
 
 /// The source, a part of it if it is long, with what the rules for sensitive text find, and what is searched for.
-fn lines(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> Markup {
+fn lines(
+    room: &Room,
+    path: &MemoryPath,
+    text: &str,
+    params: &Params,
+    view: &str,
+    origin: Option<&dyn Fn(u64) -> Markup>,
+) -> Markup {
     let total = usize::try_from(count_lines(text.as_bytes())).unwrap_or(usize::MAX);
     let first = params.from().min(total.max(1));
     let found = found_in(room, text);
@@ -147,12 +204,12 @@ fn lines(room: &Room, path: &MemoryPath, text: &str, params: &Params) -> Markup 
     };
     let part = |from: usize| {
         let from = from.to_string();
-        let mut asked = vec![("path", path.as_str()), ("view", "source"), ("from", &from)];
+        let mut asked = vec![("path", path.as_str()), ("view", view), ("from", &from)];
         asked.extend(carried(params));
         link(room.number, "file", &asked)
     };
     html! {
-        (source(text, first, Notices { rules: &rules, found: &|line| searched.places(line) }))
+        (source(text, first, Notices { rules: &rules, found: &|line| searched.places(line), origin }))
         (parts(total, first, &part))
     }
 }

@@ -8,7 +8,7 @@ use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::{self, Layout, hidden, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
-use memdir::history::{HistoryError, Version};
+use memdir::history::{Conflict, HistoryError, Version};
 use memdir::path::MemoryPath;
 use memdir::text::unified_diff;
 
@@ -58,22 +58,26 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Pag
     let id = params.id()?;
     match room.memory().restore(id, given(&params.overwrite).is_some()) {
         Ok(restored) => Ok(taken_back(room, &restored, "restored")),
-        Err(error @ HistoryError::Conflict { .. }) => conflict(site, room, params, &error),
+        Err(error @ HistoryError::Conflict { .. }) => {
+            conflict(site, room, params, &error, &html! {})
+        }
         Err(error) => Err(error.into()),
     }
 }
 
-/// Why nothing was taken back, with the paths.
+/// Why nothing was taken back, with the paths and what else can be done.
 pub(super) fn conflict(
     site: &Site,
     room: &Room,
     params: &Params,
     error: &HistoryError,
+    ways: &Markup,
 ) -> PageAnswer {
     let root = MemoryPath::root();
     let content = html! {
         header.page-head { h1 { "Nothing was changed" } }
         (in_conflict(room, error))
+        (ways)
     };
     Ok(Done::Unchanged(framed(
         (site, room, params),
@@ -86,31 +90,34 @@ pub(super) fn conflict(
 
 /// What a change cannot be taken back for.
 pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
-    let in_the_way = match error {
-        HistoryError::Conflict { in_the_way, .. } => &in_the_way[..],
-        _ => &[],
-    };
-    let changed: Vec<&MemoryPath> =
-        error.paths().iter().filter(|path| !in_the_way.contains(path)).collect();
+    let (in_the_way, changed): (Vec<_>, Vec<_>) =
+        error.conflicts().iter().partition(|conflict| conflict.in_the_way);
     html! {
         @if !changed.is_empty() {
-            p.warning role="alert" { "Later changes stand on it:" }
-            (links(room, changed))
+            p.warning role="alert" { "Later changes depend on it:" }
+            (conflicts(room, &changed))
             p { "Look at their timelines: take back the later changes first, or restore a version of each file." }
         }
         @if !in_the_way.is_empty() {
             p.warning role="alert" { "Something else is in the way:" }
-            (links(room, in_the_way))
+            (conflicts(room, &in_the_way))
             p { "A file cannot be where a directory is, nor below another file: delete or rename what is there first." }
         }
     }
 }
 
-fn links<'p>(room: &Room, paths: impl IntoIterator<Item = &'p MemoryPath>) -> Markup {
+/// The paths, each with the change that it was changed by.
+pub(super) fn conflicts(room: &Room, conflicts: &[&Conflict]) -> Markup {
     html! {
         ul.concerned {
-            @for path in paths {
-                li { (html::path_link(room.number, path, true)) }
+            @for conflict in conflicts {
+                li {
+                    (html::path_link(room.number, &conflict.path, true))
+                    @if let (Some(change), Some(time)) = (conflict.change, conflict.time) {
+                        " changed by " (html::actor(room.number, conflict.actor.as_deref())) " "
+                        a href=(html::link(room.number, "version", &[("id", &change.to_string())])) { (html::time(time)) }
+                    }
+                }
             }
         }
     }

@@ -4,15 +4,16 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use super::restore::{conflict, in_conflict};
+use super::restore::{conflict, conflicts, in_conflict};
 use super::{Question, changeable, concerned, framed, id_field, period, taken_back};
 use crate::page::answer::{Done, PageAnswer, Refusal};
-use crate::page::html::{clock, form, hidden, link, shown};
+use crate::page::html::{self, Layout, clock, form, hidden, link, shown};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
-use memdir::history::{HistoryError, Restored};
+use crate::with::with;
+use memdir::history::{HistoryError, Restored, RestoredFile, UndoOptions};
 use memdir::path::MemoryPath;
-use memdir::text::rfc3339;
+use memdir::text::{rfc3339, unified_diff};
 
 pub(in crate::page) fn ask_undo(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
@@ -21,18 +22,57 @@ pub(in crate::page) fn ask_undo(site: &Site, room: &Room, params: &Params) -> Pa
 
 pub(in crate::page) fn undo(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
-    let memory = room.memory();
+    let (memory, how) = (room.memory(), options(params, false));
     let undone = if is_since(params) {
         let Ok(Some(since)) = params.since() else { return ask_since(site, room, params) };
-        memory.undo_since(since, params.actor(), false)
+        memory.undo_since(since, params.actor(), how)
     } else {
-        memory.undo(params.id()?, false)
+        memory.undo(params.id()?, how)
     };
     match undone {
         Ok(restored) => Ok(taken_back(room, &restored, "undone")),
         Err(HistoryError::Conflict { .. }) if is_since(params) => ask_since(site, room, params),
-        Err(error @ HistoryError::Conflict { .. }) => conflict(site, room, params, &error),
+        Err(error @ HistoryError::Conflict { .. }) => refused(site, room, params, &error),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// What becomes of files that were changed since, as the address or the form says.
+fn options(params: &Params, dry_run: bool) -> UndoOptions {
+    with(UndoOptions::default(), |how| {
+        how.dry_run = dry_run;
+        how.skip_conflicts = given(&params.skip).is_some();
+        how.merge = given(&params.merge).is_some();
+    })
+}
+
+/// The same as a form carries it.
+fn carried_options(params: &Params) -> Vec<(&'static str, &str)> {
+    let options = [("skip", given(&params.skip)), ("merge", given(&params.merge))];
+    options.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// That a change is not undone, and what else can be done.
+fn refused(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> PageAnswer {
+    let id = params.id()?.to_string();
+    conflict(site, room, params, error, &ways(room, params, &[("id", &id)]))
+}
+
+/// The ways to undo what can be undone in spite of later changes. `asked` says what is to be undone.
+fn ways(room: &Room, params: &Params, asked: &[(&str, &str)]) -> Markup {
+    let to = |option| {
+        let asked = [asked, &carried_options(params), &[(option, "1")]].concat();
+        link(room.number, "undo", &asked)
+    };
+    html! {
+        div.buttons {
+            @if given(&params.merge).is_none() {
+                a.button href=(to("merge")) { "Keep later changes of other lines" }
+            }
+            @if given(&params.skip).is_none() {
+                a.button href=(to("skip")) { "Leave these files out" }
+            }
+        }
     }
 }
 
@@ -43,34 +83,57 @@ fn is_since(params: &Params) -> bool {
 
 /// What will be done.
 fn preview(room: &Room, would: &Restored) -> Markup {
+    let skipped: Vec<_> = would.skipped.iter().collect();
     html! {
         @if would.files.is_empty() {
             p { "There is nothing to do: the files are as they were before." }
         } @else {
             p { "This will be done:" }
             (concerned(room, would))
+            @for file in &would.files {
+                @if let Some(merged) = &file.merged { (merge_of(room, would.path_before(file), file, merged)) }
+            }
             p { "It becomes a change of its own, and can be taken back." }
+        }
+        @if !skipped.is_empty() {
+            p.warning { "Left out, as later changes depend on it:" }
+            (conflicts(room, &skipped))
+        }
+    }
+}
+
+/// How a merge changes a file, which is at the path `before`.
+fn merge_of(room: &Room, before: &MemoryPath, file: &RestoredFile, merged: &str) -> Markup {
+    let now = room.memory().store().read(before).unwrap_or_default();
+    html! {
+        section {
+            p { strong { (shown(file.path.relative())) } " keeps later changes of other lines:" }
+            (html::diff(&unified_diff("now", &now, "merged", merged.as_bytes()), Layout::Inline))
         }
     }
 }
 
 fn ask_change(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let id = params.id()?;
-    let would = match room.memory().undo(id, true) {
+    let would = match room.memory().undo(id, options(params, true)) {
         Ok(would) => would,
-        Err(error @ HistoryError::Conflict { .. }) => return conflict(site, room, params, &error),
+        Err(error @ HistoryError::Conflict { .. }) => return refused(site, room, params, &error),
         Err(error) => return Err(error.into()),
     };
     let path = match &would.files[..] {
         [file] => file.path.clone(),
         _ => MemoryPath::root(),
     };
+    let fields = html! {
+        (id_field(id))
+        @for (name, value) in carried_options(params) { (hidden(name, value)) }
+    };
     let question = Question {
         title: "Take back?",
         what: preview(room, &would),
         warning: None,
         page: "undo",
-        fields: id_field(id),
+        fields,
         does: "Take back",
     };
     let content = question.asked(site, room, &path);
@@ -113,13 +176,20 @@ fn take_back(
     params: &Params,
     since: SystemTime,
 ) -> Result<Markup, Refusal> {
-    let would = match room.memory().undo_since(since, params.actor(), true) {
+    let how = options(params, true);
+    let exact = rfc3339(since);
+    let would = match room.memory().undo_since(since, params.actor(), how) {
         Ok(would) => would,
-        Err(error @ HistoryError::Conflict { .. }) => return Ok(in_conflict(room, &error)),
+        Err(error @ HistoryError::Conflict { .. }) => {
+            let mut asked = vec![("since", exact.as_str())];
+            asked.extend(params.actor().map(|actor| ("actor", actor)));
+            return Ok(html! { (in_conflict(room, &error)) (ways(room, params, &asked)) });
+        }
         Err(error) => return Err(error.into()),
     };
     let fields = html! {
-        (hidden("since", &rfc3339(since)))
+        (hidden("since", &exact))
+        @for (name, value) in carried_options(params) { (hidden(name, value)) }
         @if let Some(actor) = params.actor() { (hidden("actor", actor)) }
         div.buttons {
             button.primary type="submit" { "Take back" }

@@ -146,7 +146,7 @@ fn content(room: &Room, version: &Version, params: &Params) -> Markup {
                 link(room.number, "version", &asked) + "#content"
             };
             html! {
-                (source(text, first, Notices { rules: &|_| Vec::new(), found: &found }))
+                (source(text, first, Notices { found: &found, ..Notices::default() }))
                 (parts(total, first, &part))
             }
         }

@@ -98,12 +98,12 @@ fn all_that_an_actor_did_is_taken_back_since_the_very_time_that_was_shown() {
     memory.write("/memories/c.md", "two\n", None).unwrap();
     let asked = "/1/undo?actor=session%208&since=30m&zone=";
     let conflict = page.get(asked).text();
-    assert!(conflict.contains("Later changes stand on it:"), "{conflict}");
+    assert!(conflict.contains("Later changes depend on it:"), "{conflict}");
     assert!(conflict.contains("name=\"since\" value=\"30m\""), "{conflict}");
     assert!(conflict.contains("<option value=\"session 8\" selected>"), "{conflict}");
     let refused = page.post("/1/undo", &[("since", "30m"), ("actor", "session 8")]);
     assert_eq!(refused.status, 200);
-    assert!(refused.text().contains("Later changes stand on it:"));
+    assert!(refused.text().contains("Later changes depend on it:"));
     for since in ["", "nonsense"] {
         let refused = page.post("/1/undo", &[("since", since), ("actor", "session 8")]);
         assert_eq!(refused.status, 200, "{since}");
@@ -154,6 +154,82 @@ fn links_of_lists_are_named_by_what_they_are_about() {
     let gone = page.post("/1/delete", &[("path", "/memories/notes.md")]);
     let banner = page.get(gone.header("location").unwrap()).text();
     assert!(banner.contains("aria-label=\"Undo the deletion of notes.md by Ann\""), "{banner}");
+}
+
+#[test]
+fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let [ann, ben] = ["Ann", "Ben"].map(|actor| memory.acting_as(actor));
+    ann.create("/memories/a.md", "# one\n- two\n").unwrap();
+    ben.insert("/memories/a.md", 2, "- three\n- <b>four</b>\n").unwrap();
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let rendered = page.get("/1/file?path=/memories/a.md").text();
+    assert!(rendered.contains("view=blame\">Blame</a>"), "{rendered}");
+    assert!(!rendered.contains("class=\"origin\""), "{rendered}");
+    let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
+    let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
+    assert_eq!(origins.len(), 4, "{shown}");
+    // Once for lines in a row.
+    for (origin, version) in
+        [(0, Some(&versions[1])), (1, None), (2, Some(&versions[0])), (3, None)]
+    {
+        let origin = origins[origin];
+        match version {
+            None => assert!(origin.starts_with("</span>"), "{origin}"),
+            Some(version) => {
+                assert_eq!(between(origin, "version?id=", "\""), version.id.to_string());
+                let actor = version.actor.as_deref().unwrap();
+                assert!(origin.split("</span>").next().unwrap().contains(actor), "{origin}");
+            }
+        }
+    }
+    assert!(shown.contains("&lt;b&gt;four"), "{shown}");
+    // What somebody else did since.
+    std::fs::write(place.path().join("memories/a.md"), "theirs\n- two\n").unwrap();
+    let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
+    let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();
+    assert!(origins[0].contains("not recorded") && origins[1].contains("Ann"), "{shown}");
+    // Without a history there is nothing to show.
+    let other = tempfile::tempdir().unwrap();
+    let plain = Memory::open(other.path().to_str().unwrap(), MemoryOptions::default()).unwrap();
+    plain.create("/memories/a.txt", "one\n").unwrap();
+    let page = Page::open(&[other.path().to_str().unwrap()], &[]);
+    for view in ["", "&view=blame"] {
+        let shown = page.get(&format!("/1/file?path=/memories/a.txt{view}")).text();
+        assert!(!shown.contains("Blame") && !shown.contains("class=\"origin\""), "{shown}");
+    }
+}
+
+#[test]
+fn what_was_changed_since_is_named_and_left_out_or_merged() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let [ann, ben] = ["Ann", "Ben"].map(|actor| memory.acting_as(actor));
+    memory.create("/memories/a.md", "1\n2\n3\n4\n5\n").unwrap();
+    ann.str_replace("/memories/a.md", "1", "one").unwrap();
+    ben.str_replace("/memories/a.md", "5", "five").unwrap();
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let (later, change) = (&versions[0], versions[1].change.to_string());
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let refused = page.get(&format!("/1/undo?id={change}")).text();
+    assert!(refused.contains("Later changes depend on it:"), "{refused}");
+    assert!(refused.contains(&format!("version?id={}", later.change)), "{refused}");
+    assert!(refused.contains("actor=Ben"), "{refused}");
+    let merge = format!("/1/undo?id={change}&merge=1");
+    assert!(refused.contains(&merge.replace('&', "&amp;")), "{refused}");
+    let preview = page.get(&merge).text();
+    assert!(preview.contains("keeps later changes of other lines"), "{preview}");
+    assert!(preview.contains("name=\"merge\" value=\"1\""), "{preview}");
+    let skip = page.get(&format!("/1/undo?id={change}&skip=1")).text();
+    assert!(skip.contains("Left out, as later changes depend on it:"), "{skip}");
+    assert_eq!(memory.read("/memories/a.md").unwrap(), "one\n2\n3\n4\nfive\n");
+    // Without the option it is refused.
+    let refused = page.post("/1/undo", &[("id", &change)]).text();
+    assert!(refused.contains("Nothing was changed"), "{refused}");
+    page.post("/1/undo", &[("id", &change), ("merge", "1")]);
+    assert_eq!(memory.read("/memories/a.md").unwrap(), "1\n2\n3\n4\nfive\n");
 }
 
 #[test]

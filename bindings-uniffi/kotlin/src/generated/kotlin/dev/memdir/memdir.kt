@@ -1006,6 +1006,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_view(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_blame(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_export_history(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_files_at(
@@ -1216,6 +1218,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_memory_str_replace(`ptr`: Long,`path`: RustBuffer.ByValue,`oldStr`: RustBuffer.ByValue,`newStr`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_view(`ptr`: Long,`path`: RustBuffer.ByValue,`viewRange`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_blame(`ptr`: Long,`path`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_export_history(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1592,6 +1596,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_blame() and 0xFFFF) != 2572) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_export_history() and 0xFFFF) != 61272) {
@@ -4103,6 +4110,15 @@ public interface MemoryInterface {
     fun `view`(`path`: kotlin.String, `viewRange`: List<kotlin.Long>? = null): kotlin.String
 
     /**
+     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     *
+     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `blame`(`path`: kotlin.String): List<BlamedLine>
+
+    /**
      * The history as a stream for `git fast-import`, as a whole: a commit for each change, with its actor as the author, on the
      * branch `main`. The same history always gives the same commits. A content that was removed from the history is replaced by
      * a text that says so.
@@ -5039,6 +5055,27 @@ open class Memory: AutoCloseable, MemoryInterface
 
         FfiConverterTypeMemdirText.lower(`path`),
         FfiConverterOptionalSequenceLong.lower(`viewRange`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
+     * brought back is of the version that brought it back. It stays what it is when its file is renamed.
+     *
+     * Throws `History` if no file is there, it is not UTF-8, or the memory has no history; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `blame`(`path`: kotlin.String): List<BlamedLine> {
+            return FfiConverterSequenceTypeBlamedLine.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_blame(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`path`),_status)
 }
     }
     )
@@ -7862,6 +7899,103 @@ internal object FfiConverterTypeWatch: FfiConverter<Watch, Long> {
 
 
 /**
+ * A line of a file, and the version that brought it.
+ */
+data class BlamedLine (
+    /**
+     * The number of the line, counted from 1.
+     */
+    val `line`: kotlin.Long
+    ,
+    /**
+     * The line without its line feed. A carriage return before that is a part of the text.
+     */
+    val `text`: kotlin.String
+    ,
+    /**
+     * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+     * file since its last version, or it has no version.
+     */
+    val `version`: kotlin.String?
+    ,
+    /**
+     * The id of the change that made this version.
+     */
+    val `change`: kotlin.String?
+    ,
+    /**
+     * What this change did: external if somebody else brought the line.
+     */
+    val `operation`: HistoryOperation?
+    ,
+    /**
+     * Who made this change, as the memory was told.
+     */
+    val `actor`: kotlin.String?
+    ,
+    /**
+     * When. Of an external version, when it was noticed.
+     */
+    val `time`: java.time.Instant?
+    ,
+    /**
+     * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+     * their age, redacted or damaged.
+     */
+    val `mayBeOlder`: kotlin.Boolean
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeBlamedLine: FfiConverterRustBuffer<BlamedLine> {
+    override fun read(buf: ByteBuffer): BlamedLine {
+        return BlamedLine(
+            FfiConverterLong.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalTypeHistoryOperation.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+            FfiConverterBoolean.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: BlamedLine) = (
+            FfiConverterLong.allocationSize(value.`line`) +
+            FfiConverterString.allocationSize(value.`text`) +
+            FfiConverterOptionalString.allocationSize(value.`version`) +
+            FfiConverterOptionalString.allocationSize(value.`change`) +
+            FfiConverterOptionalTypeHistoryOperation.allocationSize(value.`operation`) +
+            FfiConverterOptionalString.allocationSize(value.`actor`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`time`) +
+            FfiConverterBoolean.allocationSize(value.`mayBeOlder`)
+    )
+
+    override fun write(value: BlamedLine, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`line`, buf)
+            FfiConverterString.write(value.`text`, buf)
+            FfiConverterOptionalString.write(value.`version`, buf)
+            FfiConverterOptionalString.write(value.`change`, buf)
+            FfiConverterOptionalTypeHistoryOperation.write(value.`operation`, buf)
+            FfiConverterOptionalString.write(value.`actor`, buf)
+            FfiConverterOptionalTimestamp.write(value.`time`, buf)
+            FfiConverterBoolean.write(value.`mayBeOlder`, buf)
+    }
+}
+
+
+
+/**
  * A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
  * after the change, it is told as well: look at the path to see what is there.
  */
@@ -10067,6 +10201,14 @@ enum class HistoryErrorKind {
      */
     NO_CONTENT,
     /**
+     * No file is there.
+     */
+    NO_FILE,
+    /**
+     * The file is not UTF-8, so it has no lines.
+     */
+    NOT_TEXT,
+    /**
      * The content was removed from the history.
      */
     REDACTED,
@@ -11685,6 +11827,38 @@ internal object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durab
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeHistoryOperation: FfiConverterRustBuffer<HistoryOperation?> {
+    override fun read(buf: ByteBuffer): HistoryOperation? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeHistoryOperation.read(buf)
+    }
+
+    override fun allocationSize(value: HistoryOperation?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeHistoryOperation.allocationSize(value)
+        }
+    }
+
+    override fun write(value: HistoryOperation?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeHistoryOperation.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterOptionalTypeOnExisting: FfiConverterRustBuffer<OnExisting?> {
     override fun read(buf: ByteBuffer): OnExisting? {
         if (buf.get().toInt() == 0) {
@@ -12111,6 +12285,34 @@ internal object FfiConverterSequenceTypeMount: FfiConverterRustBuffer<List<Mount
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeMount.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeBlamedLine: FfiConverterRustBuffer<List<BlamedLine>> {
+    override fun read(buf: ByteBuffer): List<BlamedLine> {
+        val len = buf.getInt()
+        return List<BlamedLine>(len) {
+            FfiConverterTypeBlamedLine.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<BlamedLine>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeBlamedLine.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<BlamedLine>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeBlamedLine.write(it, buf)
         }
     }
 }

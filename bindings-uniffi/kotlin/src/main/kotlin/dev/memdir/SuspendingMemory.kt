@@ -163,6 +163,9 @@ private constructor(
     /** As [Memory.filesAt]. */
     public suspend fun filesAt(at: Instant): List<PastFile> = off(viewDispatcher) { it.filesAt(at) }
 
+    /** As [Memory.blame]. */
+    public suspend fun blame(path: String): List<BlamedLine> = off(viewDispatcher) { it.blame(path) }
+
     /** As [Memory.readAt]. */
     public suspend fun readAt(path: String, at: Instant): ByteArray? = off(viewDispatcher) { it.readAt(path, at) }
 
@@ -181,7 +184,9 @@ private constructor(
         since: Instant? = null,
         actor: String? = null,
         dryRun: Boolean = false,
-    ): Restored = off { it.undo(change, since, actor, dryRun) }
+        skipConflicts: Boolean = false,
+        merge: Boolean = false,
+    ): Restored = off { it.undo(change, since, actor, dryRun, skipConflicts, merge) }
 
     /** As [Memory.restoreAll]. */
     public suspend fun restoreAll(at: Instant, dryRun: Boolean = false): Restored = off { it.restoreAll(at, dryRun) }

@@ -63,6 +63,52 @@ class PastTest {
         }
 
     @Test
+    fun `each line has the version that brought it`() =
+        Memory("memory:", MemoryOptions(history = true)).use { memory ->
+            memory.actingAs("Ann").use { it.write(path, "green\nblack\r\n") }
+            memory.actingAs("Ben").use { it.strReplace(path, "green", "white") }
+            val expected =
+                memory.history().zip(listOf("white", "black\r")).mapIndexed { at, (version, text) ->
+                    BlamedLine(
+                        at + 1L,
+                        text,
+                        version.id,
+                        version.change,
+                        version.operation,
+                        version.actor,
+                        version.time,
+                        false,
+                    )
+                }
+            assertEquals(expected, memory.blame(path))
+            val error = assertThrows<MemdirException.History> { memory.blame("/memories/none") }
+            assertEquals(HistoryErrorKind.NO_FILE, error.kind)
+            Memory("memory:").use { off -> assertThrows<MemdirException.History> { off.blame(path) } }
+            Unit
+        }
+
+    @Test
+    fun `an undo names, leaves out or merges what was changed since`() =
+        Memory("memory:", MemoryOptions(history = true)).use { memory ->
+            memory.write(path, "1\n2\n3\n")
+            memory.actingAs("Ann").use { it.write(path, "one\n2\n3\n") }
+            val change = memory.history().first().change
+            memory.actingAs("Ben").use { it.write(path, "one\n2\nthree\n") }
+            val later = memory.history().first()
+            val conflicts = listOf(Conflict(path, false, later.change, "Ben", later.time))
+            val error = assertThrows<MemdirException.History> { memory.undo(change) }
+            assertEquals(conflicts, error.conflicts)
+            val skipped = memory.undo(change, skipConflicts = true)
+            assertEquals(Restored(null, listOf(), conflicts), skipped)
+            val merged = "1\n2\nthree\n"
+            val would = memory.undo(change, dryRun = true, merge = true)
+            val file = RestoredFile(HistoryOperation.MODIFIED, path, null, merged)
+            assertEquals(Restored(null, listOf(file), listOf()), would)
+            memory.undo(change, merge = true)
+            assertEquals(merged, memory.read(path))
+        }
+
+    @Test
     fun `a part of an id is resolved, and the history is exported`() =
         Memory("memory:", MemoryOptions(history = true, actor = "ann")).use { memory ->
             memory.write(path, "green\n")

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use imara_diff::Hunk;
 
-use memdir_history::line_diff::line_diff;
+use super::line_diff::line_diff;
 
 /// The lines before, between and after the two sides of a conflict of [`merge`].
 pub const CONFLICT_MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];

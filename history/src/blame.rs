@@ -1,0 +1,289 @@
+//! `blame`: which version brought each line of a file.
+//!
+//! The versions are gone through from the newest to the oldest. A splice says which lines its change touched. Where there is
+//! none, or somebody else changed the file, two whole contents are compared. The walk ends when each line has its version.
+
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId, Operation, StoreError};
+use serde::Serialize;
+
+use super::error::HistoryError;
+use super::journal::Stored;
+use super::line_trace::LineTrace;
+use super::record::{ContentId, Damaged, Digest};
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+use super::timeline::Moment;
+use crate::time::optional_as_text;
+
+/// A line of a file, and the version that brought it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct BlamedLine {
+    /// The number of the line, counted from 1.
+    pub line: u64,
+    /// The line without its `\n`. A `\r` before it is a part of the text.
+    pub text: String,
+    /// The id of the version that brought the line. `None` if the history does not know of it: the file was changed by
+    /// somebody else since its last version, or has no version.
+    pub version: Option<HistoryId>,
+    /// The change that made this version.
+    pub change: Option<HistoryId>,
+    /// What this change did. [`External`](Operation::External) if somebody else brought the line.
+    pub operation: Option<Operation>,
+    /// Who made this change, as the memory was told.
+    pub actor: Option<String>,
+    /// When. Of an external version, when it was noticed.
+    #[serde(serialize_with = "optional_as_text")]
+    pub time: Option<SystemTime>,
+    /// Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for their
+    /// age, redacted or damaged.
+    pub may_be_older: bool,
+}
+
+/// What brought a line: a version, if one is known.
+#[derive(Debug, Clone, Copy)]
+struct Cause {
+    number: Option<usize>,
+    may_be_older: bool,
+}
+
+impl Recorder {
+    /// For each line of a file as it is now, the version that brought it. A line that was removed and brought back is of the
+    /// version that brought it back. A file that was made again after its deletion begins anew.
+    ///
+    /// # Errors
+    /// [`HistoryError::NoFile`] if no file is there; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Store`].
+    pub fn blame(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<Vec<BlamedLine>, HistoryError> {
+        let (snapshot, content) = self.snapshot_and_content(context, path)?;
+        let (lines, is_whole) = self.blame_in(context, &snapshot, path, &content)?;
+        if is_whole {
+            return Ok(lines);
+        }
+        // A record could not be read. Somebody may have rewritten the journal since it was loaded: the records are
+        // elsewhere then.
+        self.index().reload(context, &*self.journal)?;
+        let (snapshot, content) = self.snapshot_and_content(context, path)?;
+        Ok(self.blame_in(context, &snapshot, path, &content)?.0)
+    }
+
+    /// The blame, and whether all records were read that it needs.
+    fn blame_in(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        path: &MemoryPath,
+        content: &[u8],
+    ) -> Result<(Vec<BlamedLine>, bool), HistoryError> {
+        let not_text = |_| HistoryError::NotText { path: path.clone() };
+        let lines = std::str::from_utf8(content).map_err(not_text)?.split_inclusive('\n');
+        let mut trace = LineTrace::new(content);
+        let mut is_whole = true;
+        if let Some(file) = snapshot.file_at(path) {
+            let chain: Vec<usize> = snapshot.timeline.chain(file).collect();
+            let moments = &snapshot.timeline.moments;
+            let ids: HashSet<HistoryId> =
+                chain.iter().map(|number| moments[*number].header.id).collect();
+            let records = snapshot.records.iter().filter(|stored| ids.contains(&stored.header.id));
+            let records = records.map(|stored| (stored.header.id, stored)).collect();
+            let mut walk = Walk { recorder: self, context, snapshot, records, trace, is_whole };
+            walk.through(&chain, ContentId::of(content))?;
+            (trace, is_whole) = (walk.trace, walk.is_whole);
+        }
+        let blamed = lines.zip(trace.into_causes()).zip(1..).map(|((line, cause), number)| {
+            let text = line.strip_suffix('\n').unwrap_or(line).to_owned();
+            snapshot.blamed(number, text, cause)
+        });
+        Ok((blamed.collect(), is_whole))
+    }
+
+    /// The history, and what a file holds, as they were at the same moment if only memories with this history change the file.
+    fn snapshot_and_content(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(Arc<Snapshot>, Vec<u8>), HistoryError> {
+        if self.is_hidden(path) {
+            return Err(HistoryError::NoFile { path: path.clone() });
+        }
+        let mut latest_before = None;
+        loop {
+            context.check()?;
+            let snapshot = self.snapshot(context)?;
+            let content = match self.store.read_in(context, path) {
+                Err(
+                    StoreError::NotFound
+                    | StoreError::IsADirectory
+                    | StoreError::NotADirectory
+                    | StoreError::Symlink
+                    | StoreError::SpecialFile,
+                ) => return Err(HistoryError::NoFile { path: path.clone() }),
+                read => read?,
+            };
+            let timeline = &snapshot.timeline;
+            let latest =
+                snapshot.file_at(path).map(|file| &timeline.moments[timeline.latest[file]]);
+            let recorded = latest.and_then(|latest| latest.state.content());
+            let is_recorded = recorded.is_none_or(|recorded| recorded == ContentId::of(&content));
+            let latest = Some(latest.map(|latest| latest.id));
+            // Somebody else changed the file, unless a change was recorded in between.
+            if is_recorded || latest == latest_before {
+                return Ok((snapshot, content));
+            }
+            latest_before = latest;
+        }
+    }
+}
+
+impl Snapshot {
+    /// The file that is at a path, as far as the history knows.
+    pub(super) fn file_at(&self, path: &MemoryPath) -> Option<usize> {
+        self.timeline.live.get(&*self.folding.key(path)).copied()
+    }
+
+    fn blamed(&self, line: u64, text: String, cause: Option<Cause>) -> BlamedLine {
+        let may_be_older = cause.is_none_or(|cause| cause.may_be_older);
+        let number = cause.and_then(|cause| cause.number);
+        let moment = number.map(|number| &self.timeline.moments[number]);
+        BlamedLine {
+            line,
+            text,
+            version: moment.map(|moment| moment.id),
+            change: moment.map(Moment::change),
+            operation: moment.map(|moment| moment.operation),
+            actor: moment.and_then(Moment::actor).map(str::to_owned),
+            time: moment.map(|moment| moment.id.time()),
+            may_be_older,
+        }
+    }
+}
+
+/// The way back through the versions of a file.
+struct Walk<'w> {
+    recorder: &'w Recorder,
+    context: &'w Context,
+    snapshot: &'w Snapshot,
+    /// The records of the file's versions.
+    records: HashMap<HistoryId, &'w Stored>,
+    trace: LineTrace<Cause>,
+    /// Whether all records were read that were needed.
+    is_whole: bool,
+}
+
+impl Walk<'_> {
+    /// Goes from what the file holds now through its versions, newest first, until each line has its own.
+    fn through(&mut self, chain: &[usize], found: ContentId) -> Result<(), HistoryError> {
+        let moments = &self.snapshot.timeline.moments;
+        let mut earlier = chain.iter().copied().peekable();
+        // The version that brought what is not in an earlier one; `None` if it is not recorded.
+        let latest = |number: &usize| moments[*number].state.content().is_none_or(|it| it == found);
+        let mut version = earlier.next_if(latest);
+        // What the trace is at.
+        let mut content = found;
+        loop {
+            self.context.check()?;
+            // The content before the version, where only that tells what it changed.
+            let mut before = None;
+            if let Some(moment) = version.map(|number| &moments[number]) {
+                let cause = Cause { number: version, may_be_older: false };
+                if moment.has_begun() {
+                    self.trace.end(cause);
+                } else if let Some(undone) = self.undo_splice(moment, cause)? {
+                    content = undone;
+                } else if moment.operation != Operation::External {
+                    before = moment.before;
+                }
+            }
+            if self.trace.is_complete() {
+                return self.check(content);
+            }
+            let cause = |may_be_older| Cause { number: version, may_be_older };
+            let next = loop {
+                // Nothing is known of what came before.
+                let Some(number) = earlier.next() else {
+                    self.trace.end(cause(true));
+                    return self.check(content);
+                };
+                let left = moments[number].state.content();
+                if left == Some(content) {
+                    break number;
+                }
+                if let (Some(left), Some(text)) = (left, self.text(number)?) {
+                    self.check(content)?;
+                    self.trace.go_to(&text, cause(before != Some(left)));
+                    content = left;
+                    break number;
+                }
+            };
+            version = Some(next);
+        }
+    }
+
+    /// Undoes the splice of a version, if the history has it. Returns the content before it.
+    fn undo_splice(
+        &mut self,
+        moment: &Moment,
+        cause: Cause,
+    ) -> Result<Option<ContentId>, HistoryError> {
+        let row = &moment.header.rows[moment.row];
+        // The row of an external version is that of the change that noticed it.
+        let (Some(splice), Some(before), true) =
+            (row.splice, row.before, moment.operation != Operation::External)
+        else {
+            return Ok(None);
+        };
+        let Some(stored) = self.records.get(&moment.header.id) else { return Ok(None) };
+        let record = match self.recorder.journal.read(self.context, stored) {
+            Ok(record) => record,
+            Err(StoreError::Cancelled) => return Err(StoreError::Cancelled.into()),
+            // Perhaps the content before it can be had in another way.
+            Err(_) => {
+                self.is_whole = false;
+                return Ok(None);
+            }
+        };
+        let Some((removed, inserted)) = record.splice(&splice) else { return Ok(None) };
+        let at = usize::try_from(splice.at).map_err(|_| HistoryError::Damaged)?;
+        let undone = self.trace.undo_splice(at, removed, inserted, cause);
+        undone.map(|()| Some(before)).map_err(|_| HistoryError::Damaged)
+    }
+
+    /// What a version left, if the history has it.
+    fn text(&self, number: usize) -> Result<Option<Vec<u8>>, HistoryError> {
+        match self.recorder.content_of(self.context, self.snapshot, number) {
+            Ok(text) => Ok(Some(text)),
+            Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
+                Ok(None)
+            }
+            Err(HistoryError::Store(error)) if is_damage(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Splices that do not go together are a bug, or a forgery.
+    fn check(&self, content: ContentId) -> Result<(), HistoryError> {
+        let is_it = Digest::of(&self.trace.text()) == content.sha256;
+        if is_it { Ok(()) } else { Err(HistoryError::Damaged) }
+    }
+}
+
+/// Whether a record was read, and is damaged.
+fn is_damage(error: &StoreError) -> bool {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<Damaged>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
