@@ -54,7 +54,7 @@ export type { After, Before, Changed, Event } from './hooks.js';
 export { imageType } from './image.js';
 export { keyFromFile } from './key-file.js';
 export { Memory } from './memory.js';
-export type { Expired, ExpireOptions, ExpiryProgress } from './memory.js';
+export type { Erased, EraseOptions, Expired, ExpireOptions, ExpiryProgress } from './memory.js';
 export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';

@@ -215,6 +215,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#files('stats', cancellation);
     }
 
+    erase(dryRun: unknown, cancellation?: Cancellation) {
+      return this.#files('erase', cancellation, dryRun);
+    }
+
     index(maxChars: unknown, cancellation?: Cancellation) {
       return this.#files('index', cancellation, maxChars);
     }

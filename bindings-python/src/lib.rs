@@ -89,7 +89,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::stats::{HistorySize, Stats};
+    use crate::stats::{Erased, HistorySize, Stats};
     #[pymodule_export]
     use crate::submit::{submit, when_idle};
     #[pymodule_export]

@@ -150,6 +150,16 @@ impl Journal for KeptFiles {
         note.map_or(Ok(()), |note| self.append_alone(note))
     }
 
+    /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were
+    /// appended meanwhile.
+    fn erase(
+        &self,
+        _: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        remove_files()
+    }
+
     fn is_apart(&self) -> bool {
         self.is_apart
     }

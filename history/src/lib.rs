@@ -23,6 +23,7 @@ mod contents;
 mod deletions;
 mod diff;
 mod edits;
+mod erase;
 mod error;
 mod fast_import;
 mod hidden;
@@ -63,6 +64,7 @@ mod trim;
 mod version;
 
 pub use abbreviation::{ResolvedId, SHORTEST_ID_PART};
+pub use erase::Erased;
 pub use error::HistoryError;
 pub use fast_import::FastImportError;
 pub use hidden::without_journal;

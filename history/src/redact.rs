@@ -47,6 +47,8 @@ impl Recorder {
             }
         }
         if marks.is_empty() {
+            // An earlier call may have failed in the middle.
+            self.journal.scrub()?;
             return Ok(None);
         }
         for file in timeline.live.values() {
@@ -84,6 +86,7 @@ impl Recorder {
         };
         self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
         self.index().reload(context, &*self.journal)?;
+        self.journal.scrub()?;
         Ok(Some(change))
     }
 }

@@ -15,6 +15,7 @@ mod copy_refusals;
 mod encrypted;
 mod encrypted_concurrency;
 mod encrypted_format;
+mod erase;
 mod expiry;
 mod faults;
 mod features;

@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{
-    EditArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments, RemoveArguments,
-    StatsArguments, WatchArguments, policies,
+    EditArguments, EraseArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments,
+    RemoveArguments, StatsArguments, WatchArguments, policies,
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
@@ -78,6 +78,7 @@ pub(super) enum Command {
     Restore(RestoreArguments),
     Undo(UndoArguments),
     Redact(RedactArguments),
+    Erase(EraseArguments),
     Copy(CopyArguments),
     Export(ExportArguments),
     Import(ImportArguments),

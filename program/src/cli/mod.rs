@@ -22,6 +22,7 @@ mod copy;
 mod diff;
 mod edit;
 mod editor;
+mod erase;
 mod expire;
 mod file_arguments;
 mod fixed_files;
@@ -84,6 +85,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Restore(wanted) => restore::restore(wanted, &mut output),
         Command::Undo(wanted) => restore::undo(wanted, &mut output),
         Command::Redact(wanted) => restore::redact(wanted, &mut output),
+        Command::Erase(wanted) => erase::run(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => import::run(wanted, &mut output),

@@ -382,9 +382,11 @@ impl Store for PostgresDatabase {
             Mutation::Clear => {
                 let wanted =
                     Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+                let with_notes = context.take_removal_of_notes();
+                let statement = if with_notes { &statements::ERASE } else { &statements::CLEAR };
                 self.change(context, "clearing the memory", wanted, |_| {
                     Ok(Some(ChangeTransaction {
-                        statement: &statements::CLEAR,
+                        statement,
                         parameters: Vec::new(),
                         changes_a_row: false,
                     }))
