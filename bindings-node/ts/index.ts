@@ -55,6 +55,8 @@ export { imageType } from './image.js';
 export { keyFromFile } from './key-file.js';
 export { Memory } from './memory.js';
 export type { Erased, EraseOptions, Expired, ExpireOptions, ExpiryProgress } from './memory.js';
+export { namespaces } from './namespaces.js';
+export type { Namespace } from './namespaces.js';
 export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';

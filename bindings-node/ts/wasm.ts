@@ -444,6 +444,9 @@ export function instantiate(module: CompiledModule): typeof Native {
     keyFromFile(path: unknown): never {
       return wasm.call('keyFromFile', [encode(path)]) as never;
     },
+    namespaces(address: unknown) {
+      return later(() => wasm.call('store.namespaces', [text(address)]));
+    },
     contractRules(): number {
       throw new Error(NO_CONTRACT);
     },

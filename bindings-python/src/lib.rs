@@ -25,6 +25,7 @@ mod hooks;
 mod image;
 mod logging;
 mod memory;
+mod namespaces;
 mod native_store;
 mod opened;
 mod opening;
@@ -78,6 +79,8 @@ mod _memdir {
     use crate::image::image_type;
     #[pymodule_export]
     use crate::memory::Memory;
+    #[pymodule_export]
+    use crate::namespaces::{Namespace, namespaces};
     #[pymodule_export]
     use crate::native_store::{NativeStore, listed_time, open_whole};
     #[pymodule_export]

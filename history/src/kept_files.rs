@@ -13,7 +13,7 @@ use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Sto
 use super::record::{Damaged, PREFIX, Prefix, Record};
 
 /// The reserved name.
-pub(super) const NAME: &str = ".memdir-history";
+pub(super) use memdir_store::HISTORY as NAME;
 
 /// Whether a name of the root is the reserved one, also on a file system that takes upper case for lower, or skips
 /// characters that are not to be seen.

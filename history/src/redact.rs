@@ -42,7 +42,10 @@ impl Recorder {
                     marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
                     redacts.push(moment.id);
                 }
-                FileState::Unread => return Err(HistoryError::NoContent(moment.id.to_string())),
+                // It was moved with its directory, and the file has it still. Otherwise nobody knows it.
+                FileState::Unread if timeline.is_latest(number) => {
+                    return Err(HistoryError::IsCurrent { path: moment.path.clone() });
+                }
                 _ => {}
             }
         }

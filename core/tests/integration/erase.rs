@@ -169,6 +169,73 @@ fn changes_that_are_made_during_an_erasure_keep_their_records(store: Arc<dyn Sto
 }
 
 #[cfg(unix)]
+mod namespaces {
+    use memdir::{MemoryOptions, Namespace, namespaces};
+
+    use super::*;
+    use crate::common::{clouds, postgres};
+
+    fn open(address: &str, namespace: &str, history: bool) -> Memory {
+        let mut options = MemoryOptions::default();
+        options.namespace = Some(namespace.to_owned());
+        options.history = history;
+        Memory::open(address, options).unwrap()
+    }
+
+    fn found(address: &str) -> Vec<(String, u64, u64, bool)> {
+        let all = namespaces(address, &MemoryOptions::default()).unwrap();
+        let shown = |one: Namespace| (one.name, one.files, one.bytes, one.history_bytes > 0);
+        all.into_iter().map(shown).collect()
+    }
+
+    fn namespaces_are_listed_and_erased_one_by_one(address: &str) {
+        assert_eq!(found(address), []);
+        let (ann, bob) = (open(address, "ann@example.com", true), open(address, "Bob/1", false));
+        ann.create("/memories/a", "four").unwrap();
+        ann.create("/memories/d/b", "seventy").unwrap();
+        bob.create("/memories/.hidden/c", "x").unwrap();
+        open(address, "empty", true).stats().unwrap();
+        let (of_ann, of_bob) =
+            (("ann@example.com".to_owned(), 2, 11, true), ("Bob/1".to_owned(), 1, 1, false));
+        assert_eq!(found(address), [of_bob.clone(), of_ann]);
+        ann.clear().unwrap();
+        let history = ("ann@example.com".to_owned(), 0, 0, true);
+        assert_eq!(found(address), [of_bob.clone(), history]);
+        ann.erase(false).unwrap();
+        assert_eq!(found(address), std::slice::from_ref(&of_bob));
+        ann.create("/memories/a", "new").unwrap();
+        assert_eq!((versions(&ann), bob.read("/memories/.hidden/c").unwrap()), (1, "x".to_owned()));
+        bob.erase(false).unwrap();
+        assert_eq!(found(address), [("ann@example.com".to_owned(), 1, 3, true)]);
+    }
+
+    #[test]
+    fn namespaces_of_postgres_are_listed_and_erased_one_by_one() {
+        let Some(server) = postgres::server() else { return };
+        let address = server.database("listed");
+        namespaces_are_listed_and_erased_one_by_one(&address);
+        // No row is left of a namespace that was erased, not even its name.
+        let rows = "SELECT count(*) FROM memdir.node WHERE namespace = 'Bob/1'";
+        assert_eq!(server.sql("listed", rows), "0");
+    }
+
+    #[test]
+    fn namespaces_of_object_storage_are_listed_and_erased_one_by_one() {
+        for cloud in clouds::all() {
+            namespaces_are_listed_and_erased_one_by_one(&cloud.fresh());
+        }
+    }
+
+    #[test]
+    fn any_other_store_is_one_memory() {
+        for address in ["./memory", "dir:m", "sqlite:a.db", "memory:", ""] {
+            let error = namespaces(address, &MemoryOptions::default()).unwrap_err();
+            assert!(matches!(error, Error::Config(_)), "{error}");
+        }
+    }
+}
+
+#[cfg(unix)]
 mod on_disk {
     use std::fs;
     use std::path::Path;

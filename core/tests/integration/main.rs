@@ -31,6 +31,7 @@ mod history_mounts;
 mod history_obstructed;
 mod history_past;
 mod history_processes;
+mod history_remains;
 mod history_restarts;
 mod hooks;
 mod hostile;

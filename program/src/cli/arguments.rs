@@ -83,6 +83,7 @@ pub(super) enum Command {
     Export(ExportArguments),
     Import(ImportArguments),
     Check(CheckArguments),
+    Namespaces(NamespacesArguments),
     #[cfg(feature = "page")]
     Serve(ServeArguments),
     #[cfg(feature = "mcp")]
@@ -299,5 +300,21 @@ pub(super) struct ImportArguments {
 Example: memdir check sqlite:agent.db")]
 pub(super) struct CheckArguments {
     /// The store to check
+    pub(super) store: String,
+}
+
+/// List the memories in a PostgreSQL database, or below a prefix of a bucket, and how much each holds
+///
+/// Each line has the number of files, their bytes, the bytes of the history, and the name of the namespace.
+/// Row-level security limits a list to the namespaces that the user may see. In a bucket a directory of a
+/// memory that is at the prefix itself looks like a namespace.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir namespaces postgres://localhost/agents"
+)]
+pub(super) struct NamespacesArguments {
+    /// The database or the prefix
     pub(super) store: String,
 }

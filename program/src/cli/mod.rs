@@ -36,6 +36,7 @@ mod log;
 mod mcp;
 #[cfg(any(feature = "mcp", feature = "page"))]
 mod mounts;
+mod namespaces;
 mod output;
 // What is generated is that of a build with all commands.
 #[cfg(test)]
@@ -90,6 +91,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => import::run(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
+        Command::Namespaces(wanted) => namespaces::run(wanted, &mut output),
         #[cfg(feature = "page")]
         Command::Serve(wanted) => serve::run(wanted),
         #[cfg(feature = "mcp")]
