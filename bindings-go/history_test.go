@@ -141,6 +141,16 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 		if trimmed := must[int](t)(me.TrimHistory(ctx)); trimmed != 0 {
 			t.Fatal(trimmed)
 		}
+		counted := must[Erased](t)(me.Erase(ctx, true))
+		if counted.Files == 0 || counted.Bytes == 0 || counted.Versions == 0 || counted.HistoryBytes == 0 {
+			t.Fatalf("%+v", counted)
+		}
+		if erased := must[Erased](t)(me.Erase(ctx, false)); erased != counted {
+			t.Fatalf("%+v", erased)
+		}
+		if versions := must[[]Version](t)(me.History(ctx, HistoryQuery{})); len(versions) != 0 {
+			t.Fatal(versions)
+		}
 	}
 }
 

@@ -143,7 +143,8 @@ func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 // A NUL byte is no JSON, and no text of C's can hold it. What takes its place is no JSON, either.
 const invalidInput = "\x01"
 
-// Clear deletes everything below /memories. The model cannot ask for it, and no policy applies.
+// Clear deletes everything below /memories. The model cannot ask for it, and no policy applies. With a history, all contents
+// stay in the history; [Memory.Erase] removes it, too.
 func (m *Memory) Clear(ctx context.Context) error {
 	return m.call(ctx, "clear", nil, nil)
 }

@@ -1,6 +1,6 @@
 package memdir
 
-// What a memory holds: sensitive text, and how much it is.
+// What a memory holds: sensitive text, and how much it is; and how everything of it is removed.
 
 import (
 	"context"
@@ -98,4 +98,28 @@ func (m *Memory) Stats(ctx context.Context) (Stats, error) {
 		found.Files, found.Directories, found.Bytes, found.Largest,
 		path(found.Oldest), path(found.Newest), path(found.LastUsed), found.History,
 	}, nil
+}
+
+// Erased is how much [Memory.Erase] removed for good, or would.
+type Erased struct {
+	// Files are all files, hidden ones as well.
+	Files int `json:"files"`
+	// Bytes are those of all files together.
+	Bytes int64 `json:"bytes"`
+	// Versions are those in the history, of deleted files as well.
+	Versions int `json:"versions"`
+	// HistoryBytes are those of its records.
+	HistoryBytes int64 `json:"history_bytes"`
+}
+
+// Erase removes everything for good: files, directories, the whole history, and what killed processes left. The model cannot
+// ask for it, and no policy applies. It works whether or not the memory has a history, is not recorded, and cannot be undone.
+// With dryRun it only counts. Mounted stores that are read-only stay as they are.
+//
+// Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call does the
+// rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+func (m *Memory) Erase(ctx context.Context, dryRun bool) (Erased, error) {
+	var erased Erased
+	err := m.call(ctx, "erase", map[string]any{"dry_run": dryRun}, &erased)
+	return erased, err
 }

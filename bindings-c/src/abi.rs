@@ -296,7 +296,11 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".
-/// - "clear" {}: deletes everything below /memories. The result is a sentence.
+/// - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, all contents stay in the
+///   history.
+/// - "erase" {"dry_run": false}: removes everything for good, with the whole history, whether or not the memory has the
+///   option "history". It is not recorded and cannot be undone. Returns how much that was: "files", "bytes", "versions"
+///   and "history_bytes".
 ///
 /// What is shown with a value may be left out, and has that value then.
 ///

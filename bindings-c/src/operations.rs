@@ -18,6 +18,16 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
             arguments.none_but(&[])?;
             Ok(memory.clear()?.into())
         }
+        "erase" => {
+            arguments.none_but(&["dry_run"])?;
+            let erased = memory.erase(arguments.flag("dry_run")?)?;
+            Ok(json!({
+                "files": erased.files,
+                "bytes": erased.bytes,
+                "versions": erased.versions,
+                "history_bytes": erased.history_bytes,
+            }))
+        }
         "expire" => expire(memory, &arguments),
         #[cfg(feature = "testing")]
         _ if name.starts_with("testing.") => crate::testing::call(memory, name, &arguments),

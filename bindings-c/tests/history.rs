@@ -40,6 +40,20 @@ fn acting_as(memory: u64, actor: &std::ffi::CStr) -> u64 {
 }
 
 #[test]
+fn erase_removes_the_files_and_the_history() {
+    let memory = open("memory:", r#"{"history": true}"#).unwrap();
+    write(memory, "one\n");
+    done(memory, "clear", json!({}));
+    write(memory, "two\n");
+    let counted = done(memory, "erase", json!({ "dry_run": true }));
+    assert_eq!([&counted["files"], &counted["bytes"], &counted["versions"]], [1, 4, 3]);
+    assert!(counted["history_bytes"].as_u64().unwrap() > 100);
+    assert_eq!(done(memory, "erase", json!({})), counted);
+    assert_eq!(done(memory, "history", json!({})), json!([]));
+    assert_eq!(done(memory, "exists", json!({ "path": PATH })), json!(false));
+}
+
+#[test]
 fn a_session_is_seen_and_taken_back() {
     let place = tempfile::tempdir().unwrap();
     let directory = place.path().join("m").display().to_string();

@@ -25,6 +25,7 @@ mod image;
 mod input;
 mod js_store;
 mod key_file;
+mod namespaces;
 mod native_store;
 mod option_values;
 mod options;

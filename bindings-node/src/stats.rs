@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use memdir::history::HistorySize;
+use memdir::history::{Erased, HistorySize};
 use memdir::{Memory, MemoryPath, SensitiveMatch, Stats};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
@@ -12,7 +12,7 @@ use crate::cancel::Cancellation;
 use crate::engine::Engine;
 use crate::entry::to_millis;
 use crate::files::given;
-use crate::options::{count, string};
+use crate::options::{count, flag, string};
 use crate::progress::number;
 use crate::thread_pool::Purpose;
 
@@ -102,8 +102,44 @@ impl From<Stats> for MemoryStats {
     }
 }
 
+/// How much was erased.
+#[napi(object, object_from_js = false)]
+pub(crate) struct ErasedMemory {
+    pub files: i64,
+    pub bytes: i64,
+    pub versions: i64,
+    pub history_bytes: i64,
+}
+
+impl From<Erased> for ErasedMemory {
+    fn from(erased: Erased) -> Self {
+        Self {
+            files: number(erased.files),
+            bytes: number(erased.bytes),
+            versions: number(erased.versions),
+            history_bytes: number(erased.history_bytes),
+        }
+    }
+}
+
 #[napi]
 impl Engine {
+    /// Removes everything for good, with the whole history.
+    #[napi(
+        ts_args_type = "dryRun: boolean, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<ErasedMemory>"
+    )]
+    pub fn erase<'env>(
+        &self,
+        env: &'env Env,
+        dry_run: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let dry_run = given(env, "dryRun", dry_run, flag)?;
+        let work = move |memory: &Memory| memory.erase(dry_run);
+        self.for_own_code(env, Purpose::Change, cancellation, work, ErasedMemory::from)
+    }
+
     /// Where the rules for sensitive text find something.
     #[napi(
         ts_args_type = "path: string, limit: number, cancellation?: Cancellation | undefined",

@@ -178,6 +178,25 @@ test('a session is seen and taken back on stores that answer later', { skip }, a
   await session(await FileStore.at(temporary()));
 });
 
+test('erase removes the files and the history', async () => {
+  const store = openStore('memory:');
+  const memory = new Memory(store, { history: true });
+  await memory.write(path, 'one\n');
+  await memory.clear();
+  await memory.write(path, 'two\n');
+  const { historyBytes, ...counted } = await memory.erase({ dryRun: true });
+  assert.deepEqual(counted, { files: 1, bytes: 4, versions: 3 });
+  assert.ok(historyBytes > 100);
+  // Without the option, too.
+  assert.deepEqual(await new Memory(store).erase(), { ...counted, historyBytes });
+  assert.deepEqual(await memory.history(), []);
+  assert.equal(await memory.exists(path), false);
+  await memory.write(path, 'new\n');
+  assert.equal((await memory.history()).length, 1);
+  await assert.rejects(new Memory(store, { readOnly: true }).erase());
+  await assert.rejects(memory.erase({ dryRun: 1 as never }), /dryRun/u);
+});
+
 test('without the option there is no history, and a read-only one can be read', async () => {
   const store = openStore('memory:');
   await rejects(new Memory(store).history(), 'off');

@@ -106,6 +106,27 @@ export interface ExpireOptions {
 /** The names of {@link ExpireOptions}. */
 const EXPIRE_OPTIONS: Names<ExpireOptions> = { dryRun: true, onProgress: true };
 
+/** The options of `Memory.erase`. */
+export interface EraseOptions extends CallOptions {
+  /** Only counts what would be removed. Default false. */
+  dryRun?: boolean | undefined;
+}
+
+/** The names of {@link EraseOptions}. */
+const ERASE_OPTIONS: Names<EraseOptions> = { dryRun: true, ...CALL_OPTIONS };
+
+/** How much `Memory.erase` removed for good, or would. */
+export interface Erased {
+  /** The number of files, hidden ones included. */
+  files: number;
+  /** The bytes of all files together. */
+  bytes: number;
+  /** The number of versions in the history, those of deleted files included. */
+  versions: number;
+  /** The bytes of its records. */
+  historyBytes: number;
+}
+
 /** What a memory has in common with those that {@link Memory.actingAs} makes of it. */
 class Opened {
   constructor(
@@ -196,10 +217,25 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   /**
    * Deletes everything below `/memories`. The model cannot call this. Resolves to a sentence that says
-   * so.
+   * so. With a history, all contents stay in the history; `erase` removes it, too.
    */
   async clear(): Promise<string> {
     return (await orThrow(reply(await this.#engine.clear()))) as string;
+  }
+
+  /**
+   * Removes everything for good: files, directories, the whole history, and what killed processes left.
+   * The model cannot call this. It works whether or not the memory has the option `history`, is not
+   * recorded, and cannot be undone. Mounted stores that are read-only stay as they are.
+   *
+   * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a
+   * second call does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps
+   * of deleted data.
+   */
+  erase(options: EraseOptions = {}): Promise<Erased> {
+    return this.#ask(options, ERASE_OPTIONS, (engine, cancellation, { dryRun = false }) =>
+      engine.erase(dryRun, cancellation),
+    );
   }
 
   /**

@@ -215,6 +215,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#files('stats', cancellation);
     }
 
+    erase(dryRun: unknown, cancellation?: Cancellation) {
+      return this.#files('erase', cancellation, dryRun);
+    }
+
     index(maxChars: unknown, cancellation?: Cancellation) {
       return this.#files('index', cancellation, maxChars);
     }
@@ -443,6 +447,9 @@ export function instantiate(module: CompiledModule): typeof Native {
     },
     keyFromFile(path: unknown): never {
       return wasm.call('keyFromFile', [encode(path)]) as never;
+    },
+    namespaces(address: unknown) {
+      return later(() => wasm.call('store.namespaces', [text(address)]));
     },
     contractRules(): number {
       throw new Error(NO_CONTRACT);

@@ -25,6 +25,7 @@ mod hooks;
 mod image;
 mod logging;
 mod memory;
+mod namespaces;
 mod native_store;
 mod opened;
 mod opening;
@@ -79,6 +80,8 @@ mod _memdir {
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
+    use crate::namespaces::{Namespace, namespaces};
+    #[pymodule_export]
     use crate::native_store::{NativeStore, listed_time, open_whole};
     #[pymodule_export]
     use crate::opening::{key_from_file, open_store, read_only, rekey};
@@ -89,7 +92,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::stats::{HistorySize, Stats};
+    use crate::stats::{Erased, HistorySize, Stats};
     #[pymodule_export]
     use crate::submit::{submit, when_idle};
     #[pymodule_export]

@@ -29,7 +29,7 @@ use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
 use crate::past::{BlamedLine, HistoryMatch, PastFile};
 use crate::reply;
-use crate::stats::Stats;
+use crate::stats::{Erased, Stats};
 use crate::stores::Argument;
 use crate::time::Time;
 use crate::watch::Watch;
@@ -666,12 +666,39 @@ impl Memory {
         self.core.close(py);
     }
 
-    /// Deletes everything below `/memories`. The model cannot call this.
+    /// Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay
+    /// in the history; `erase` removes it, too.
     ///
     /// Raises:
     ///     StoreError: The store itself failed.
     fn clear(&self, py: Python<'_>) -> PyResult<String> {
         done(py, Core::clear, &self.core)
+    }
+
+    /// Removes everything for good: files, directories, the whole history, and what killed processes left.
+    /// The model cannot call this.
+    ///
+    /// It works whether or not the memory has the option `history`, is not recorded, and cannot be undone.
+    /// Mounted stores that are read-only stay as they are. Afterwards the memory goes on as an empty one,
+    /// also for other processes. If it fails or is killed, a second call does the rest. What memdir cannot
+    /// reach stays: backups, and what a disk or a server keeps of deleted data.
+    ///
+    /// Args:
+    ///     dry_run: Only count what would be removed.
+    ///
+    /// Returns:
+    ///     How much was removed, or would be.
+    ///
+    /// Raises:
+    ///     RefusedError: The memory is read-only.
+    ///     StoreError: The store itself failed.
+    #[pyo3(
+        signature = (*, dry_run = Given::Default),
+        text_signature = "($self, *, dry_run=False)",
+    )]
+    fn erase(&self, py: Python<'_>, dry_run: Given<'_, hints::Flag>) -> PyResult<Erased> {
+        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+        done(py, |core: &Core| core.erase(dry_run), &self.core).map(Erased::from)
     }
 
     /// Removes the files that nobody used for `older_than`. The model cannot call this.

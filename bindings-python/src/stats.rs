@@ -1,9 +1,9 @@
-//! The types of `Memory.stats`.
+//! The types of `Memory.stats` and `Memory.erase`.
 
 use std::time::SystemTime;
 
 use memdir::Stats as Core;
-use memdir::history::HistorySize as CoreSize;
+use memdir::history::{Erased as CoreErased, HistorySize as CoreSize};
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
@@ -120,5 +120,42 @@ impl HistorySize {
 impl From<CoreSize> for HistorySize {
     fn from(size: CoreSize) -> Self {
         Self { versions: size.versions, bytes: size.bytes }
+    }
+}
+
+/// How much `Memory.erase` removed for good, or would.
+///
+/// Attributes:
+///     files: The number of files, hidden ones included.
+///     bytes: The bytes of all files together.
+///     versions: The number of versions in the history, those of deleted files included.
+///     history_bytes: The bytes of its records.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Erased {
+    /// The number of files, hidden ones included.
+    files: u64,
+    /// The bytes of all files together.
+    bytes: u64,
+    /// The number of versions in the history, those of deleted files included.
+    versions: u64,
+    /// The bytes of its records.
+    history_bytes: u64,
+}
+
+#[pymethods]
+impl Erased {
+    fn __repr__(&self) -> String {
+        let Self { files, bytes, versions, history_bytes } = self;
+        format!(
+            "Erased(files={files}, bytes={bytes}, versions={versions}, history_bytes={history_bytes})"
+        )
+    }
+}
+
+impl From<CoreErased> for Erased {
+    fn from(erased: CoreErased) -> Self {
+        let CoreErased { files, bytes, versions, history_bytes, .. } = erased;
+        Self { files, bytes, versions, history_bytes }
     }
 }

@@ -25,6 +25,7 @@ from memdir import (
     MemdirError,
     Memory,
     MemoryTool,
+    RefusedError,
     Restored,
     RestoredFile,
     Store,
@@ -408,6 +409,29 @@ def test_the_history_is_trimmed(reopen: Open) -> None:
     assert reopen(history_max_age=None).trim_history() == 0
 
 
+def test_erase_removes_the_files_and_the_history(reopen: Open) -> None:
+    memory = reopen()
+    memory.write("/memories/a", "one\n")
+    memory.write("/memories/a", "two\n")
+    memory.clear()
+    assert len(memory.history()) == 3
+    memory.write("/memories/b", "three\n")
+    counted = memory.erase(dry_run=True)
+    assert (counted.files, counted.bytes, counted.versions) == (1, 6, 4)
+    assert counted.history_bytes > 100
+    assert repr(counted).startswith("Erased(files=1, bytes=6, versions=4, history_bytes=")
+    # Without the option, too.
+    assert reopen(history=False).erase() == counted
+    assert memory.history() == []
+    assert not memory.exists("/memories/b")
+    memory.write("/memories/a", "new\n")
+    assert len(memory.history()) == 1
+    with pytest.raises(RefusedError):
+        reopen(read_only=True).erase()
+    with pytest.raises(ConfigError, match="dry_run"):
+        memory.erase(dry_run="no")  # type: ignore[arg-type]
+
+
 # --- what goes wrong ----------------------------------------------------------------------------
 
 
@@ -605,6 +629,7 @@ def test_every_method_with_await(backend: str, tmp_path: Path) -> None:
             assert await memory.redact(oldest.id, "a test") is not None
             assert (await memory.restore_all(now(), dry_run=True)).files == []
             assert await memory.trim_history() == 0
+            assert (await memory.erase(dry_run=True)).files == 1
             with pytest.raises(ConfigError, match="change or since"):
                 await memory.undo()
             await acting.undo(since=begun)

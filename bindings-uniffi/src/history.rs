@@ -67,6 +67,8 @@ pub enum HistoryOperation {
     /// Somebody else changed the file, not through a memory with history. The next change of that file
     /// notices it.
     External,
+    /// An operation that this package has no name for.
+    Unknown,
 }
 
 /// What was done to bring back an earlier state, or would be done.
@@ -309,6 +311,7 @@ impl From<Operation> for HistoryOperation {
     fn from(operation: Operation) -> Self {
         match operation {
             Operation::Created => Self::Created,
+            Operation::Modified => Self::Modified,
             Operation::Overwritten => Self::Overwritten,
             Operation::Renamed => Self::Renamed,
             Operation::Deleted => Self::Deleted,
@@ -318,7 +321,7 @@ impl From<Operation> for HistoryOperation {
             Operation::Imported => Self::Imported,
             Operation::Redacted => Self::Redacted,
             Operation::External => Self::External,
-            _ => Self::Modified,
+            _ => Self::Unknown,
         }
     }
 }
@@ -334,5 +337,20 @@ impl From<memdir::history::Restored> for Restored {
         let skipped = restored.skipped.iter().map(Conflict::from).collect();
         let change = restored.change.as_ref().map(ToString::to_string);
         Self { change, files: files.collect(), skipped }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_operation_has_its_own_name() {
+        let names =
+            Operation::ALL.map(|operation| format!("{:?}", HistoryOperation::from(operation)));
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), Operation::ALL.len());
+        assert!(!names.contains(&"Unknown".to_owned()));
     }
 }

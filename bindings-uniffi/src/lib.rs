@@ -48,7 +48,7 @@ pub use options::{Durability, MemoryOptions, OnExisting};
 pub use past::{BlamedLine, HistoryMatch, PastFile};
 pub use rekey::{rekey, rekey_store};
 pub use reply::{Reply, ReplyImage, image_type};
-pub use stats::{HistorySize, SensitiveMatch, SizedPath, Stats, TimedPath};
+pub use stats::{Erased, HistorySize, SensitiveMatch, SizedPath, Stats, TimedPath};
 pub use store::{Edit, Entry, Store, StoreError};
 pub use watch::Watch;
 

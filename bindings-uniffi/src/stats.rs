@@ -70,6 +70,30 @@ pub struct HistorySize {
     pub bytes: i64,
 }
 
+/// How much `Memory.erase` removed for good, or would.
+#[derive(uniffi::Record, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Erased {
+    /// The number of files, hidden ones included.
+    pub files: i64,
+    /// The bytes of all files together.
+    pub bytes: i64,
+    /// The number of versions in the history, those of deleted files included.
+    pub versions: i64,
+    /// The bytes of its records.
+    pub history_bytes: i64,
+}
+
+impl From<memdir::history::Erased> for Erased {
+    fn from(erased: memdir::history::Erased) -> Self {
+        Self {
+            files: number(erased.files),
+            bytes: number(erased.bytes),
+            versions: number(erased.versions),
+            history_bytes: number(erased.history_bytes),
+        }
+    }
+}
+
 #[uniffi::export]
 impl Memory {
     /// The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and

@@ -49,6 +49,15 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             shown.collect()
         }
         "stats" => stats(memory.stats()?),
+        "erase" => {
+            let erased = memory.erase(given.given(2, "dryRun", flag)?)?;
+            object([
+                ("files", erased.files.into()),
+                ("bytes", erased.bytes.into()),
+                ("versions", erased.versions.into()),
+                ("historyBytes", erased.history_bytes.into()),
+            ])
+        }
         "index" => memory.index(given.given(2, "maxChars", count)?)?.into(),
         "bootstrap" => {
             let about = given.given(2, "about", string)?;

@@ -35,6 +35,12 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let methods = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
             Arc::new(JsStore::new(given.number(0), &methods.collect::<Vec<_>>()))
         }
+        // There is none here.
+        "namespaces" => {
+            check_address(given.text(0))?;
+            let found = memdir::namespaces(given.text(0), &MemoryOptions::default())?;
+            return Ok(found.into_iter().map(|found| found.name).collect());
+        }
         "drop" => return Ok(OPENED.take(given.number(0)).is_some().into()),
         _ => return use_store(&OPENED.get(given.number(0))?, method, given),
     };

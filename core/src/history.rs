@@ -5,9 +5,9 @@
 //! [`Memory::history_snapshot`](crate::Memory::history_snapshot) is for a program that reads much of it.
 
 pub use memdir_history::{
-    BlamedLine, Conflict, FastImportError, HistoryError, HistoryId, HistoryQuery, HistoryRecords,
-    HistoryRecordsBuilder, HistorySize, HistorySnapshot, NoHistoryId, Operation, PastFile,
-    ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, UndoOptions, Version, has_history,
-    without_journal,
+    BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryId, HistoryQuery,
+    HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, NoHistoryId, Operation,
+    PastFile, ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, UndoOptions, Version,
+    has_history, without_journal,
 };
 pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};

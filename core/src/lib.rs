@@ -99,4 +99,7 @@ pub use policy::expiry::Expired;
 pub use reply::{Content, Reply};
 #[cfg(feature = "encryption")]
 pub use store::EncryptionKey;
-pub use store::{Durability, OnExisting, Store, StoreError, open_existing_store, open_store};
+pub use store::{
+    Durability, Namespace, OnExisting, Store, StoreError, namespaces, open_existing_store,
+    open_store,
+};

@@ -391,6 +391,9 @@ impl Memory {
     /// No policy applies: files that match `read_only_paths` are deleted, too. Mounted stores that
     /// are read-only stay as they are.
     ///
+    /// With a history, all contents stay in the history, so this can be undone. [`erase`](Memory::erase) removes the history,
+    /// too.
+    ///
     /// # Errors
     /// As [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {

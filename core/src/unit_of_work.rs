@@ -9,7 +9,9 @@ use std::sync::Arc;
 use memdir_store::path::MemoryPath;
 
 use crate::changes::{self, Change, ChangeKind};
-use crate::history::{HistoryError, HistoryId, Operation, Restored, RestoredFile};
+use crate::history::{
+    Erased, HistoryError, HistoryId, Operation, Recorder, Restored, RestoredFile,
+};
 use crate::policies::Policies;
 use crate::store::{Context, InContext, Mutation, Store, StoreError};
 
@@ -105,6 +107,21 @@ impl<'m> UnitOfWork<'m> {
         }
     }
 
+    /// Removes everything for good, with its history.
+    ///
+    /// # Errors
+    /// As [`Recorder::erase`].
+    pub(crate) fn erase(&self, recorder: &Recorder, dry_run: bool) -> Result<Erased, StoreError> {
+        let erased = recorder.erase(&self.context, dry_run);
+        let is_changed = !dry_run && erased.as_ref().err().is_none_or(may_have_changed);
+        if is_changed {
+            self.policies.limits.shrunk();
+            self.policies.views.removed(&MemoryPath::root());
+        }
+        self.note(is_changed, ChangeKind::Cleared, &MemoryPath::root(), None);
+        erased
+    }
+
     /// Takes note of files that the history brought back, or perhaps did.
     pub(crate) fn restored(&self, restored: &Result<Restored, HistoryError>) {
         let files = match restored {
@@ -152,8 +169,14 @@ impl<'m> UnitOfWork<'m> {
 fn is_changed(done: &Result<bool, StoreError>) -> bool {
     match done {
         Ok(is_changed) => *is_changed,
-        Err(StoreError::Source(error)) => error.may_have_changed(),
-        Err(error) => error.may_have_changed(),
+        Err(error) => may_have_changed(error),
+    }
+}
+
+fn may_have_changed(error: &StoreError) -> bool {
+    match error {
+        StoreError::Source(error) => error.may_have_changed(),
+        error => error.may_have_changed(),
     }
 }
 

@@ -102,6 +102,7 @@ async def tool(memory: UserMemory, call: dict[str, Any]) -> dict[str, Any]:
 
 
 @app.delete("/memory")
-async def forget(memory: UserMemory) -> str:
-    """What a user may ask for at any time."""
-    return await memory.clear()
+async def forget(memory: UserMemory) -> dict[str, int]:
+    """What a user may ask for at any time: everything goes, with its history."""
+    erased = await memory.erase()
+    return {"files": erased.files, "versions": erased.versions}

@@ -94,6 +94,21 @@ pub(super) trait Journal: Send + Sync {
         note: Option<&Record>,
     ) -> Result<(), StoreError>;
 
+    /// Removes all records for good. `remove_files` removes the files, while no change is in flight where the journal can lock.
+    ///
+    /// The files go first: a failure or a kill leaves the records of files that are gone, which a second call removes, and
+    /// never files whose records are gone.
+    fn erase(
+        &self,
+        context: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError>;
+
+    /// Leaves nothing of what rewrites removed where the journal is kept, such as in the free space of a database.
+    fn scrub(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Whether a record may be appended while the store makes a change: the journal needs no lock of the store.
     fn is_apart(&self) -> bool;
 

@@ -28,7 +28,7 @@ use super::record::{Damaged, Record};
 use super::record_form::RecordForm;
 
 /// The reserved name.
-pub(super) const NAME: &str = ".memdir-history";
+pub(super) use memdir_store::HISTORY as NAME;
 
 /// The name of a file in a block that is not the latest.
 const END: &str = "end";
@@ -298,6 +298,16 @@ impl Journal for KeptFiles {
             }
         }
         note.map_or(Ok(()), |note| self.append_alone(note))
+    }
+
+    /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were
+    /// appended meanwhile.
+    fn erase(
+        &self,
+        _: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        remove_files()
     }
 
     fn is_apart(&self) -> bool {

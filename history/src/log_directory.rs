@@ -145,6 +145,31 @@ impl LogDirectory {
         if_there(removed).map(drop)
     }
 
+    /// Removes an empty directory in it.
+    pub(super) fn remove_directory(&self, name: &str) -> Result<(), Error> {
+        #[cfg(unix)]
+        let removed = rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::REMOVEDIR)
+            .map_err(Error::from);
+        #[cfg(not(unix))]
+        let removed = std::fs::remove_dir(self.path.join(name));
+        if_there(removed).map(drop)
+    }
+
+    /// Whether it is still the directory at its path: an erasure may have removed it.
+    #[cfg(unix)]
+    pub(super) fn is_there(&self) -> Result<bool, Error> {
+        let there = rustix::fs::lstat(&self.path).map_err(Error::from);
+        let Some(there) = if_there(there)? else { return Ok(false) };
+        let open = rustix::fs::fstat(&self.handle)?;
+        Ok((open.st_dev, open.st_ino) == (there.st_dev, there.st_ino))
+    }
+
+    /// A directory with an open file is not removed.
+    #[cfg(not(unix))]
+    pub(super) fn is_there(&self) -> Result<bool, Error> {
+        Ok(self.path.is_dir())
+    }
+
     /// The names of what is in it.
     pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         let listed = std::fs::read_dir(&self.path)?;

@@ -13,7 +13,9 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
-use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN};
+use super::log_directory::{
+    ACTIVE, BEGINNING, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN,
+};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
 use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
@@ -261,6 +263,31 @@ impl Journal for LogFile {
         self.add_missing(records)
     }
 
+    fn erase(
+        &self,
+        _: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let failed = Self::failed("erasing the history");
+        let open = || LogDirectory::open(&self.directory).map_err(&failed);
+        // No log is made only to be locked. If one was begun meanwhile, it has records of files that are gone now.
+        if open()?.is_none() {
+            remove_files()?;
+            if open()?.is_none() {
+                return Ok(());
+            }
+        }
+        let locked = self.lock()?;
+        remove_files()?;
+        // In a directory whose log is within it, the log went with the files.
+        match &locked.log {
+            Some(alone) if alone.directory.is_there().map_err(&failed)? => {
+                self.erase_segments(alone).map_err(&failed)
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn is_apart(&self) -> bool {
         true
     }
@@ -306,6 +333,20 @@ impl LogFile {
             }
         }
         new.prepare(&[]).and_then(|()| new.place()).map_err(&failed)
+    }
+
+    /// Puts an empty log in the place of this one, whatever it holds, and removes everything else.
+    fn erase_segments(&self, alone: &Alone) -> Result<(), Error> {
+        let history = &alone.directory;
+        let mut empty = NewSegments::new(history, SEGMENTS, self.durability)?;
+        empty.prepare(&[])?;
+        empty.place()?;
+        if let Some(converted) = history.directory(CONVERTED)? {
+            remove_others(&converted, &[])?;
+            history.remove_directory(CONVERTED)?;
+        }
+        history.remove(BEGINNING)?;
+        history.remove(DAMAGED)
     }
 
     fn old_segment(&self, id: SegmentId, loaded: &Loaded) -> Result<Option<OldSegment>, Error> {

@@ -85,7 +85,11 @@ impl LogWriter {
                 has_leftovers = wait_for(&turn)?;
             }
             let Some(active) = directory.file(ACTIVE, Opening::Append)? else {
-                log_beginning::begin(&directory, durability)?;
+                match log_beginning::begin(&directory, durability) {
+                    Err(error)
+                        if error.kind() == ErrorKind::NotFound && !directory.is_there()? => {}
+                    begun => begun?,
+                }
                 continue;
             };
             let lock = if cfg!(windows) {
@@ -102,8 +106,8 @@ impl LogWriter {
                     tried => tried?,
                 },
             }
-            // A rewrite may have put another file in its place meanwhile.
-            if !directory.is_at(&active, ACTIVE)? {
+            // A rewrite may have put another file in its place meanwhile, and an erasure removes the directory.
+            if !directory.is_at(&active, ACTIVE)? || !directory.is_there()? {
                 continue;
             }
             let mut first = [0; HEAD];

@@ -257,6 +257,18 @@ impl Journal for MountedJournals {
         Ok(())
     }
 
+    fn erase(
+        &self,
+        _: &Context,
+        _: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        Err(only_by_the_parts())
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.writable().try_for_each(|(_, part)| part.recorder.journal.scrub())
+    }
+
     fn is_apart(&self) -> bool {
         false
     }

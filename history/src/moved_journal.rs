@@ -169,6 +169,19 @@ impl Journal for MovedJournal {
         self.journal()?.rewrite(locked, rewrite, note)
     }
 
+    /// What is in hidden files goes with the files.
+    fn erase(
+        &self,
+        context: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        self.new.erase(context, remove_files)
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.used().scrub()
+    }
+
     fn is_apart(&self) -> bool {
         self.new.is_apart()
     }

@@ -95,8 +95,17 @@ impl Journal for Noted {
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        let after = i64::try_from(loaded.end).unwrap_or(0);
-        let new = self.notes()?.list(context, after)?;
+        let last = i64::try_from(loaded.end).unwrap_or(0);
+        let mut new = self.notes()?.list(context, (last - 1).max(0))?;
+        if last > 0 {
+            if new.first().is_some_and(|first| first.number == last) {
+                new.remove(0);
+            } else {
+                // It was erased or trimmed, so others may be gone as well.
+                loaded.start_anew();
+                new = self.notes()?.list(context, 0)?;
+            }
+        }
         if new.is_empty() {
             return Ok(());
         }
@@ -154,6 +163,30 @@ impl Journal for Noted {
             self.notes()?.remove(&gone)?;
         }
         note.map_or(Ok(()), |note| self.append_alone(note))
+    }
+
+    /// In one transaction with the files.
+    fn erase(
+        &self,
+        context: &Context,
+        remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        context.remove_notes();
+        let removed = remove_files();
+        let is_left = context.take_removal_of_notes();
+        removed?;
+        // A layer removed the files in another way.
+        if is_left {
+            let all = self.notes()?.list(context, 0)?;
+            let numbers: Vec<i64> = all.iter().map(|listed| listed.number).collect();
+            self.notes()?.remove(&numbers)?;
+            self.notes()?.scrub()?;
+        }
+        Ok(())
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.notes()?.scrub()
     }
 
     fn is_apart(&self) -> bool {

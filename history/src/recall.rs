@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir_store::path::{Folding, MemoryPath};
-use memdir_store::{Context, StoreError};
+use memdir_store::{Context, Operation, StoreError};
 
 use super::contents::Contents;
 use super::error::HistoryError;
@@ -128,6 +128,13 @@ impl Recorder {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
                 None => self.content(context, snapshot, *content),
             },
+            // It says that the content of another version was removed, and is no deletion.
+            FileState::Gone if moment.operation == Operation::Redacted => {
+                let redaction = snapshot.timeline.redaction_by(moment);
+                Err(redaction.map_or(HistoryError::Damaged, |redaction| {
+                    HistoryError::Redacted(redaction.reason.clone())
+                }))
+            }
             FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
             // It was moved with its directory, and nobody has changed it since: the file has it.
             FileState::Unread if snapshot.timeline.is_latest(number) => {

@@ -146,6 +146,24 @@ impl Recorder {
         !self.parts.is_empty()
     }
 
+    /// The stores of mounts that may be changed, one that is mounted twice only once.
+    pub(super) fn writable_parts(&self) -> impl Iterator<Item = &Part> {
+        self.parts
+            .iter()
+            .enumerate()
+            .filter(|(number, part)| {
+                let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
+                !part.recorder.store.info().is_read_only
+                    && !self.parts[..*number].iter().any(is_same)
+            })
+            .map(|(_, part)| part)
+    }
+
+    /// Whether the journal is among the files of the store.
+    pub(super) fn is_inside(&self) -> bool {
+        self.is_inside
+    }
+
     /// The store by which a change is made, so that it is recorded.
     pub(super) fn recording(&self) -> &dyn Store {
         if self.is_of_mounts() { &*self.store } else { self }

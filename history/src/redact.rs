@@ -42,11 +42,16 @@ impl Recorder {
                     marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
                     redacts.push(moment.id);
                 }
-                FileState::Unread => return Err(HistoryError::NoContent(moment.id.to_string())),
+                // It was moved with its directory, and the file has it still. Otherwise nobody knows it.
+                FileState::Unread if timeline.is_latest(number) => {
+                    return Err(HistoryError::IsCurrent { path: moment.path.clone() });
+                }
                 _ => {}
             }
         }
         if marks.is_empty() {
+            // An earlier call may have failed in the middle.
+            self.journal.scrub()?;
             return Ok(None);
         }
         for file in timeline.live.values() {
@@ -85,6 +90,7 @@ impl Recorder {
         };
         self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
         self.index().reload(context, &*self.journal)?;
+        self.journal.scrub()?;
         Ok(Some(change))
     }
 }

@@ -226,6 +226,13 @@ impl Timeline {
         self.redactions.get(&content.sha256)
     }
 
+    /// Why the content was removed of which this version says that it was.
+    pub(super) fn redaction_by(&self, redaction: &Moment) -> Option<&Redaction> {
+        let number = redaction.id.number().checked_sub(1)?;
+        let redacted = self.find(*redaction.header.redacts.get(number)?)?;
+        self.redaction(self.moments[redacted].state.content()?)
+    }
+
     /// Adds a version of a file, a new one if there is none yet, and returns the file.
     fn push(&mut self, file: Option<usize>, moment: Moment) -> usize {
         let number = self.moments.len();

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memdir._memdir import (
         BlamedLine,
         Entry,
+        Erased,
         Expired,
         ExpiryProgress,
         GrepMatch,
@@ -376,12 +377,22 @@ class AsyncMemory(Generic[ViewT_co]):
         self._memory.forget_views()
 
     async def clear(self) -> str:
-        """Deletes everything below `/memories`. The model cannot call this.
+        """Deletes everything below `/memories`. The model cannot call this. With a history, all contents
+        stay in the history; `erase` removes it, too.
 
         Raises:
             StoreError: The store itself failed.
         """
         return await self._changing(self._memory.clear)
+
+    async def erase(self, *, dry_run: bool = False) -> Erased:
+        """Removes everything for good, with the whole history, as `Memory.erase` does.
+
+        Raises:
+            RefusedError: The memory is read-only.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(self._memory.erase, dry_run=dry_run)
 
     async def expire(
         self,

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memdir_store::Error;
 use memdir_store::path::MemoryPath;
 
 use super::Memory;
 use crate::history::{
-    BlamedLine, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation, PastFile,
-    Recorder, RestoreOptions, Restored, Retention, UndoOptions, Version,
+    BlamedLine, Erased, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation,
+    PastFile, Recorder, RestoreOptions, Restored, Retention, UndoOptions, Version,
 };
 use crate::options::MemoryOptions;
+use crate::reply;
 use crate::store::{Context, Store};
 use crate::unit_of_work::UnitOfWork;
 
@@ -180,6 +182,47 @@ impl Memory {
     /// [`HistoryError::Off`], [`HistoryError::ReadOnly`], [`HistoryError::Store`].
     pub fn trim_history(&self) -> Result<usize, HistoryError> {
         self.changing()?.trim(&self.context())
+    }
+
+    /// Removes everything for good: files, directories, the whole history, and what killed processes left of them. It works whether or
+    /// not [`MemoryOptions::history`] is set, is not recorded, and cannot be undone. With `dry_run` it only counts. Mounted
+    /// stores that are read-only stay as they are.
+    ///
+    /// Afterwards the memory goes on as an empty one, also for other processes. An encrypted store keeps its key. No policy
+    /// applies. If it fails or is killed, a second call does the rest. What memdir cannot reach stays: backups, and what a disk
+    /// or a server keeps of deleted data.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/tea.md", "green\n")?;
+    /// memory.clear()?;
+    /// assert_eq!(memory.stats()?.history.unwrap().versions, 2);
+    ///
+    /// let erased = memory.erase(false)?;
+    /// assert_eq!((erased.files, erased.versions), (0, 2));
+    /// assert_eq!(memory.stats()?.history.unwrap().versions, 0);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the memory is read-only; [`Error::Store`].
+    pub fn erase(&self, dry_run: bool) -> Result<Erased, Error> {
+        let own;
+        let recorder = match self.history.as_deref() {
+            Some(recorder) => recorder,
+            None => {
+                own = Recorder::untrimmed(Arc::clone(&self.store), self.options().durability);
+                &own
+            }
+        };
+        let unit = self.work();
+        let erased = unit.erase(recorder, dry_run);
+        unit.finish();
+        erased.map_err(|error| reply::condition(&MemoryPath::root(), error))
     }
 
     /// The files that there were at a time, sorted by their paths. A file that the history does not know, because nobody

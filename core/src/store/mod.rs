@@ -17,8 +17,8 @@ mod rekey;
 #[cfg(feature = "encryption")]
 pub use address::{encrypt, encrypt_lazily};
 pub use address::{
-    location_of, open_bare_directory, open_directory, open_existing_store, open_raw_store,
-    open_store, redact_address,
+    location_of, namespaces, open_bare_directory, open_directory, open_existing_store,
+    open_raw_store, open_store, redact_address,
 };
 pub use fork::{after_fork_in_child, after_fork_in_parent, before_fork};
 #[cfg(feature = "encryption")]
@@ -37,9 +37,9 @@ pub use memdir_store::settings::MAX_FILE_BYTES as DEFAULT_MAX_FILE_BYTES;
 pub use memdir_store::{
     Cancellation, Condition, Context, Durability, Edit, Effect, Entry, EntryKind, Fingerprint,
     Fingerprints, InContext, InProcess, Layer, Location, MountTable, Mounts, Mutation,
-    NOWAIT_BYTES, NOWAIT_ENTRIES, Node, OnExisting, Problem, ProblemKind, ReadOnly, Sealing,
-    Splice, Store, StoreError, StoreInfo, Swap, TotalLimits, display_name, listed_time, micros,
-    open_whole, update_by_swap, walk_files,
+    NOWAIT_BYTES, NOWAIT_ENTRIES, Namespace, Node, OnExisting, Problem, ProblemKind, ReadOnly,
+    Sealing, Splice, Store, StoreError, StoreInfo, Swap, TotalLimits, display_name, listed_time,
+    micros, open_whole, update_by_swap, walk_files,
 };
 pub(crate) use memdir_store::{
     MOVING, NEW_DIRECTORY, access, overlap, settings, sort_by_path, transfer,

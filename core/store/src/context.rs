@@ -29,6 +29,8 @@ pub struct Context {
 struct ChangeState {
     id: Cell<Option<HistoryId>>,
     note: RefCell<Option<Note>>,
+    /// Whether the notes go with the files.
+    removes_notes: Cell<bool>,
 }
 
 impl Default for Context {
@@ -131,5 +133,16 @@ impl Context {
     /// Takes the note for a transaction that begins, or that will never be.
     pub fn take_note(&self) -> Option<Note> {
         self.change.note.borrow_mut().take()
+    }
+
+    /// The store removes all notes in the transaction of the next [`Mutation::Clear`](crate::Mutation::Clear), and leaves
+    /// nothing of what it removes.
+    pub fn remove_notes(&self) {
+        self.change.removes_notes.set(true);
+    }
+
+    /// Whether all notes are to be removed, for a transaction that begins.
+    pub fn take_removal_of_notes(&self) -> bool {
+        self.change.removes_notes.take()
     }
 }

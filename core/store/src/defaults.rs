@@ -135,6 +135,9 @@ pub fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, Sto
 /// The temporary file that makes a directory in a store that has no other way.
 pub const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
+/// The directory of a history that is kept in the store itself.
+pub const HISTORY: &str = ".memdir-history";
+
 /// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
 pub const MOVING: &str = ".memdir-moving-";
 

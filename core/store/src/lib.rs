@@ -35,6 +35,7 @@ pub mod micros;
 mod mount_table;
 mod mounts;
 mod mutation;
+mod namespace;
 pub mod node;
 mod note;
 pub mod notes;
@@ -63,7 +64,7 @@ pub use context::Context;
 #[cfg(feature = "testing")]
 pub use contract::check_contract;
 pub use defaults::{
-    MOVING, NEW_DIRECTORY, as_listed, clear_each, listed_file, listed_time, open_whole,
+    HISTORY, MOVING, NEW_DIRECTORY, as_listed, clear_each, listed_file, listed_time, open_whole,
 };
 use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;
@@ -78,6 +79,7 @@ pub use location::{Location, overlap};
 pub use mount_table::MountTable;
 pub use mounts::Mounts;
 pub use mutation::Mutation;
+pub use namespace::Namespace;
 pub use node::{Entry, EntryKind, Node, sort_by_path};
 pub use operation::Operation;
 pub use path::MemoryPath;

@@ -1,6 +1,7 @@
 //! [`Notes`]: what a database keeps together with a change, in one transaction. The history is kept so.
 //!
-//! The note of a change is in its [`Context`]. The store takes it into the transaction.
+//! The note of a change is in its [`Context`]. The store takes it into the transaction. So is the wish that all notes go with the
+//! files ([`Context::remove_notes`]).
 
 pub use super::note::{HEAD, Listed, Note};
 use super::{Context, StoreError};
@@ -22,9 +23,13 @@ pub trait Notes: Send + Sync {
         count: u64,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Replaces the bytes of a note, if it is there, and leaves nothing of the old ones in the database.
+    /// Replaces the bytes of a note, if it is there.
     fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// Removes notes, likewise.
     fn remove(&self, numbers: &[i64]) -> Result<(), StoreError>;
+
+    /// Leaves nothing of what was replaced or removed, of notes and of files: neither in free space nor in a log. It may write the
+    /// whole database again.
+    fn scrub(&self) -> Result<(), StoreError>;
 }

@@ -224,6 +224,34 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     assert!(memory.list("/memories", None).unwrap().iter().all(|entry| !entry.is_file()));
 }
 
+on_every_store!(a_redaction_is_no_deletion);
+fn a_redaction_is_no_deletion(store: Arc<dyn Store>) {
+    let memory = remembering(store);
+    memory.create("/memories/a", "secret\n").unwrap();
+    memory.create("/memories/d/b", "other\n").unwrap();
+    memory.delete("/memories/a").unwrap();
+    let created = of(&memory, "/memories/a")[1].id;
+    memory.redact(created, "a password").unwrap();
+    // The version itself, and the one that says that it was redacted.
+    let versions = of(&memory, "/memories/a");
+    assert_eq!(told(&versions[..1]), ["redacted /memories/a"]);
+    for id in [created, versions[0].id] {
+        let error = memory.read_version(id).unwrap_err();
+        assert!(matches!(&error, HistoryError::Redacted(why) if why == "a password"), "{error}");
+    }
+    let deletion = memory.read_version(versions[1].id);
+    assert!(matches!(deletion, Err(HistoryError::NoContent(_))));
+
+    // Nobody has read the file since it was moved: it has the content still.
+    memory.rename("/memories/d", "/memories/e").unwrap();
+    let moved = of(&memory, "/memories/e/b")[0].id;
+    let error = memory.redact(moved, "no").unwrap_err();
+    assert!(
+        matches!(&error, HistoryError::IsCurrent { path } if path.as_str() == "/memories/e/b"),
+        "{error}"
+    );
+}
+
 on_every_store!(what_is_redacted_is_gone_and_the_other_versions_stay);
 fn what_is_redacted_is_gone_and_the_other_versions_stay(store: Arc<dyn Store>) {
     let memory = &remembering(store);

@@ -10,7 +10,7 @@ use std::thread;
 
 use crate::common::store_helpers::at;
 use memdir::check;
-use memdir::history::{HistoryQuery, Version};
+use memdir::history::{HistoryQuery, UndoOptions, Version};
 use memdir::store::{Context, Layer, Mutation, ReadOnly, Sealing, rekey};
 use memdir::{EncryptionKey, Memory, MemoryOptions, Store, StoreError, open_store};
 
@@ -101,7 +101,7 @@ fn it_lies_beneath_and_shows_no_text() {
             let hidden = store.list(&at("/memories/.memdir-history"));
             let is_beside = address.starts_with("dir:") && !encrypt_names;
             assert_eq!(hidden.is_ok(), is_beside, "{address}: {hidden:?}");
-            memory.undo(before[0].0.change, false).unwrap();
+            memory.undo(before[0].0.change, UndoOptions::default()).unwrap();
             assert_eq!(memory.read("/memories/tea.md").unwrap(), "green or black\nmint\n");
             memory.clear().unwrap();
             assert_eq!(told(&memory).len(), 9, "{address}");

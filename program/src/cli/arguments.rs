@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::file_arguments::{
-    EditArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments, RemoveArguments,
-    StatsArguments, WatchArguments, policies,
+    EditArguments, EraseArguments, ExpireArguments, GrepArguments, MoveArguments, PutArguments,
+    RemoveArguments, StatsArguments, WatchArguments, policies,
 };
 use super::flags::ChangeFlags;
 use super::history_arguments::{
@@ -80,10 +80,12 @@ pub(super) enum Command {
     Restore(RestoreArguments),
     Undo(UndoArguments),
     Redact(RedactArguments),
+    Erase(EraseArguments),
     Copy(CopyArguments),
     Export(ExportArguments),
     Import(ImportArguments),
     Check(CheckArguments),
+    Namespaces(NamespacesArguments),
     #[cfg(feature = "page")]
     Serve(ServeArguments),
     #[cfg(feature = "mcp")]
@@ -300,5 +302,21 @@ pub(super) struct ImportArguments {
 Example: memdir check sqlite:agent.db")]
 pub(super) struct CheckArguments {
     /// The store to check
+    pub(super) store: String,
+}
+
+/// List the memories in a PostgreSQL database, or below a prefix of a bucket, and how much each holds
+///
+/// Each line has the number of files, their bytes, the bytes of the history, and the name of the namespace.
+/// Row-level security limits a list to the namespaces that the user may see. In a bucket a directory of a
+/// memory that is at the prefix itself looks like a namespace.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Example: memdir namespaces postgres://localhost/agents"
+)]
+pub(super) struct NamespacesArguments {
+    /// The database or the prefix
     pub(super) store: String,
 }

@@ -243,6 +243,33 @@ pub(super) struct StatsArguments {
     pub(super) max_file_bytes: Option<u64>,
 }
 
+/// Remove everything for good: all files, and the whole history
+///
+/// It removes all files, directories, records of the history, and what killed processes left, whether or not
+/// a history is kept at the moment. It is not recorded and cannot be undone. Only the memory that
+/// STORE names is erased: of a database one namespace, of a bucket one prefix.
+/// It asks first, and refuses where it cannot ask, unless --yes is given.
+#[derive(Debug, Args)]
+#[command(
+    verbatim_doc_comment,
+    after_help = "\
+Examples:
+  memdir erase ./memory --dry-run
+  memdir erase 'postgres://localhost/agents?namespace=user-42' --yes"
+)]
+pub(super) struct EraseArguments {
+    /// The store to erase
+    pub(super) store: String,
+
+    /// Do not ask
+    #[arg(short, long)]
+    pub(super) yes: bool,
+
+    /// Only print how much would be removed
+    #[arg(short = 'n', long, conflicts_with = "yes")]
+    pub(super) dry_run: bool,
+}
+
 /// Delete the files that nobody has used for a while
 ///
 /// A change of a file is a use of it. A view is one only if the programs that use the memory record it

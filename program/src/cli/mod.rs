@@ -23,6 +23,7 @@ mod copy;
 mod diff;
 mod edit;
 mod editor;
+mod erase;
 mod expire;
 mod file_arguments;
 mod fixed_files;
@@ -36,6 +37,7 @@ mod log;
 mod mcp;
 #[cfg(any(feature = "mcp", feature = "page"))]
 mod mounts;
+mod namespaces;
 mod output;
 // What is generated is that of a build with all commands.
 #[cfg(test)]
@@ -86,10 +88,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Restore(wanted) => restore::restore(wanted, &mut output),
         Command::Undo(wanted) => restore::undo(wanted, &mut output),
         Command::Redact(wanted) => restore::redact(wanted, &mut output),
+        Command::Erase(wanted) => erase::run(wanted, &mut output),
         Command::Copy(wanted) => copy::run(wanted, &mut output),
         Command::Export(wanted) => archive::export(wanted, &mut output),
         Command::Import(wanted) => import::run(wanted, &mut output),
         Command::Check(wanted) => check::run(wanted, &mut output),
+        Command::Namespaces(wanted) => namespaces::run(wanted, &mut output),
         #[cfg(feature = "page")]
         Command::Serve(wanted) => serve::run(wanted),
         #[cfg(feature = "mcp")]

@@ -13,7 +13,7 @@ use memdir::store::{
     InProcess, Location, Store, StoreError, exists_at, location_of, open_existing_store,
     open_store, own_files_hint, redact_address,
 };
-use memdir::{Error, MemoryOptions};
+use memdir::{Error, MemoryOptions, Namespace, namespaces};
 
 /// The environment variable with the key for a command with one store.
 pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
@@ -172,6 +172,11 @@ impl StoreArgument {
     /// The store, if it exists.
     pub(super) fn find(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
         open_existing_store(&self.address, &self.options).map_err(|error| self.failure(&error))
+    }
+
+    /// The memories in the database or below the prefix.
+    pub(super) fn namespaces(&self) -> Result<Vec<Namespace>, Failure> {
+        namespaces(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
     /// The store, which is made if it does not exist and may be written.

@@ -585,3 +585,28 @@ fn who_stops_reading_ends_it_quietly() {
         assert_eq!((ended.status.code(), &*stderr), (Some(0), ""), "{arguments:?}");
     }
 }
+
+#[test]
+fn erase_removes_the_files_and_the_history_if_it_is_told_to() {
+    for scene in scenes() {
+        changed(&scene);
+        // Nobody can be asked here.
+        let (code, stdout, stderr) = scene.run(&["erase", scene.store]);
+        assert_eq!((code, stdout.as_str()), (1, ""));
+        assert!(stderr.contains("1 file (4B) and 5 versions ("), "{stderr}");
+        assert!(stderr.ends_with("--yes removes that for good\n"), "{stderr}");
+        let counted = scene.well(&["erase", scene.store, "--dry-run"]);
+        assert!(counted.ends_with(") would be erased\n"), "{counted}");
+        assert_eq!(all(&scene.memory()).len(), 5);
+
+        let told = scene.json(&["erase", scene.store, "--yes"]);
+        assert_eq!(told.len(), 1);
+        assert_eq!((&told[0]["type"], &told[0]["dry_run"]), (&json!("summary"), &json!(false)));
+        let counts = ["files", "bytes", "versions"].map(|name| told[0][name].as_u64().unwrap());
+        assert_eq!(counts, [1, 4, 5]);
+        assert_eq!(all(&scene.memory()), []);
+        assert_eq!(scene.run(&["log", scene.store]).0, 1);
+        let nothing = scene.well(&["erase", scene.store, "--yes"]);
+        assert_eq!(nothing, "0 files (0B) and 0 versions (0B) erased\n");
+    }
+}

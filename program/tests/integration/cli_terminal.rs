@@ -197,3 +197,32 @@ fn colours_are_for_terminals_that_want_them() {
         assert!(!piped.contains("\u{1b}[1;31m") && !piped.contains("\u{1b}[2m"), "{piped:?}");
     }
 }
+
+#[test]
+fn erase_asks_on_a_terminal() {
+    use std::fs::File;
+    use std::io::{Read, Write};
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let place = tempfile::tempdir().unwrap();
+    let [..] = hostile(place.path());
+    for (answer, code) in [("\n", 1), ("no\n", 1), ("maybe y\n", 1), ("y\n", 0), ("Yes\n", 0)] {
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        let theirs = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let mut command = memdir(place.path());
+        command.args(["erase", "./m"]).stdin(theirs).stderr(std::process::Stdio::piped());
+        let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+        drop(command);
+        let mut ours = File::from(ours);
+        ours.write_all(answer.as_bytes()).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
+        assert!(said.contains("for good? [y/N] "), "{said}");
+        assert_eq!(place.path().join("m/memories/secret").exists(), code == 1);
+    }
+}

@@ -11,7 +11,7 @@ use object_store::azure::{AzureConfigKey as Az, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Gs};
 use object_store::path::Path as Key;
 use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// The longest prefix, in bytes: below it even a short file name has room.
 const MAX_PREFIX_BYTES: usize = 512;
@@ -235,6 +235,13 @@ pub(super) fn namespace(prefix: &Key, namespace: &str) -> Result<Key, String> {
     Ok(below)
 }
 
+/// The namespace whose memory is below `prefix` at this name, and its own prefix. `None` if no namespace has this name.
+pub(super) fn namespace_at(prefix: &Key, name: &str) -> Option<(String, Key)> {
+    let text = percent_decode_str(name).decode_utf8().ok()?.into_owned();
+    let own = namespace(prefix, &text).ok()?;
+    (below(prefix, name).ok()? == own).then_some((text, own))
+}
+
 /// What is missing. The library's own text can hold what is set.
 fn missing(error: &object_store::Error) -> &'static str {
     let text = error.to_string();
@@ -326,6 +333,14 @@ mod tests {
         assert_eq!(name("me@example.com"), "agents/b/me%40example%2Ecom");
         assert_eq!(name("猫"), "agents/b/%E7%8C%AB");
         assert_eq!(namespace(&Key::default(), "a/b").unwrap().as_ref(), "a%2Fb");
+        for text in ["user-42", "me@example.com", "猫", "a/b"] {
+            let own = namespace(&prefix, text).unwrap();
+            let name = own.as_ref().strip_prefix("agents/b/").unwrap();
+            assert_eq!(namespace_at(&prefix, name), Some((text.to_owned(), own.clone())));
+        }
+        for other in ["notes.md", "%2e", "a b", "%ff", ".memdir-history"] {
+            assert_eq!(namespace_at(&prefix, other), None, "{other}");
+        }
         let long = "/".repeat(170);
         for text in ["", &long, &"n".repeat(510)] {
             assert!(namespace(&prefix, text).unwrap_err().contains("namespace"), "{text}");

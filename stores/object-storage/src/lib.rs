@@ -27,7 +27,7 @@ use memdir_store::error::Error;
 use memdir_store::path::MemoryPath;
 use memdir_store::per_process::PerProcess;
 use memdir_store::{
-    Context, Edit, Entry, Fingerprints, Location, Mutation, Node, Problem, Scope, Store,
+    Context, Edit, Entry, Fingerprints, Location, Mutation, Namespace, Node, Problem, Scope, Store,
     StoreError, StoreInfo, methods_by_mutate, micros, reads_in_context, runtime,
 };
 use object_store::PutMode;
@@ -112,6 +112,25 @@ impl ObjectStorage {
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
+    }
+
+    /// The namespaces below the prefix of the address, sorted by their names, with how much each holds. A directory of a memory
+    /// that is at this prefix itself looks like one if its name could be that of a namespace. It takes a listing of everything.
+    ///
+    /// # Errors
+    /// Only failures of the store.
+    pub fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
+        let prefix = self.prefix.clone();
+        self.run(&Context::new(), "listing the namespaces", |client| async move {
+            let (_, names) = client.within(&prefix).await?;
+            let mut namespaces = Vec::new();
+            for (name, own) in names.iter().filter_map(|name| address::namespace_at(&prefix, name))
+            {
+                namespaces.push(client.namespace(name, &own).await?);
+            }
+            namespaces.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(namespaces)
+        })
     }
 
     fn client(&self) -> Result<Arc<Client>, StoreError> {

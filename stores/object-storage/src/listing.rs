@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Entry, EntryKind, Fingerprint, Problem, ProblemKind, Scope, StoreError};
+use memdir_store::{
+    Entry, EntryKind, Fingerprint, HISTORY, Namespace, Problem, ProblemKind, Scope, StoreError,
+};
+use object_store::path::Path as Key;
 
 use super::client::{Body, Client, FoundObject, How, Item};
 use super::error::ObjectError;
@@ -79,6 +82,26 @@ impl Client {
             found.enter(path, item, scope);
         }
         found.all()
+    }
+
+    /// How much the memory at `own`, which is that of a namespace, holds.
+    pub(super) async fn namespace(
+        &self,
+        name: String,
+        own: &Key,
+    ) -> Result<Namespace, ObjectError> {
+        let (root, items) = (MemoryPath::root(), self.below(own).await?);
+        let mut namespace = Namespace::new(name);
+        for entry in Self::entries_of(&root, &items, Scope::EVERYTHING) {
+            let EntryKind::File(size) = entry.kind else { continue };
+            if entry.path.names().next() == Some(HISTORY) {
+                namespace.history_bytes += size;
+            } else {
+                namespace.files += 1;
+                namespace.bytes += size;
+            }
+        }
+        Ok(namespace)
     }
 
     /// What is left of commands that were broken off, and what no path can name.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Problem, ProblemKind};
+use memdir_store::{Namespace, Problem, ProblemKind};
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Row};
 
@@ -27,6 +27,37 @@ pub(super) const ALL: Statement = Statement {
     ORDER BY coalesce(found.depth, 2000)",
     types: &[Type::TEXT],
 };
+
+/// How much each namespace that this role may see holds. A history is in notes, or, of an encrypted memory with plain names, in
+/// hidden files. A namespace without a file, a directory and a note is left out.
+pub(super) const NAMESPACES: Statement = Statement {
+    sql: "
+    WITH history AS (
+        SELECT top.id FROM memdir.node AS top JOIN memdir.node AS root ON root.id = top.parent
+        WHERE root.parent = 0 AND root.namespace = top.namespace
+        AND top.name = '.memdir-history' AND top.content IS NULL
+    ), entry AS (
+        SELECT namespace, content IS NOT NULL AS is_file, octet_length(content) AS size,
+            parent <> 0 AS is_below, parent = -1 OR parent IN (SELECT id FROM history) AS is_record
+        FROM memdir.node WHERE $1::text IS NOT NULL
+    )
+    SELECT namespace, count(*) FILTER (WHERE is_file AND NOT is_record),
+        coalesce(sum(size) FILTER (WHERE NOT is_record), 0)::bigint,
+        coalesce(sum(size) FILTER (WHERE is_record), 0)::bigint
+    FROM entry GROUP BY namespace HAVING bool_or(is_below) ORDER BY namespace",
+    types: &[Type::TEXT],
+};
+
+pub(super) fn namespaces(rows: &[Row]) -> Result<Vec<Namespace>, Error> {
+    let namespace = |row: &Row| {
+        let number = |at| Ok::<u64, Error>(u64::try_from(row.try_get::<_, i64>(at)?).unwrap_or(0));
+        let mut namespace = Namespace::new(row.try_get(0)?);
+        namespace.files = number(1)?;
+        (namespace.bytes, namespace.history_bytes) = (number(2)?, number(3)?);
+        Ok(namespace)
+    };
+    rows.iter().map(namespace).collect()
+}
 
 pub(super) fn inspect(rows: &[Row], report: &mut dyn FnMut(Problem)) -> Result<(), Error> {
     let mut paths: HashMap<i64, MemoryPath> = HashMap::new();

@@ -15,7 +15,7 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::settings::{Durability, LOCK_TIMEOUT, OnExisting};
 use memdir_store::total::Total;
 use memdir_store::{
-    Context, Entry, Fingerprints, Mutation, Node, Problem, Store, StoreError, StoreInfo,
+    Context, Entry, Fingerprints, Mutation, Namespace, Node, Problem, Store, StoreError, StoreInfo,
     TotalLimits, methods_by_mutate, reads_in_context, runtime,
 };
 use tokio_postgres::Row;
@@ -137,6 +137,17 @@ impl PostgresDatabase {
         after: usize,
     ) -> Result<(), StoreError> {
         held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
+    }
+
+    /// The namespaces of the database that hold something, sorted by their names, with how much each holds. Row-level security
+    /// limits them to those that the user may see. It reads the whole table, but no contents.
+    ///
+    /// # Errors
+    /// Only failures of the store.
+    pub fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
+        const OPERATION: &str = "listing the namespaces";
+        let rows = self.ask(&Context::new(), OPERATION, &inspect::NAMESPACES, Vec::new())?;
+        inspect::namespaces(&rows).map_err(|error| PostgresError::from(error).during(OPERATION))
     }
 
     /// The SQL that makes the tables, for a database whose users may not make tables.
@@ -382,9 +393,11 @@ impl Store for PostgresDatabase {
             Mutation::Clear => {
                 let wanted =
                     Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
+                let with_notes = context.take_removal_of_notes();
+                let statement = if with_notes { &statements::ERASE } else { &statements::CLEAR };
                 self.change(context, "clearing the memory", wanted, |_| {
                     Ok(Some(ChangeTransaction {
-                        statement: &statements::CLEAR,
+                        statement,
                         parameters: Vec::new(),
                         changes_a_row: false,
                     }))

@@ -382,7 +382,10 @@ impl Session {
             )
         };
         let newest = match newest {
-            Ok(newest) => newest,
+            Ok(Some(newest)) => newest,
+            // The namespace was erased meanwhile. Whether the change came before that or was not made, nothing of it is there.
+            Ok(None) if before.is_some() => return Ok(Outcome::Undone),
+            Ok(None) => Vec::new(),
             Err(error) => {
                 return Err(unknown(error.during("asking for it").to_string()).into());
             }
@@ -398,7 +401,8 @@ impl Session {
         }
     }
 
-    async fn recall(&self) -> Result<Vec<String>, PostgresError> {
+    /// `None` if the namespace has no root.
+    async fn recall(&self) -> Result<Option<Vec<String>>, PostgresError> {
         let lease = self.server.lease().await?;
         let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
         let newest = self
@@ -412,7 +416,7 @@ impl Session {
                 begun?;
                 let newest = newest?.first().map(|row| row.try_get(0)).transpose()?;
                 ended?;
-                Ok(newest.unwrap_or_default())
+                Ok(newest)
             })
             .await?;
         lease.give_back();

@@ -216,6 +216,10 @@ pub(super) const CLEAR: Statement = Statement {
     types: &[Type::TEXT],
 };
 
+/// All rows of the namespace, also the root that the same transaction has locked.
+pub(super) const ERASE: Statement =
+    Statement { sql: "DELETE FROM memdir.node WHERE namespace = $1", types: &[Type::TEXT] };
+
 /// A note: a row that no directory leads to, because its parent is -1. Its id is its number: it is drawn under the
 /// namespace's lock.
 pub(super) const NOTE: Statement = Statement {

@@ -214,13 +214,26 @@ impl SqliteDatabase {
         changed
     }
 
-    /// Writes the log back into the database, and empties it.
-    fn checkpoint(&self) -> Result<(), StoreError> {
-        let emptied = || {
+    /// Writes the database again, and empties its log. `secure_delete` overwrites what is deleted, but not the copies that stay
+    /// in the free space of a page when its rows are moved to another page.
+    fn rewrite(&self) -> Result<(), StoreError> {
+        const OPERATION: &str = "removing deleted text from the database file";
+        let mut turn = turns::to_write(&self.database, self.lock_timeout, &Cancellation::never())?;
+        let rewritten = || {
             let lease = Lease::take(&self.database)?;
-            Ok(lease.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+            connection::waiting_for(self.lock_timeout, || {
+                lease.execute_batch("VACUUM")?;
+                lease.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            })
+            .map_err(SqliteError::from)
         };
-        emptied().map_err(|error: SqliteError| error.during("emptying the log"))
+        let is_busy: bool = rewritten().map_err(|error| error.during(OPERATION))?;
+        if is_busy {
+            let problem = "another connection still reads an older state: do it again";
+            return Err(StoreError::failed(OPERATION, problem));
+        }
+        turn.succeeded();
+        Ok(())
     }
 
     fn transaction<T>(
@@ -416,7 +429,12 @@ impl Store for SqliteDatabase {
                 });
             }
             Mutation::Clear => {
-                self.change(context, "clearing the memory", |tree| tree.remove_all())
+                let with_notes = context.take_removal_of_notes();
+                let cleared = self.change(context, "clearing the memory", |tree| {
+                    tree.remove_all()?;
+                    if with_notes { note::remove_all(&tree) } else { Ok(()) }
+                });
+                cleared.and_then(|()| if with_notes { self.scrub() } else { Ok(()) })
             }
             Mutation::MakeDirectory { path } => {
                 self.change(context, "making a directory", |tree| match tree.find(path)? {

@@ -12,18 +12,12 @@ pub(super) fn add(tree: &Tree<'_>, note: &Note) -> Result<(), SqliteError> {
     Ok(())
 }
 
-impl SqliteDatabase {
-    /// Changes notes, so that nothing of the old bytes stays: neither in free pages nor in the log.
-    fn erase(
-        &self,
-        erase: impl FnOnce(&Tree<'_>) -> Result<(), SqliteError>,
-    ) -> Result<(), StoreError> {
-        self.change(&Context::new(), "rewriting the history", |tree| erase(&tree))?;
-        // The log still has the pages as they were. Readers may be in the way; then a later one does it.
-        let _ = self.checkpoint();
-        Ok(())
-    }
+pub(super) fn remove_all(tree: &Tree<'_>) -> Result<(), SqliteError> {
+    tree.execute("DELETE FROM note", [])?;
+    Ok(())
 }
+
+const REWRITING: &str = "rewriting the history";
 
 impl Notes for SqliteDatabase {
     fn append(&self, note: &Note) -> Result<(), StoreError> {
@@ -65,7 +59,7 @@ impl Notes for SqliteDatabase {
     }
 
     fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError> {
-        self.erase(|tree| {
+        self.change(&Context::new(), REWRITING, |tree| {
             let mut replace =
                 tree.prepare_cached("UPDATE note SET bytes = ?2 WHERE number = ?1")?;
             replace.execute((number, bytes))?;
@@ -74,12 +68,16 @@ impl Notes for SqliteDatabase {
     }
 
     fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
-        self.erase(|tree| {
+        self.change(&Context::new(), REWRITING, |tree| {
             let mut remove = tree.prepare_cached("DELETE FROM note WHERE number = ?1")?;
             for number in numbers {
                 remove.execute([number])?;
             }
             Ok(())
         })
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.rewrite()
     }
 }

@@ -231,6 +231,11 @@ extension Memory {
         try await off { try $0.clear() }
     }
 
+    /// Removes everything for good, with the whole history. This is the blocking `erase` for asynchronous code.
+    public func erase(dryRun: Bool = false) async throws -> Erased {
+        try await off { try $0.erase(dryRun: dryRun) }
+    }
+
     /// Makes a call on a thread that may block.
     private func off<T: Sendable>(
         _ threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> T

@@ -163,6 +163,21 @@ final class HistoryTests: XCTestCase {
         }
     }
 
+    func testEraseRemovesTheFilesAndTheHistory() throws {
+        try onEachStore { open in
+            let memory = try open(MemoryOptions(history: true))
+            try memory.write(path: a, text: "one")
+            try memory.clear()
+            try memory.write(path: a, text: "two")
+            let counted = try memory.erase(dryRun: true)
+            XCTAssertEqual([counted.files, counted.bytes, counted.versions], [1, 3, 3])
+            XCTAssertEqual(try memory.erase(), counted)
+            XCTAssertEqual(try memory.history(), [])
+            try memory.write(path: a, text: "new")
+            XCTAssertEqual(try memory.history().count, 1)
+        }
+    }
+
     func testOldVersionsAreTrimmedAfterThirtyDaysOrNever() throws {
         XCTAssertEqual(MemoryOptions().historyMaxAge, 30 * 24 * 60 * 60)
         XCTAssertNil(MemoryOptions(historyMaxAge: nil).historyMaxAge)
@@ -301,6 +316,8 @@ final class HistoryTests: XCTestCase {
         XCTAssertNotNil(redaction)
         let trimmed = try await memory.trimHistory()
         XCTAssertEqual(trimmed, 0)
+        let counted = try await memory.erase(dryRun: true)
+        XCTAssertEqual(counted.files, 1)
         do {
             _ = try await memory.readVersion(id: nobody)
             XCTFail("it was not there")

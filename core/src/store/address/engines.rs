@@ -13,6 +13,7 @@ use memdir_store::local_path::{FILES, own_files_hint};
 
 #[cfg(feature = "sqlite")]
 use super::redact_address;
+use crate::store::Namespace;
 #[cfg(any(unix, windows))]
 use crate::store::ReadOnly;
 use crate::store::Store;
@@ -130,13 +131,49 @@ pub(super) fn open_sqlite(_: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, E
 }
 
 #[cfg(feature = "postgres")]
+fn postgres(
+    address: &str,
+    options: &StoreOptions,
+) -> Result<crate::store::PostgresDatabase, Error> {
+    let namespace = options.namespace.as_deref();
+    crate::store::PostgresDatabase::open_namespace(address, namespace, options.durability)
+}
+
+#[cfg(feature = "postgres")]
+pub(super) fn postgres_namespaces(
+    address: &str,
+    options: &StoreOptions,
+) -> Result<Vec<Namespace>, Error> {
+    postgres(address, options)?.namespaces().map_err(Error::Store)
+}
+
+#[cfg(not(feature = "postgres"))]
+pub(super) fn postgres_namespaces(
+    address: &str,
+    options: &StoreOptions,
+) -> Result<Vec<Namespace>, Error> {
+    open_postgres(address, options).map(|_| Vec::new())
+}
+
+#[cfg(feature = "object-storage")]
+pub(super) fn object_namespaces(address: &str, _: &StoreOptions) -> Result<Vec<Namespace>, Error> {
+    crate::store::ObjectStorage::open(address)?.namespaces().map_err(Error::Store)
+}
+
+#[cfg(not(feature = "object-storage"))]
+pub(super) fn object_namespaces(
+    address: &str,
+    options: &StoreOptions,
+) -> Result<Vec<Namespace>, Error> {
+    open_objects(address, options).map(|_| Vec::new())
+}
+
+#[cfg(feature = "postgres")]
 pub(super) fn open_postgres(
     address: &str,
     options: &StoreOptions,
 ) -> Result<Arc<dyn Store>, Error> {
-    let namespace = options.namespace.as_deref();
-    let store =
-        crate::store::PostgresDatabase::open_namespace(address, namespace, options.durability)?;
+    let store = postgres(address, options)?;
     let store = store
         .with_lock_timeout(options.lock_timeout)
         .with_max_file_bytes(options.max_edited_bytes())

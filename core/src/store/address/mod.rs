@@ -15,7 +15,7 @@ use memdir_store::{ConfigError, Error};
 
 use super::address_hint::unknown_scheme;
 use super::options::StoreOptions;
-use super::{InProcess, Location, ReadOnly, Store};
+use super::{InProcess, Location, Namespace, ReadOnly, Store};
 
 mod engines;
 mod redact;
@@ -23,9 +23,11 @@ mod scheme;
 
 #[cfg(any(unix, windows))]
 use engines::open_existing_local;
+use engines::{
+    object_namespaces, open_local, open_objects, open_postgres, open_sqlite, postgres_namespaces,
+};
 #[cfg(feature = "sqlite")]
 use engines::{open_existing_sqlite, sqlite_path};
-use engines::{open_local, open_objects, open_postgres, open_sqlite};
 pub use redact::redact_address;
 pub(super) use scheme::is_path;
 use scheme::scheme;
@@ -145,6 +147,36 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
             Err(Error::config("the store address is empty: use a directory such as \"./memory\""))
         }
         None => open_local(&files_of(address.as_ref())?, options),
+    }
+}
+
+/// The memories in a PostgreSQL database, or below a prefix of object storage, each with its namespace and how much it holds:
+/// those that hold something, sorted by their names. Each opens with its name as
+/// [`MemoryOptions::namespace`](crate::MemoryOptions::namespace).
+///
+/// In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory of a memory that is at the
+/// prefix itself looks like a namespace. Of an encrypted memory with encrypted names, the history counts among the files.
+///
+/// ```
+/// use memdir::{MemoryOptions, namespaces};
+///
+/// // A directory is one memory.
+/// assert!(namespaces("./memory", &MemoryOptions::default()).is_err());
+/// ```
+///
+/// # Errors
+/// [`Error::Config`] for the address of another store, which is one memory, and as [`open_store`].
+pub fn namespaces(
+    address: &str,
+    options: impl Into<StoreOptions>,
+) -> Result<Vec<Namespace>, Error> {
+    let options = &options.into();
+    match scheme(address) {
+        Some("postgres" | "postgresql") => postgres_namespaces(address, options),
+        Some("s3" | "gs" | "az") => object_namespaces(address, options),
+        _ => Err(Error::config(
+            "only PostgreSQL and object storage have namespaces: any other store is one memory",
+        )),
     }
 }
 

@@ -207,6 +207,9 @@ private constructor(
     /** As [Memory.clear]. */
     public suspend fun clear(): Unit = off { it.clear() }
 
+    /** As [Memory.erase]. */
+    public suspend fun erase(dryRun: Boolean = false): Erased = off { it.erase(dryRun) }
+
     private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T {
         val context = currentCoroutineContext()
         context.ensureActive()

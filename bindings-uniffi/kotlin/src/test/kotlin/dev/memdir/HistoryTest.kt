@@ -154,6 +154,21 @@ class HistoryTest {
     }
 
     @Test
+    fun `erase removes the files and the history`() = onEachStore { open ->
+        open(MemoryOptions()).use { memory ->
+            memory.write(a, "one")
+            memory.clear()
+            memory.write(a, "two")
+            val counted = memory.erase(dryRun = true)
+            assertEquals(listOf(1L, 3L, 3L), listOf(counted.files, counted.bytes, counted.versions))
+            assertEquals(counted, memory.erase())
+            assertEquals(listOf<Version>(), memory.history())
+            memory.write(a, "new")
+            assertEquals(1, memory.history().size)
+        }
+    }
+
+    @Test
     fun `old versions are trimmed after thirty days, or never`() = onEachStore { open ->
         assertEquals(Duration.ofDays(30), MemoryOptions().historyMaxAge)
         open(MemoryOptions(historyMaxAge = Duration.ofNanos(1000))).use { memory ->
@@ -301,6 +316,7 @@ class HistoryTest {
             memory.restoreAll(Instant.now(), dryRun = true)
             assertNotNull(memory.redact(first.id, "test"))
             assertEquals(0, memory.trimHistory())
+            assertEquals(2, memory.erase().files)
             // The other memory is closed with the first one.
             blocking.close()
             assertThrows<MemdirException.Store> { session.history() }

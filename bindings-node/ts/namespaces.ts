@@ -1,0 +1,33 @@
+/** The memories in a database or bucket. */
+
+import native from '../native.cjs';
+
+import { withOurErrorsAsync } from './errors.js';
+
+/** One of several memories in a database or bucket. */
+export interface Namespace {
+  /** Its name, as the option `namespace` takes it. */
+  name: string;
+  /** The number of its files, hidden ones included. */
+  files: number;
+  /** The bytes of all files together. */
+  bytes: number;
+  /** The bytes of the records of its history. */
+  historyBytes: number;
+}
+
+/**
+ * The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something, sorted by their
+ * names. Each opens with its name as the option `namespace`.
+ *
+ * In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory of a memory
+ * that is at the prefix itself looks like a namespace. Of an encrypted memory with encrypted names, the history counts
+ * among the files.
+ *
+ * @param address The address of the database or the prefix.
+ * @throws {@link ConfigError} if the address is wrong, or that of another store, which is one memory;
+ *   {@link StoreError} if the store cannot be reached, or failed.
+ */
+export async function namespaces(address: string): Promise<Namespace[]> {
+  return withOurErrorsAsync(async () => native.namespaces(address));
+}

@@ -1,0 +1,23 @@
+//! [`Namespace`]: one of several memories in a database or bucket.
+
+/// One of several memories in a database or bucket, and how much it holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Namespace {
+    /// Its name, as the option `namespace` takes it.
+    pub name: String,
+    /// How many files it has, hidden ones included.
+    pub files: u64,
+    /// How many bytes they have.
+    pub bytes: u64,
+    /// How many bytes the records of its history have.
+    pub history_bytes: u64,
+}
+
+impl Namespace {
+    /// A namespace that holds nothing.
+    #[must_use]
+    pub fn new(name: String) -> Self {
+        Self { name, files: 0, bytes: 0, history_bytes: 0 }
+    }
+}

@@ -1,0 +1,338 @@
+//! `Memory::erase`: on every store nothing is left, and the memory goes on.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+
+use std::sync::Arc;
+
+use crate::common::store_helpers::at;
+use memdir::history::{HistoryQuery, UndoOptions, has_history};
+use memdir::store::{Layer, Mutation, ReadOnly};
+use memdir::{Error, Memory, MemoryOptions, Store, StoreError};
+
+fn with(store: &Arc<dyn Store>, history: bool) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = history;
+    Memory::with_store(Arc::clone(store), options)
+}
+
+fn versions(memory: &Memory) -> usize {
+    memory.history(&HistoryQuery::default()).unwrap().len()
+}
+
+/// A memory with a history, and everything that may be in one.
+fn filled(store: &Arc<dyn Store>) -> Memory {
+    let memory = with(store, true);
+    memory.create("/memories/a.md", "one\n").unwrap();
+    memory.create("/memories/mounted/deep/b.md", "two\n").unwrap();
+    memory.create("/memories/.hidden/c", "three\n").unwrap();
+    memory.str_replace("/memories/a.md", "one", "1").unwrap();
+    memory.delete("/memories/mounted/deep/b.md").unwrap();
+    store.make_directory(&at("/memories/empty")).unwrap();
+    store.write(&at("/memories/.memdir-moving-1"), b"left", memdir::OnExisting::Error).unwrap();
+    memory
+}
+
+on_every_store!(erase_removes_files_and_history_and_the_memory_goes_on);
+fn erase_removes_files_and_history_and_the_memory_goes_on(store: Arc<dyn Store>) {
+    let memory = filled(&store);
+    let other = with(&store, true);
+    assert_eq!(versions(&other), 5);
+    let counted = memory.erase(true).unwrap();
+    // The file with the reserved name as well.
+    assert_eq!((counted.files, counted.bytes, counted.versions), (3, 12, 5));
+    assert!(counted.history_bytes > 100, "{counted:?}");
+    assert_eq!(versions(&memory), 5, "it was only counted");
+
+    assert_eq!(memory.erase(false).unwrap(), counted);
+    let mut files = 0;
+    store.files(&mut |_| files += 1).unwrap();
+    assert_eq!(files, 0);
+    assert!(
+        store
+            .list(&at("/memories"))
+            .unwrap()
+            .iter()
+            .all(|left| left.path == at("/memories/mounted"))
+    );
+    assert!(!has_history(&store).unwrap());
+    assert_eq!(versions(&memory), 0);
+    assert_eq!(memory.erase(false).unwrap(), memdir::history::Erased::default());
+
+    // What another memory knew of the old history is not relied on.
+    other.create("/memories/a.md", "one\n").unwrap();
+    other.str_replace("/memories/a.md", "one", "1").unwrap();
+    memory.delete("/memories/a.md").unwrap();
+    let all = memory.history(&HistoryQuery::default()).unwrap();
+    assert_eq!(all.len(), 3);
+    assert_eq!(memory.read_version(all[1].id).unwrap(), b"1\n");
+    assert_eq!(memory.read_version(all[2].id).unwrap(), b"one\n");
+    memory.undo(all[0].change, UndoOptions::default()).unwrap();
+    assert_eq!(other.read("/memories/a.md").unwrap(), "1\n");
+}
+
+on_every_store!(erase_without_the_option_history_removes_the_history_as_well);
+fn erase_without_the_option_history_removes_the_history_as_well(store: Arc<dyn Store>) {
+    filled(&store);
+    let erased = with(&store, false).erase(false).unwrap();
+    assert_eq!(erased.versions, 5);
+    assert!(!has_history(&store).unwrap());
+    assert_eq!(versions(&with(&store, true)), 0);
+}
+
+on_every_store!(erase_is_refused_on_a_read_only_memory);
+fn erase_is_refused_on_a_read_only_memory(store: Arc<dyn Store>) {
+    filled(&store);
+    for history in [false, true] {
+        let mut options = MemoryOptions::default();
+        (options.history, options.read_only) = (history, true);
+        for memory in [
+            Memory::with_store(Arc::clone(&store), options.clone()),
+            with(&(Arc::new(ReadOnly::from(Arc::clone(&store))) as Arc<dyn Store>), history),
+        ] {
+            for dry_run in [true, false] {
+                assert!(matches!(memory.erase(dry_run), Err(Error::Refused(_))));
+            }
+        }
+    }
+    assert_eq!(versions(&with(&store, true)), 5);
+}
+
+/// Refuses to be cleared, whatever its store could do.
+struct Kept(Arc<dyn Store>);
+
+impl Layer for Kept {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn mutate(
+        &self,
+        context: &memdir::store::Context,
+        mutation: Mutation<'_>,
+    ) -> Result<bool, StoreError> {
+        match mutation {
+            Mutation::Clear => Err(StoreError::PermissionDenied),
+            mutation => self.0.mutate(context, mutation),
+        }
+    }
+}
+
+on_every_store!(a_layer_that_refuses_to_be_cleared_is_not_erased);
+fn a_layer_that_refuses_to_be_cleared_is_not_erased(store: Arc<dyn Store>) {
+    // Each store of a tree is cleared by itself.
+    if store.mounts().is_some() {
+        return;
+    }
+    filled(&store);
+    let kept: Arc<dyn Store> = Arc::new(Kept(Arc::clone(&store)));
+    for history in [false, true] {
+        assert!(matches!(with(&kept, history).erase(false), Err(Error::Refused(_))));
+    }
+    let memory = with(&store, true);
+    assert_eq!((versions(&memory), memory.read("/memories/a.md").unwrap().as_str()), (5, "1\n"));
+}
+
+on_every_store!(changes_that_are_made_during_an_erasure_keep_their_records);
+fn changes_that_are_made_during_an_erasure_keep_their_records(store: Arc<dyn Store>) {
+    // Other stores have no lock that keeps a record and its change together.
+    if store.info().directory.is_none() && store.notes().is_none() {
+        return;
+    }
+    let memory = with(&store, true);
+    std::thread::scope(|scope| {
+        for writer in 0..2 {
+            let own = with(&store, true);
+            scope.spawn(move || {
+                for number in 0..20 {
+                    let path = format!("/memories/{writer}-{number}");
+                    own.create(&path, &format!("{number}\n")).unwrap();
+                    let _ = own.str_replace(&path, "\n", ".\n");
+                }
+            });
+        }
+        for _ in 0..5 {
+            memory.erase(false).unwrap();
+        }
+    });
+    // Each file that is there has its version, with its content; no version is of a file that an erasure took.
+    let current = memory.history(&HistoryQuery::default()).unwrap();
+    let current: Vec<_> = current.into_iter().filter(|version| version.is_current).collect();
+    let mut files = 0;
+    memory.store().files(&mut |_| files += 1).unwrap();
+    assert_eq!(current.len(), files);
+    for version in current {
+        let text = memory.read(version.path.as_str()).unwrap();
+        assert_eq!(memory.read_version(version.id).unwrap(), text.as_bytes());
+    }
+    memory.erase(false).unwrap();
+    assert_eq!(versions(&memory), 0);
+}
+
+#[cfg(unix)]
+mod namespaces {
+    use memdir::{MemoryOptions, Namespace, namespaces};
+
+    use super::*;
+    use crate::common::{clouds, postgres};
+
+    fn open(address: &str, namespace: &str, history: bool) -> Memory {
+        let mut options = MemoryOptions::default();
+        options.namespace = Some(namespace.to_owned());
+        options.history = history;
+        Memory::open(address, options).unwrap()
+    }
+
+    fn found(address: &str) -> Vec<(String, u64, u64, bool)> {
+        let all = namespaces(address, &MemoryOptions::default()).unwrap();
+        let shown = |one: Namespace| (one.name, one.files, one.bytes, one.history_bytes > 0);
+        all.into_iter().map(shown).collect()
+    }
+
+    fn namespaces_are_listed_and_erased_one_by_one(address: &str) {
+        assert_eq!(found(address), []);
+        let (ann, bob) = (open(address, "ann@example.com", true), open(address, "Bob/1", false));
+        ann.create("/memories/a", "four").unwrap();
+        ann.create("/memories/d/b", "seventy").unwrap();
+        bob.create("/memories/.hidden/c", "x").unwrap();
+        open(address, "empty", true).stats().unwrap();
+        let (of_ann, of_bob) =
+            (("ann@example.com".to_owned(), 2, 11, true), ("Bob/1".to_owned(), 1, 1, false));
+        assert_eq!(found(address), [of_bob.clone(), of_ann]);
+        ann.clear().unwrap();
+        let history = ("ann@example.com".to_owned(), 0, 0, true);
+        assert_eq!(found(address), [of_bob.clone(), history]);
+        ann.erase(false).unwrap();
+        assert_eq!(found(address), std::slice::from_ref(&of_bob));
+        ann.create("/memories/a", "new").unwrap();
+        assert_eq!((versions(&ann), bob.read("/memories/.hidden/c").unwrap()), (1, "x".to_owned()));
+        bob.erase(false).unwrap();
+        assert_eq!(found(address), [("ann@example.com".to_owned(), 1, 3, true)]);
+    }
+
+    #[test]
+    fn namespaces_of_postgres_are_listed_and_erased_one_by_one() {
+        let Some(server) = postgres::server() else { return };
+        let address = server.database("listed");
+        namespaces_are_listed_and_erased_one_by_one(&address);
+        // No row is left of a namespace that was erased, not even its name.
+        let rows = "SELECT count(*) FROM memdir.node WHERE namespace = 'Bob/1'";
+        assert_eq!(server.sql("listed", rows), "0");
+    }
+
+    #[test]
+    fn namespaces_of_object_storage_are_listed_and_erased_one_by_one() {
+        for cloud in clouds::all() {
+            namespaces_are_listed_and_erased_one_by_one(&cloud.fresh());
+        }
+    }
+
+    #[test]
+    fn any_other_store_is_one_memory() {
+        for address in ["./memory", "dir:m", "sqlite:a.db", "memory:", ""] {
+            let error = namespaces(address, &MemoryOptions::default()).unwrap_err();
+            assert!(matches!(error, Error::Config(_)), "{error}");
+        }
+    }
+}
+
+#[cfg(unix)]
+mod on_disk {
+    use std::fs;
+    use std::path::Path;
+
+    use memdir::{Durability, MemoryOptions};
+
+    use super::*;
+
+    fn names(directory: &Path, all: &mut Vec<String>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            all.push(path.file_name().unwrap().to_str().unwrap().to_owned());
+            if path.is_dir() {
+                names(&path, all);
+            }
+        }
+    }
+
+    fn open(address: &str, history: bool) -> Memory {
+        let mut options = MemoryOptions::default();
+        (options.history, options.durability) = (history, Durability::Relaxed);
+        Memory::open(address, options).unwrap()
+    }
+
+    #[test]
+    fn erase_leaves_an_empty_log_beside_a_directory_and_none_within_one() {
+        for (prefix, left) in [("", vec!["memories", "history", "active", "log"]), ("dir:", vec![])]
+        {
+            let place = tempfile::tempdir().unwrap();
+            let address = format!("{prefix}{}", place.path().display());
+            let memory = open(&address, true);
+            memory.create("/memories/a", "secret-of-the-file\n").unwrap();
+            memory.delete("/memories/a").unwrap();
+            let (history, files) = match prefix {
+                "" => (place.path().join("history"), place.path().join("memories")),
+                _ => (place.path().join(".memdir-history"), place.path().to_owned()),
+            };
+            // What kills may have left.
+            for name in ["active.damaged", "active.new", "log.old", "beginning", "turn"] {
+                fs::write(history.join(name), "secret").unwrap();
+            }
+            fs::create_dir(history.join("log.new")).unwrap();
+            fs::write(history.join("log.new/a"), "secret").unwrap();
+            fs::write(history.join("log/0"), "secret").unwrap();
+            fs::write(files.join(".memdir-staged%2F"), "secret").unwrap();
+            fs::create_dir(files.join(".memdir-deleted%2F7")).unwrap();
+            fs::write(files.join(".memdir-deleted%2F7/a"), "secret").unwrap();
+            memory.erase(false).unwrap();
+            let mut found = Vec::new();
+            names(place.path(), &mut found);
+            found.sort();
+            let mut left = left.clone();
+            left.sort_unstable();
+            assert_eq!(found, left);
+            // A writer that had the old log open, and one that comes.
+            memory.create("/memories/a", "new\n").unwrap();
+            assert_eq!(versions(&open(&address, true)), 1);
+        }
+    }
+
+    #[test]
+    fn erase_makes_no_log_where_there_is_none() {
+        for prefix in ["", "dir:"] {
+            let place = tempfile::tempdir().unwrap();
+            let memory = open(&format!("{prefix}{}", place.path().display()), false);
+            memory.create("/memories/a", "one\n").unwrap();
+            assert_eq!(memory.erase(false).unwrap().files, 1);
+            let mut found = Vec::new();
+            names(place.path(), &mut found);
+            found.retain(|name| name != "memories");
+            assert_eq!(found, [""; 0]);
+        }
+    }
+
+    #[test]
+    fn erase_says_what_it_could_not_remove_and_a_second_call_does_the_rest() {
+        crate::common::without_power(
+            here!("erase_says_what_it_could_not_remove_and_a_second_call_does_the_rest"),
+            |place| {
+                use std::os::unix::fs::PermissionsExt;
+
+                let memory = open(place.to_str().unwrap(), true);
+                memory.create("/memories/a", "one\n").unwrap();
+                // Left by a kill, and closed since.
+                let left = place.join("memories/.memdir-deleted%2F");
+                fs::create_dir_all(left.join("closed")).unwrap();
+                fs::write(left.join("closed/b"), "secret").unwrap();
+                let history = place.join("history");
+                let mode =
+                    |mode| fs::set_permissions(&history, PermissionsExt::from_mode(mode)).unwrap();
+                mode(0o500);
+                memory.erase(false).unwrap_err();
+                mode(0o700);
+                memory.erase(false).unwrap();
+                assert!(!left.exists());
+                assert_eq!(versions(&memory), 0);
+            },
+        );
+    }
+}
