@@ -31,6 +31,7 @@ mod history_obstructed;
 mod history_past;
 mod history_processes;
 mod history_restarts;
+mod history_walk;
 mod hooks;
 mod hostile;
 mod key_file;
