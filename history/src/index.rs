@@ -96,6 +96,11 @@ impl Index {
         (loaded.generation, loaded.records.len(), withdrawn, confirmed)
     }
 
+    /// Whether the change of a record was made for certain.
+    pub(super) fn is_confirmed(&self, id: HistoryId) -> bool {
+        self.loaded.confirmed.contains(&id)
+    }
+
     /// Whether the journal can give back this content.
     pub(super) fn knows(&self, content: Digest) -> bool {
         self.known.contains(&content)

@@ -9,7 +9,7 @@ use memdir_store::Operation;
 use memdir_store::{Context, HistoryId};
 
 use super::error::HistoryError;
-use super::journal::Rewrite;
+use super::journal::{Rewrite, Stored};
 use super::record::{ContentId, Header, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
@@ -56,6 +56,7 @@ impl Recorder {
         let id = HistoryId::new()?;
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
+        note.header.confirms = self.made_without(&snapshot, &goes);
         let is_older_note = |header: &Header| header.trims.is_some() && header.id != id;
         let is_first = |header: &Header| {
             (0..header.rows.len()).any(|row| firsts.contains_key(&(header.id, row)))
@@ -129,6 +130,30 @@ impl Recorder {
             }
         }
         goes
+    }
+
+    /// The records that stay and whose change was made, as far as only records say so that go, or as it was decided by what others
+    /// found. Without those it would be decided again, and perhaps otherwise.
+    fn made_without(&self, snapshot: &Snapshot, goes: &BTreeSet<HistoryId>) -> Vec<HistoryId> {
+        let (going, staying): (Vec<&Stored>, Vec<&Stored>) = snapshot
+            .records
+            .iter()
+            .partition(|stored| goes.contains(&stored.header.id) || stored.header.trims.is_some());
+        let said: HashSet<HistoryId> =
+            going.iter().flat_map(|stored| &stored.header.confirms).copied().collect();
+        let mut made: HashMap<HistoryId, usize> = HashMap::new();
+        for moment in &snapshot.timeline.moments {
+            if !matches!(moment.operation, Operation::External | Operation::Redacted) {
+                *made.entry(moment.header.id).or_default() += 1;
+            }
+        }
+        let index = self.index();
+        let is_meant = |header: &Header| {
+            (said.contains(&header.id) || !index.is_confirmed(header.id))
+                && made.get(&header.id) == Some(&header.rows.len())
+        };
+        let headers = staying.into_iter().map(|stored| &stored.header);
+        headers.filter(|header| is_meant(header)).map(|header| header.id).collect()
     }
 
     /// The versions that stay while the one before them goes, each with its content: it must not need that one.

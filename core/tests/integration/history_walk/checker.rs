@@ -90,6 +90,19 @@ fn at_path<'v>(versions: &'v [Expected], path: &str) -> Vec<&'v Expected> {
     versions.iter().filter(is_at).collect()
 }
 
+/// That what is told is what was done; else it says only what differs.
+fn same(told: &[&Expected], expected: &[&Expected]) {
+    let Some(first) = (0..told.len().max(expected.len())).find(|at| told.get(*at) != expected.get(*at))
+    else {
+        return;
+    };
+    let lines = |versions: &[&Expected]| {
+        let shown = versions.iter().skip(first.saturating_sub(2)).take(8);
+        shown.map(|version| format!("    {version}\n")).collect::<String>()
+    };
+    panic!("the history tells\n{}where this was done\n{}", lines(told), lines(expected));
+}
+
 /// Checks that every change is told once, none that was not made, each with its content, and what the files hold now.
 /// `is_ordered`: no command came between the steps of another one, so there is one order of all.
 pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
@@ -104,7 +117,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
     let versions: Vec<Expected> = told.into_iter().map(|told| told.version).collect();
     let expected: Vec<Expected> = truth.versions.iter().map(comparable).collect();
     if is_ordered {
-        assert_eq!(versions, expected, "the history is not what was done");
+        same(&versions.iter().collect::<Vec<_>>(), &expected.iter().collect::<Vec<_>>());
     }
     let paths: BTreeSet<&String> = versions
         .iter()
@@ -112,8 +125,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
         .flat_map(|version| std::iter::once(&version.path).chain(&version.old_path))
         .collect();
     for path in paths {
-        let (told, expected) = (at_path(&versions, path), at_path(&expected, path));
-        assert_eq!(told, expected, "the history of {path} is not what was done");
+        same(&at_path(&versions, path), &at_path(&expected, path));
     }
     assert_eq!(versions.len(), expected.len());
     let in_files: BTreeMap<String, Option<String>> =
@@ -144,7 +156,9 @@ pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
                 true
             }
             None => {
-                assert!(may_go.contains(&(number - 1)), "a trim removed {version:?}");
+                let near = told.iter().filter(|told| told.path == version.path);
+                let near: Vec<String> = near.map(ToString::to_string).collect();
+                assert!(may_go.contains(&(number - 1)), "a trim removed {version}: {near:#?} is there");
                 truth.is_trimmed = true;
                 false
             }

@@ -13,15 +13,16 @@ mod witness;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use memdir::history::{HistoryError, HistoryId, HistoryQuery};
-use memdir::store::{Edit, Encrypted, Entry, InProcess};
+use memdir::store::{Edit, Encrypted, Entry, InProcess, open_raw_store};
 use memdir::{
     Durability, Error, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError, open_store,
 };
 use memdir_store::clock::SimulatedClock;
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 use crate::common::effort;
@@ -172,7 +173,7 @@ fn path(number: usize) -> String {
 
 /// One of a few texts, which come again, or one that is there once.
 fn text(number: usize, command: usize) -> String {
-    if number < 3 { format!("{number}\n") } else { format!("{command}: {}\n", "text ".repeat(number)) }
+    if number < 3 { format!("{number}\n") } else { format!("{command}: {}\n", "text ".repeat(number % 3)) }
 }
 
 impl<'w> Walk<'w> {
@@ -218,6 +219,10 @@ impl<'w> Walk<'w> {
         self.commands += 1;
         let number = self.commands;
         let before = self.truth();
+        if let What::Trim = action.what {
+            // What is known before.
+            self.check();
+        }
         if let What::Restart = action.what {
             *self.processes[action.process].lock().unwrap() = self.begin();
             return;
@@ -253,6 +258,7 @@ impl<'w> Walk<'w> {
             action.interrupt.is_some() && doing.interrupt.is_none()
         };
         self.log.push(match &done {
+            Ok(Done::Made(_)) => format!("{number}: {action:?}"),
             Ok(done) => format!("{number}: {action:?}: {done:?}"),
             Err(_) => format!("{number}: {action:?}: killed"),
         });
@@ -579,7 +585,7 @@ fn history_refused(error: &HistoryError) -> Done {
 const ROUND: usize = 25;
 
 /// Takes all steps on the store that `open` opens. What is wrong is the error, with what happened before.
-fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), TestCaseError> {
+fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), String> {
     let mut walk = Walk::new(open, clocks);
     let all = catch_unwind(AssertUnwindSafe(|| {
         for round in actions.chunks(ROUND) {
@@ -592,29 +598,40 @@ fn follow(open: &Open, clocks: Clocks, actions: &[Action]) -> Result<(), TestCas
     all.map_err(|panic| {
         let said = panic.downcast_ref::<String>().cloned();
         let said = said.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
-        let log = walk.log.join("\n");
-        TestCaseError::fail(format!("{}\nafter\n{log}", said.unwrap_or_default()))
+        format!("{}\nafter\n{}", said.unwrap_or_default(), walk.log.join("\n"))
     })
 }
 
 /// Walks `steps` steps in all, in walks of a few rounds, on stores that `fresh` makes.
 fn walk(steps: usize, clocks: Clocks, fresh: impl Fn() -> Box<Open>) {
     const LENGTH: usize = 5 * ROUND;
-    let cases = u32::try_from(steps / LENGTH).unwrap().max(1);
-    // Half of them one command after the other, so that there is one order of all changes.
-    for (with_interrupts, cases) in [(false, cases.div_ceil(2)), (true, cases / 2)] {
-        if cases == 0 {
-            continue;
-        }
-        let config = ProptestConfig { max_shrink_iters: 3000, ..effort::cases(cases) };
-        let mut runner = TestRunner::new(config);
-        let walked = runner.run(&walks(LENGTH, with_interrupts), |actions| {
-            follow(&*fresh(), clocks, &actions)
-        });
-        if let Err(error) = walked {
-            panic!("{error}");
+    let mut runner = TestRunner::new(effort::cases(1));
+    for number in 0..effort::times(steps).div_ceil(LENGTH) {
+        // In half of them one command comes after the other, so that there is one order of all changes.
+        let tree = walks(LENGTH, number % 2 == 1).new_tree(&mut runner);
+        let actions = tree.unwrap().current();
+        if let Err(said) = follow(&*fresh(), clocks, &actions) {
+            let few = fewest(actions, |actions| follow(&*fresh(), clocks, actions).is_err());
+            let again = follow(&*fresh(), clocks, &few);
+            panic!("walk {number}: {}", again.err().unwrap_or(said));
         }
     }
+}
+
+/// Leaves out actions as long as the rest fails, and the time lasts.
+fn fewest(mut actions: Vec<Action>, fails: impl Fn(&[Action]) -> bool) -> Vec<Action> {
+    const MOST: Duration = Duration::from_secs(60);
+    let (begun, mut part) = (Instant::now(), actions.len() / 2);
+    while part > 0 {
+        let mut at = 0;
+        while at < actions.len() && begun.elapsed() < MOST {
+            let mut fewer = actions.clone();
+            fewer.drain(at..(at + part).min(actions.len()));
+            if fails(&fewer) { actions = fewer } else { at += part }
+        }
+        part /= 2;
+    }
+    actions
 }
 
 /// How many steps are taken on each store.
@@ -626,6 +643,11 @@ mod kinds {
 
     fn open(address: &str) -> Arc<dyn Store> {
         open_store(address, &options()).unwrap()
+    }
+
+    /// Opens what an encrypted store is kept in.
+    fn open_raw(address: &str) -> Arc<dyn Store> {
+        open_raw_store(address, &options()).unwrap()
     }
 
     /// Opens a store in a new directory again and again.
@@ -659,12 +681,12 @@ mod kinds {
     }
 
     pub(super) fn encrypted_directory() -> impl Fn() -> Box<Open> {
-        in_directory(|place, eyes| at_root(encrypted(open(place), true), eyes))
+        in_directory(|place, eyes| at_root(encrypted(open_raw(place), true), eyes))
     }
 
     pub(super) fn encrypted_sqlite() -> impl Fn() -> Box<Open> {
         in_directory(|place, eyes| {
-            at_root(encrypted(open(&format!("sqlite:{place}/a.db")), false), eyes)
+            at_root(encrypted(open_raw(&format!("sqlite:{place}/a.db")), false), eyes)
         })
     }
 
@@ -685,7 +707,7 @@ mod kinds {
     /// A directory, with an encrypted store in a database mounted in it.
     pub(super) fn mounts() -> impl Fn() -> Box<Open> {
         in_directory(|place, eyes| {
-            let below = encrypted(open(&format!("sqlite:{place}/a.db")), false);
+            let below = encrypted(open_raw(&format!("sqlite:{place}/a.db")), false);
             let root = Witness::new(open(&format!("{place}/root")), "/memories", eyes);
             Arc::new(mounted(root, Witness::new(below, "/memories/other", eyes)))
         })
@@ -791,4 +813,34 @@ mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
     fn sqlite() {
         walk(STEPS, Clocks::Differ, kinds::sqlite());
     }
+}
+
+#[test]
+fn scratch() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let p: Vec<Memory> =
+        (0..2).map(|n| Memory::with_store(Arc::clone(&store), options()).acting_as(&n.to_string())).collect();
+    let dump = |what: &str| {
+        println!("== {what}");
+        let fresh = Memory::with_store(Arc::clone(&store), options());
+        for v in fresh.history(&HistoryQuery::default()).unwrap().iter().rev() {
+            println!("{} {} {} {:?} cur {}", v.id, v.operation, v.path, v.size, v.is_current);
+        }
+        let mut n = 0;
+        store.files(&mut |e| { n += 1; println!("   file {} {:?}", e.path, e.kind) }).unwrap();
+    };
+    let f = "/memories/f";
+    p[0].create(f, "x\n").unwrap();
+    let last = || p[1].history(&HistoryQuery::default()).unwrap()[0].change;
+    p[1].undo(last(), false).unwrap();
+    p[0].create("/memories/g", "g\n").unwrap();
+    p[1].undo(p[1].history(&HistoryQuery::default()).unwrap()[1].change, false).unwrap();
+    p[0].insert(f, 0, "y").unwrap();
+    p[0].delete(f).unwrap();
+    dump("before");
+    let mut options = options();
+    options.history_max_versions = Some(2);
+    let t = Memory::with_store(Arc::clone(&store), options);
+    println!("trimmed {}", t.trim_history().unwrap());
+    dump("after");
 }

@@ -4,6 +4,7 @@
 //! interrupted a command, and it uses none of the history's code.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// What the options of a [`Trim`](super::What::Trim) keep of a file that is gone.
 pub(super) const KEPT_OF_GONE: usize = 2;
@@ -26,6 +27,17 @@ pub(super) struct Expected {
     pub(super) actor: String,
     /// The file that it is a version of; `None` for the note that a version was redacted.
     pub(super) file: Option<usize>,
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { operation, path, old_path, content, is_redacted, actor, .. } = self;
+        write!(f, "{actor} {operation} {path}")?;
+        if let Some(old) = old_path {
+            write!(f, " from {old}")?;
+        }
+        write!(f, ": {content:?}{}", if *is_redacted { ", redacted" } else { "" })
+    }
 }
 
 #[derive(Debug, Clone, Default)]
