@@ -6,7 +6,8 @@ use std::time::SystemTime;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Pen, Place, Stored};
+use super::age_clock::AgeClock;
+use super::journal::{Appended, Journal, Loaded, Pen, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::Extent;
@@ -22,6 +23,8 @@ pub(super) struct Index {
     counted: (usize, u64),
     /// Changes that were made, which the next record will say.
     unconfirmed: Vec<HistoryId>,
+    /// Since the journal was first loaded.
+    ages: Option<AgeClock>,
 }
 
 impl Index {
@@ -32,6 +35,7 @@ impl Index {
         journal: &dyn Journal,
     ) -> Result<(), StoreError> {
         journal.load(context, &mut self.loaded)?;
+        self.ages.get_or_insert_with(|| AgeClock::new(&self.loaded.records));
         self.count();
         Ok(())
     }
@@ -114,7 +118,7 @@ impl Index {
     /// A record that this process appended.
     pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
         if appended.is_next {
-            self.loaded.add(header, Place::default(), appended.len);
+            self.loaded.add(header, appended.place, appended.len);
             self.count();
         } else {
             self.unsure.push((header.id, contents_of(&header)));
@@ -137,13 +141,17 @@ impl Index {
         self.count();
     }
 
+    /// The time by which records are too old.
+    pub(super) fn ages(&mut self) -> &mut AgeClock {
+        self.ages.get_or_insert_with(|| AgeClock::new(&self.loaded.records))
+    }
+
     /// Whether something may be kept no longer, as far as is known here.
     pub(super) fn may_be_trimmed(&self, retention: Retention) -> bool {
         let records = &self.loaded.records;
         let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
-        let is_old = oldest.is_some_and(|oldest| {
-            records.first().is_some_and(|first| first.header.id.time() < oldest)
-        });
+        let is_old = oldest
+            .is_some_and(|oldest| records.iter().any(|stored| stored.header.id.time() < oldest));
         let is_much = retention
             .max_bytes
             .is_some_and(|most| records.iter().map(|stored| stored.len).sum::<u64>() > most);

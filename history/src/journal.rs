@@ -11,7 +11,8 @@ use memdir_store::{Context, StoreError};
 
 use super::log_frame::Check;
 use super::log_segment::SegmentId;
-use super::log_writer::{Alone, AppendedAt, LogWriter};
+use super::log_writer::{Alone, LogWriter};
+use super::place::Place;
 use super::record::{Header, Record};
 
 /// Keeps records, and gives them back in the order in which they were appended.
@@ -111,8 +112,7 @@ pub(super) struct Appended {
     /// Whether it follows what was loaded, so it need not be loaded itself.
     pub(super) is_next: bool,
     pub(super) pen: Pen,
-    /// Where it is in the log.
-    pub(super) at: Option<AppendedAt>,
+    pub(super) place: Place,
 }
 
 /// A record without its contents, and where it is.
@@ -122,21 +122,6 @@ pub(super) struct Stored {
     pub(super) place: Place,
     /// How many bytes the record has.
     pub(super) len: u64,
-}
-
-/// Where a record is.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
-    /// The segment, in a log that has segments.
-    pub(super) segment: Option<SegmentId>,
-    /// The place in the file, or the number in a table.
-    pub(super) at: u64,
-}
-
-impl Place {
-    pub(super) fn numbered(at: u64) -> Self {
-        Self { segment: None, at }
-    }
 }
 
 impl LogCursor {

@@ -1,19 +1,38 @@
 //! [`KeptFiles`]: the journal of any store, one hidden file for each record in the store itself.
 //!
-//! The files are in a directory with a reserved name at the root, which the [`Recorder`](super::Recorder) hides from
-//! everybody else. So an encrypted store encrypts its history as well, and a store of six methods has one.
+//! ```text
+//! .memdir-history/BLOCK/NUMBER-ID   a record
+//! .memdir-history/BLOCK/end         there is a later block
+//! ```
+//! The directory has a reserved name, which the [`Recorder`](super::Recorder) hides from everybody else. So an encrypted
+//! store encrypts its history as well, and a store of six methods has one.
+//!
+//! The order of the records is that of their numbers, not of clocks. A writer lists the latest block and takes the next number, after
+//! it read what its change depends on. So a record has a higher number than each record that it depends on. Two writers may take the same
+//! number at the same time: then neither depends on the other, and their ids decide. A block has few files, so a change costs
+//! the same however long the history is. The file `end` is never removed: it sends on a writer that has not looked for a long
+//! time, also if everything in its block was removed meanwhile.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Mutation, OnExisting, Store, StoreError};
+use memdir_store::{Context, Entry, Mutation, OnExisting, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::place::Place;
 use super::record::{Damaged, PREFIX, Prefix, Record};
 
 /// The reserved name.
 pub(super) const NAME: &str = ".memdir-history";
+
+/// The name of a file in a block that is not the latest.
+const END: &str = "end";
+
+/// How many records a block has. Concurrent writers may add a few more.
+const BLOCK_RECORDS: usize = 64;
 
 /// Whether a name of the root is the reserved one, also on a file system that takes upper case for lower, or skips
 /// characters that are not to be seen.
@@ -31,20 +50,48 @@ pub(super) struct KeptFiles {
     store: Arc<dyn Store>,
     /// Whether the store calls an edit while it holds no lock.
     is_apart: bool,
+    /// The latest block that this process knows; 0 before it looked.
+    block: AtomicU32,
+}
+
+/// The number of a record: first by its block. Blocks begin with 1; the records of 0 have no number, they are older.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Number {
+    block: u32,
+    in_block: u32,
+}
+
+impl Number {
+    fn of(place: Place) -> Self {
+        Self { block: (place.at >> 32) as u32, in_block: place.at as u32 }
+    }
+
+    fn place(self) -> Place {
+        Place::numbered(u64::from(self.block) << 32 | u64::from(self.in_block))
+    }
+
+    /// The file of the record with this number.
+    fn path(self, id: HistoryId) -> Result<MemoryPath, StoreError> {
+        let (directory, name) = match self.block {
+            0 => (directory(), id.to_string()),
+            block => (block_directory(block)?, format!("{}-{id}", self.in_block)),
+        };
+        directory.join(&name).map_err(|_| StoreError::NameTooLong)
+    }
+}
+
+fn block_directory(block: u32) -> Result<MemoryPath, StoreError> {
+    directory().join(&block.to_string()).map_err(|_| StoreError::NameTooLong)
 }
 
 impl KeptFiles {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         let is_apart = store.info().edits_apart;
-        Self { store, is_apart }
+        Self { store, is_apart, block: AtomicU32::new(0) }
     }
 
-    fn path(id: HistoryId) -> Result<MemoryPath, StoreError> {
-        directory().join(&id.to_string()).map_err(|_| StoreError::NameTooLong)
-    }
-
-    fn remove(&self, id: HistoryId) -> Result<(), StoreError> {
-        match self.store.delete(&Self::path(id)?) {
+    fn remove(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        match self.store.delete(path) {
             Err(StoreError::NotFound) => Ok(()),
             deleted => deleted,
         }
@@ -53,6 +100,94 @@ impl KeptFiles {
     fn record(&self, context: &Context, path: &MemoryPath) -> Result<Record, StoreError> {
         Record::from_bytes(&self.store.read_in(context, path)?).map_err(damaged)
     }
+
+    fn list(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        match self.store.list_in(context, path) {
+            Err(StoreError::NotFound) => Ok(Vec::new()),
+            listed => listed,
+        }
+    }
+
+    /// The number for a new record: higher than that of each record that is there now.
+    fn next_number(&self, context: &Context) -> Result<Number, StoreError> {
+        let mut block = self.block.load(Ordering::Relaxed);
+        loop {
+            // A block without files may have been removed with everything before and after it.
+            let mut listed = Vec::new();
+            if block > 0 {
+                listed = self.list(context, &block_directory(block)?)?;
+            }
+            let has_ended = listed.iter().any(|entry| entry.path.name() == Some(END));
+            if listed.is_empty() || has_ended {
+                let latest = self.blocks(context)?.first().copied().unwrap_or(0);
+                let is_the_latest = latest <= block;
+                if has_ended && is_the_latest {
+                    block += 1;
+                    listed.clear();
+                } else if latest.max(1) == block {
+                    // It is new.
+                } else {
+                    block = latest.max(1);
+                    continue;
+                }
+            }
+            if listed.len() >= BLOCK_RECORDS {
+                let end = block_directory(block)?.join(END).map_err(|_| StoreError::NameTooLong)?;
+                let write = Mutation::WriteUnique { path: &end, content: &[] };
+                match self.store.mutate(&context.separate(), write) {
+                    Err(StoreError::AlreadyExists) => {}
+                    written => drop(written?),
+                }
+                block += 1;
+                continue;
+            }
+            self.block.store(block, Ordering::Relaxed);
+            let numbers = listed.iter().filter_map(|entry| Some(numbered(entry.path.name()?)?.0));
+            return Ok(Number { block, in_block: numbers.max().unwrap_or(0) + 1 });
+        }
+    }
+
+    /// The blocks, the latest first.
+    fn blocks(&self, context: &Context) -> Result<Vec<u32>, StoreError> {
+        Ok(blocks_in(&self.list(context, &directory())?))
+    }
+
+    /// Every record that is there. The latest block is listed first: if a record is seen, so is every record that it depends on.
+    fn listed(
+        &self,
+        context: &Context,
+    ) -> Result<Vec<(Number, HistoryId, MemoryPath)>, StoreError> {
+        let old = self.list(context, &directory())?;
+        let mut records = Vec::new();
+        for block in blocks_in(&old) {
+            for entry in self.list(context, &block_directory(block)?)? {
+                if let Some((in_block, id)) = entry.path.name().and_then(numbered) {
+                    records.push((Number { block, in_block }, id, entry.path));
+                }
+            }
+        }
+        for entry in old {
+            if let Some(id) = entry.path.name().and_then(|name| name.parse().ok()) {
+                records.push((Number { block: 0, in_block: 0 }, id, entry.path));
+            }
+        }
+        records.sort_by_key(|(number, id, _)| (*number, *id));
+        Ok(records)
+    }
+}
+
+fn blocks_in(entries: &[Entry]) -> Vec<u32> {
+    let names =
+        entries.iter().filter(|entry| !entry.is_file()).filter_map(|entry| entry.path.name());
+    let mut blocks: Vec<u32> = names.filter_map(|name| name.parse().ok()).collect();
+    blocks.sort_unstable_by(|a, b| b.cmp(a));
+    blocks
+}
+
+/// The number in its block and the id that the name of a record's file has.
+fn numbered(name: &str) -> Option<(u32, HistoryId)> {
+    let (number, id) = name.split_once('-')?;
+    Some((number.parse().ok()?, id.parse().ok()?))
 }
 
 fn damaged(error: Damaged) -> StoreError {
@@ -62,10 +197,12 @@ fn damaged(error: Damaged) -> StoreError {
 impl Journal for KeptFiles {
     fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
         let bytes = record.to_bytes();
-        let path = Self::path(record.header.id)?;
+        let number = self.next_number(context)?;
+        let path = number.path(record.header.id)?;
         let write = Mutation::WriteUnique { path: &path, content: &bytes };
         self.store.mutate(&context.separate(), write)?;
-        Ok(Appended { len: bytes.len() as u64, is_next: true, pen, at: None })
+        let (len, place) = (bytes.len() as u64, number.place());
+        Ok(Appended { len, is_next: true, pen, place })
     }
 
     /// Not by a file more: the next record says it.
@@ -75,30 +212,23 @@ impl Journal for KeptFiles {
 
     /// Also if the call is cancelled.
     fn withdraw(&self, _: &Context, id: HistoryId, appended: Appended) -> Result<Pen, StoreError> {
-        self.remove(id).map(|()| appended.pen)
+        self.remove(&Number::of(appended.place).path(id)?).map(|()| appended.pen)
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        let listed = match self.store.list_in(context, &directory()) {
-            Err(StoreError::NotFound) => Vec::new(),
-            listed => listed?,
-        };
-        let name = |path: &MemoryPath| path.name().and_then(|name| name.parse::<HistoryId>().ok());
-        let mut there: Vec<_> =
-            listed.iter().filter_map(|entry| Some((name(&entry.path)?, &entry.path))).collect();
-        there.sort();
+        let there = self.listed(context)?;
+        loaded.damaged.clear();
+        let ids: HashSet<HistoryId> = there.iter().map(|(_, id, _)| *id).collect();
         // Records that others withdrew, or removed for their age.
-        let gone =
-            |stored: &Stored| there.binary_search_by_key(&stored.header.id, |(id, _)| *id).is_err();
         let kept = loaded.records.len();
-        loaded.records.retain(|stored| !gone(stored));
-        if loaded.records.len() < kept {
-            loaded.generation += 1;
-        }
-        let known: std::collections::HashSet<HistoryId> =
+        loaded.records.retain(|stored| ids.contains(&stored.header.id));
+        let mut is_rewritten = loaded.records.len() < kept;
+        let known: HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
-        for (id, path) in there.into_iter().filter(|(id, _)| !known.contains(id)) {
-            let bytes = match self.store.read_in(context, path) {
+        let key = |stored: &Stored| (stored.place.at, stored.header.id);
+        let last = loaded.records.last().map(key);
+        for (number, id, path) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
+            let bytes = match self.store.read_in(context, &path) {
                 Err(StoreError::NotFound) => continue,
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(error) if error.is_failure() => {
@@ -112,17 +242,19 @@ impl Journal for KeptFiles {
             });
             match header {
                 Ok(header) if header.id == id => {
-                    loaded.add(header, Place::default(), bytes.len() as u64);
+                    is_rewritten |= last.is_some_and(|last| (number.place().at, id) < last);
+                    loaded.add(header, number.place(), bytes.len() as u64);
                 }
                 _ => loaded.damaged.push(format!("the record {id}")),
             }
         }
-        loaded.records.sort_by_key(|a| a.header.id);
+        loaded.records.sort_by_key(key);
+        loaded.generation += u64::from(is_rewritten);
         Ok(())
     }
 
     fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
-        self.record(context, &Self::path(stored.header.id)?)
+        self.record(context, &Number::of(stored.place).path(stored.header.id)?)
     }
 
     fn rewrite(
@@ -133,21 +265,27 @@ impl Journal for KeptFiles {
     ) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
+        // What it says of records that stay is said before those go that said so.
+        let (first, last) = match note {
+            Some(note) if !note.header.confirms.is_empty() => (Some(note), None),
+            note => (None, note),
+        };
+        first.map_or(Ok(()), |note| self.append_alone(note))?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
         for stored in concerned {
-            let path = Self::path(stored.header.id)?;
+            let path = Number::of(stored.place).path(stored.header.id)?;
             let record = match self.record(&Context::new(), &path) {
                 // Withdrawn meanwhile, or damaged: it cannot be read anyway.
                 Err(_) => continue,
                 Ok(record) => record,
             };
             match (rewrite.change)(record.clone())? {
-                None => self.remove(stored.header.id)?,
+                None => self.remove(&path)?,
                 Some(new) if new == record => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
-        note.map_or(Ok(()), |note| self.append_alone(note))
+        last.map_or(Ok(()), |note| self.append_alone(note))
     }
 
     fn is_apart(&self) -> bool {
@@ -156,5 +294,137 @@ impl Journal for KeptFiles {
 
     fn is_cheap_to_follow(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memdir_store::InProcess;
+
+    use super::*;
+    use crate::record::Header;
+
+    /// A record whose writer's clock says that it was made so many seconds after 1970.
+    fn record(seconds: u64) -> Record {
+        let (high, low) = (seconds * 1_000 >> 16, seconds * 1_000 & 0xffff);
+        let id = format!("{high:08x}-{low:04x}-7000-8000-000000000000").parse().unwrap();
+        let mut record = Record::new(id, id, None);
+        record.header.trims = Some(id);
+        record
+    }
+
+    /// What a process does that has the store open.
+    fn append(journal: &KeptFiles, seconds: u64) -> Appended {
+        journal.append(&Context::new(), Pen::default(), &record(seconds)).unwrap()
+    }
+
+    /// The records in their order, each by the time of its writer's clock.
+    fn order(journal: &KeptFiles) -> Vec<u64> {
+        let mut loaded = Loaded::default();
+        journal.load(&Context::new(), &mut loaded).unwrap();
+        assert_eq!(loaded.damaged, [""; 0]);
+        loaded.records.iter().map(|stored| seconds_of(stored.header.id)).collect()
+    }
+
+    fn seconds_of(id: HistoryId) -> u64 {
+        id.time().duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap().as_secs()
+    }
+
+    fn remove(journal: &KeptFiles, goes: impl Fn(u64) -> bool, note: Option<&Record>) {
+        let goes = |header: &Header| goes(seconds_of(header.id));
+        let mut rewrite = Rewrite { concerns: &goes, change: &mut |_| Ok(None) };
+        journal.rewrite(&Locked::default(), &mut rewrite, note).unwrap();
+    }
+
+    #[test]
+    fn records_are_in_the_order_of_appending_whatever_the_clocks_say() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let processes: [_; 3] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
+        // One clock is a year ahead, one goes backwards, and one is right.
+        let clocks = [|n: u64| 40_000_000 + n, |n: u64| 500_000 - n, |n: u64| 1_000_000 + n];
+        let mut appended = Vec::new();
+        for number in 0..5 * BLOCK_RECORDS {
+            let process = number * number % 7 % 3;
+            let seconds = clocks[process](number as u64);
+            append(&processes[process], seconds);
+            appended.push(seconds);
+        }
+        assert_eq!(order(&KeptFiles::new(store)), appended);
+    }
+
+    #[test]
+    fn a_writer_who_looks_after_a_long_time_is_last() {
+        for edge in [BLOCK_RECORDS - 1, BLOCK_RECORDS, BLOCK_RECORDS + 1, 5 * BLOCK_RECORDS] {
+            let store: Arc<dyn Store> = Arc::new(InProcess::new());
+            let [late, busy]: [_; 2] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
+            append(&late, 5_000);
+            (0..edge as u64).for_each(|number| drop(append(&busy, 6_000 + number)));
+            // Everything before the note is removed, also the number after the one that `late` had.
+            remove(&busy, |_| true, Some(&record(9_000)));
+            append(&late, 1_000);
+            append(&busy, 500);
+            assert_eq!(order(&late), [9_000, 1_000, 500], "{edge} records");
+        }
+    }
+
+    #[test]
+    fn writers_agree_where_to_go_on_after_everything_was_removed() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let [old, new]: [_; 2] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
+        (0..3 * BLOCK_RECORDS as u64).for_each(|number| drop(append(&old, 6_000 + number)));
+        store.delete(&directory()).unwrap();
+        append(&new, 3);
+        append(&old, 2);
+        append(&new, 1);
+        assert_eq!(order(&old), [3, 2, 1]);
+    }
+
+    #[test]
+    fn a_record_that_was_withdrawn_is_gone() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        let journal = KeptFiles::new(store);
+        append(&journal, 1);
+        let appended = append(&journal, 2);
+        journal.withdraw(&Context::new(), record(2).header.id, appended).unwrap();
+        append(&journal, 3);
+        assert_eq!(order(&journal), [1, 3]);
+    }
+
+    #[test]
+    fn many_writers_at_once_lose_no_record_and_keep_their_own_order() {
+        const WRITERS: u64 = 65;
+        const EACH: u64 = 10;
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        std::thread::scope(|threads| {
+            for writer in 0..WRITERS {
+                let journal = KeptFiles::new(Arc::clone(&store));
+                // Each writer's clock goes backwards.
+                threads.spawn(move || {
+                    (0..EACH).for_each(|n| drop(append(&journal, writer * EACH + EACH - n)));
+                });
+            }
+        });
+        let order = order(&KeptFiles::new(store));
+        assert_eq!(order.len() as u64, WRITERS * EACH);
+        for writer in 0..WRITERS {
+            let own = order.iter().filter(|seconds| (**seconds - 1) / EACH == writer);
+            assert!(own.is_sorted_by(|a, b| a > b), "writer {writer}");
+        }
+    }
+
+    #[test]
+    fn records_of_the_older_form_come_first() {
+        let store: Arc<dyn Store> = Arc::new(InProcess::new());
+        for seconds in [9_000, 8_000] {
+            let record = record(seconds);
+            let number = Number { block: 0, in_block: 0 };
+            let path = number.path(record.header.id).unwrap();
+            store.write(&path, &record.to_bytes(), OnExisting::Error).unwrap();
+        }
+        let journal = KeptFiles::new(store);
+        append(&journal, 1_000);
+        assert_eq!(order(&journal), [8_000, 9_000, 1_000]);
+        remove(&journal, |seconds| seconds == 8_000, None);
+        assert_eq!(order(&journal), [9_000, 1_000]);
     }
 }

@@ -17,6 +17,7 @@
 //! is the page about it.
 
 mod abbreviation;
+mod age_clock;
 mod check;
 mod conditional;
 mod contents;
@@ -42,6 +43,7 @@ mod noted;
 mod obstacles;
 mod opening;
 mod past;
+mod place;
 mod query;
 mod reading;
 mod recall;

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
 use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
 use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
+use super::place::Place;
 use super::record::{Damaged, Record};
 
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
@@ -159,7 +160,8 @@ impl Journal for LogFile {
         let appended =
             pen.log.as_ref().map(|log| log.append(record).and_then(|at| log.flush().map(|()| at)));
         let at = appended.transpose().map_err(failed)?;
-        Ok(Appended { len: at.map_or(0, |at| at.len), is_next: false, pen, at })
+        let (place, len) = at.unwrap_or_default();
+        Ok(Appended { len, is_next: false, pen, place })
     }
 
     fn confirm(&self, id: HistoryId, appended: Appended) -> bool {
@@ -194,8 +196,8 @@ impl Journal for LogFile {
         id: HistoryId,
         mut appended: Appended,
     ) -> Result<(), StoreError> {
-        if let (Some(log), Some(at)) = (appended.pen.log.take(), appended.at)
-            && log.retract(at)
+        if let Some(log) = appended.pen.log.take()
+            && log.retract(appended.place, appended.len)
         {
             return Ok(());
         }

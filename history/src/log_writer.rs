@@ -21,6 +21,7 @@ use super::log_beginning;
 use super::log_directory::{ACTIVE, DAMAGED, LOCK, LogDirectory, Opening, TURN};
 use super::log_frame::to_frame;
 use super::log_segment::{HEAD, SegmentId, read_head};
+use super::place::Place;
 use super::record::Record;
 
 /// The active segment, open and locked.
@@ -33,13 +34,6 @@ pub(super) struct LogWriter {
     durability: Durability,
     /// Whether a rewrite was killed, and may have left something.
     pub(super) has_leftovers: bool,
-}
-
-/// Where an appended record stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AppendedAt {
-    pub(super) at: u64,
-    pub(super) len: u64,
 }
 
 /// What a process has of the lock.
@@ -131,8 +125,8 @@ impl LogWriter {
         }
     }
 
-    /// Appends a record, whole or not at all.
-    pub(super) fn append(&self, record: &Record) -> Result<AppendedAt, Error> {
+    /// Appends a record, whole or not at all. Returns where it is, and its length.
+    pub(super) fn append(&self, record: &Record) -> Result<(Place, u64), Error> {
         let salt = self.id.to_string();
         let bytes = to_frame(salt.as_bytes(), record);
         let mut active = &self.active;
@@ -142,7 +136,8 @@ impl LogWriter {
         match written {
             Ok(written) if written == bytes.len() => {
                 let len = bytes.len() as u64;
-                Ok(AppendedAt { at: active.stream_position()?.saturating_sub(len), len })
+                let at = active.stream_position()?.saturating_sub(len);
+                Ok((Place { segment: Some(self.id), at }, len))
             }
             Ok(written) => {
                 let end = active.stream_position()?;
@@ -154,8 +149,8 @@ impl LogWriter {
     }
 
     /// Takes a record back that was appended. Returns whether it is gone: not if others have the log, or have appended since.
-    pub(super) fn retract(self, appended: AppendedAt) -> bool {
-        self.remove_end(appended.at, appended.at + appended.len)
+    pub(super) fn retract(self, place: Place, len: u64) -> bool {
+        self.remove_end(place.at, place.at + len)
     }
 
     /// Removes the last bytes, if the file ends where they do and no other writer has it.

@@ -11,8 +11,9 @@ use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
 use super::kept_files;
+use super::place::Place;
 use super::record::{Header, Record, Row};
 use super::recorder::{Part, Recorder};
 use super::retention::Retention;

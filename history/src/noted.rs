@@ -8,7 +8,8 @@ use memdir_store::HistoryId;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Place, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::place::Place;
 use super::record::{Damaged, PREFIX, Prefix, Record};
 
 pub(super) struct Noted {
@@ -61,7 +62,7 @@ impl Journal for Noted {
         let note = note(record);
         let len = note.bytes.len() as u64;
         context.put_note(note);
-        Ok(Appended { len, is_next: false, pen, at: None })
+        Ok(Appended { len, is_next: false, pen, place: Place::default() })
     }
 
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {

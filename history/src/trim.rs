@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use memdir_store::Operation;
 use memdir_store::{Context, HistoryId};
 
+use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
 use super::journal::{Rewrite, Stored};
 use super::record::{ContentId, Header, Record};
@@ -42,13 +43,16 @@ impl Recorder {
 
     fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
-        if self.expired_records(&*self.snapshot(context)?).is_empty() {
+        let snapshot = self.snapshot(context)?;
+        let now = self.index().ages().now();
+        if self.expired_records(&snapshot, now).is_empty() {
+            self.note_doubted_time(&snapshot)?;
             return Ok(0);
         }
         // While the lock is held, no change is in flight and no writer relies on a record that is removed.
         let locked = self.journal.lock()?;
         let snapshot = self.snapshot(context)?;
-        let goes = self.expired_records(&snapshot);
+        let goes = self.expired_records(&snapshot, now);
         if goes.is_empty() {
             return Ok(0);
         }
@@ -89,11 +93,29 @@ impl Recorder {
         Ok(goes.len())
     }
 
+    /// If something is too old only by a clock that is not believed, the journal notes that time, so the next process believes it.
+    /// Otherwise nothing would ever be removed from a memory that no one changes.
+    fn note_doubted_time(&self, snapshot: &Snapshot) -> Result<(), HistoryError> {
+        let would_be_doubted = AgeClock::new(&snapshot.records).is_doubted();
+        if !would_be_doubted || self.expired_records(snapshot, SystemTime::now()).is_empty() {
+            return Ok(());
+        }
+        let id = HistoryId::new()?;
+        let mut note = Record::new(id, id, None);
+        note.header.trims = Some(snapshot.timeline.trimmed.unwrap_or(HistoryId::EARLIEST));
+        Ok(self.journal.append_alone(&note)?)
+    }
+
     /// The records that are kept no longer.
-    fn expired_records(&self, snapshot: &Snapshot) -> BTreeSet<HistoryId> {
+    fn expired_records(&self, snapshot: &Snapshot, now: SystemTime) -> BTreeSet<HistoryId> {
         let retention = self.retention;
         let timeline = &snapshot.timeline;
-        let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        let oldest = retention.max_age.and_then(|age| now.checked_sub(age));
+        let times = age_clock::times(&snapshot.records, now);
+        let is_old = |id: HistoryId| {
+            let time = times.get(&id).copied().unwrap_or_else(|| id.time());
+            oldest.is_some_and(|oldest| time < oldest)
+        };
         // Of each record whether a version of it must stay, and whether all may go for their age or number.
         let (mut stays, mut may_go) = (HashSet::new(), HashSet::new());
         for file in 0..timeline.latest.len() {
@@ -103,9 +125,7 @@ impl Recorder {
                 let id = moment.header.id;
                 if is_there && rank < ALWAYS_KEPT {
                     stays.insert(id);
-                } else if oldest.is_none_or(|oldest| moment.id.time() >= oldest)
-                    && retention.max_versions.is_none_or(|most| rank < most)
-                {
+                } else if !is_old(id) && retention.max_versions.is_none_or(|most| rank < most) {
                     // Kept, unless there is too much of everything.
                     may_go.insert((id, false));
                 } else {
@@ -122,9 +142,8 @@ impl Recorder {
             }
             let is_wanted = may_go.contains(&(id, false));
             let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
-            let is_old = oldest.is_some_and(|oldest| id.time() < oldest);
             let is_versionless = !may_go.contains(&(id, true)) && !is_wanted;
-            if is_too_much || (!is_wanted && (!is_versionless || is_old)) {
+            if is_too_much || (!is_wanted && (!is_versionless || is_old(id))) {
                 goes.insert(id);
                 bytes = bytes.saturating_sub(stored.len);
             }

@@ -87,10 +87,12 @@ mod simulated {
             let far = Duration::from_secs(YEAR.unsigned_abs() - 60);
             assert!(later.time() > SystemTime::now() + far);
             assert!(behind.run(new).time() < SystemTime::now() - far);
-            // A process makes no id that is earlier than one that it has seen.
-            behind.run(|| later.seen());
-            assert!(behind.run(new) > later);
-            assert!(new() < later);
+            // What a process has seen is seen by this one alone.
+            let soon = SimulatedClock::ahead(30).run(new);
+            let (one, other) = (SimulatedClock::ahead(0), SimulatedClock::ahead(0));
+            one.run(|| soon.seen());
+            assert!(one.run(new) > soon);
+            assert!(other.run(new) < soon);
         }
     }
 }

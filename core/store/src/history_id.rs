@@ -39,12 +39,13 @@ pub struct HistoryId(Uuid);
 pub struct NoHistoryId;
 
 impl HistoryId {
+    /// An id before every other.
+    pub const EARLIEST: Self = Self(Uuid::from_u128(0x7 << 76 | 0x8 << 60));
+
     /// A new id for a record, later than every other of this process.
     pub fn new() -> Result<Self, StoreError> {
         let ticks = clock::read(|now, latest| {
-            let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
-            let ticks = u64::try_from(now.as_nanos() * 4096 / 1_000_000).unwrap_or(u64::MAX);
-            let ticks = ticks & ((1 << 60) - 1);
+            let ticks = ticks_of(now);
             let later = |latest| (latest >= ticks).then_some(latest + 1).or(Some(ticks));
             let updated = latest.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later);
             updated.map_or(ticks, |latest| ticks.max(latest + 1))
@@ -59,13 +60,16 @@ impl HistoryId {
         Ok(Self(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()))
     }
 
-    /// Ids that are made from now on are later than this one.
+    /// Ids that are made from now on are later than this one, unless it is from a clock that is more than a minute ahead:
+    /// its error would spread.
     pub fn seen(self) {
+        const MINUTE: u64 = 60 * 1_000 * 4096;
         let ticks = self.ticks();
-        // Not one from a broken clock of the far future, after which no later one would fit.
-        if ticks < 1 << 59 {
-            clock::read(|_, latest| latest.fetch_max(ticks, Ordering::SeqCst));
-        }
+        clock::read(|now, latest| {
+            if ticks <= ticks_of(now) + MINUTE {
+                latest.fetch_max(ticks, Ordering::SeqCst);
+            }
+        });
     }
 
     /// The id with this number within the record.
@@ -105,6 +109,13 @@ impl HistoryId {
         let (high, _) = self.0.as_u64_pair();
         high >> 16 << 12 | high & 0xfff
     }
+}
+
+/// A time, in 1/4096 milliseconds since 1970.
+fn ticks_of(time: SystemTime) -> u64 {
+    let now = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let ticks = u64::try_from(now.as_nanos() * 4096 / 1_000_000).unwrap_or(u64::MAX);
+    ticks & ((1 << 60) - 1)
 }
 
 impl fmt::Display for HistoryId {
@@ -198,5 +209,16 @@ mod tests {
         let ahead = HistoryId(Uuid::from_u128(id.0.as_u128() + (60_000 << 80)));
         ahead.seen();
         assert!(HistoryId::new().unwrap() > ahead);
+    }
+
+    #[test]
+    fn a_clock_that_is_far_ahead_does_not_bring_later_ids() {
+        let id = HistoryId::new().unwrap();
+        let ahead = HistoryId(Uuid::from_u128(id.0.as_u128() + (200_000 << 80)));
+        ahead.seen();
+        assert!(HistoryId::new().unwrap() < ahead);
+        assert!(HistoryId::EARLIEST < id);
+        assert_eq!(HistoryId::EARLIEST.to_string().parse(), Ok(HistoryId::EARLIEST));
+        assert_eq!(HistoryId::EARLIEST.time(), UNIX_EPOCH);
     }
 }

@@ -84,7 +84,7 @@ fn a_check_finds_what_is_damaged_in_the_history() {
     // In files of the store itself.
     let store: Arc<dyn Store> = Arc::new(InProcess::new());
     fill(&with_history(Arc::clone(&store)));
-    let record = store.list(&at("/memories/.memdir-history")).unwrap().remove(0).path;
+    let record = store.list(&at("/memories/.memdir-history/1")).unwrap().remove(0).path;
     store.delete(&record).unwrap();
     put(&*store, record.as_str(), "no record");
     let (found, problems) = checked(&store);
