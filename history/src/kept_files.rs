@@ -13,13 +13,13 @@
 //! the same however long the history is. The file `end` is never removed: it sends on a writer that has not looked for a long
 //! time, also if everything in its block was removed meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, Mutation, OnExisting, Store, StoreError};
+use memdir_store::{Context, Entry, EntryKind, Mutation, OnExisting, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
 use super::place::Place;
@@ -156,19 +156,19 @@ impl KeptFiles {
     fn listed(
         &self,
         context: &Context,
-    ) -> Result<Vec<(Number, HistoryId, MemoryPath)>, StoreError> {
+    ) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
         let old = self.list(context, &directory())?;
         let mut records = Vec::new();
         for block in blocks_in(&old) {
             for entry in self.list(context, &block_directory(block)?)? {
                 if let Some((in_block, id)) = entry.path.name().and_then(numbered) {
-                    records.push((Number { block, in_block }, id, entry.path));
+                    records.push((Number { block, in_block }, id, entry));
                 }
             }
         }
         for entry in old {
             if let Some(id) = entry.path.name().and_then(|name| name.parse().ok()) {
-                records.push((Number { block: 0, in_block: 0 }, id, entry.path));
+                records.push((Number { block: 0, in_block: 0 }, id, entry));
             }
         }
         records.sort_by_key(|(number, id, _)| (*number, *id));
@@ -218,17 +218,20 @@ impl Journal for KeptFiles {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let there = self.listed(context)?;
         loaded.damaged.clear();
-        let ids: HashSet<HistoryId> = there.iter().map(|(_, id, _)| *id).collect();
-        // Records that others withdrew, or removed for their age.
+        let kinds: HashMap<HistoryId, EntryKind> =
+            there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
+        // Records that others withdrew, removed for their age, or rewrote, which changes their size.
         let kept = loaded.records.len();
-        loaded.records.retain(|stored| ids.contains(&stored.header.id));
+        loaded.records.retain(|stored| {
+            kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len))
+        });
         let mut is_rewritten = loaded.records.len() < kept;
         let known: HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
         let key = |stored: &Stored| (stored.place.at, stored.header.id);
         let last = loaded.records.last().map(key);
-        for (number, id, path) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
-            let bytes = match self.store.read_in(context, &path) {
+        for (number, id, entry) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
+            let bytes = match self.store.read_in(context, &entry.path) {
                 Err(StoreError::NotFound) => continue,
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(error) if error.is_failure() => {

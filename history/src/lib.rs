@@ -62,6 +62,7 @@ pub mod time;
 mod timeline;
 mod transfer;
 mod trim;
+mod trim_doubt;
 mod version;
 
 pub use abbreviation::{ResolvedId, SHORTEST_ID_PART};

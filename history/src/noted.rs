@@ -90,6 +90,7 @@ impl Journal for Noted {
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let after = i64::try_from(loaded.end).unwrap_or(0);
+        let mut is_rewritten = false;
         for listed in self.notes()?.list(context, after)? {
             let number = u64::try_from(listed.number).unwrap_or(0);
             let header = self
@@ -98,12 +99,18 @@ impl Journal for Noted {
             match header {
                 Ok(header) => {
                     loaded.confirmed.insert(header.id);
+                    // It is the last of a trim or a redaction, which changed what was loaded before.
+                    is_rewritten |= header.trims.is_some() || !header.redacts.is_empty();
                     loaded.add(header, Place::numbered(number), listed.len);
                 }
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(_) => loaded.damaged.push(format!("the record number {number}")),
             }
             loaded.end = number;
+        }
+        if is_rewritten && after > 0 {
+            loaded.start_anew();
+            return self.load(context, loaded);
         }
         Ok(())
     }

@@ -10,11 +10,12 @@ use memdir_store::{Context, HistoryId};
 
 use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
-use super::journal::{Rewrite, Stored};
+use super::journal::Rewrite;
 use super::record::{ContentId, Header, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
+use super::trim_doubt::Decided;
 
 /// A content that is to be kept as a whole.
 type Whole = (ContentId, Vec<u8>);
@@ -60,19 +61,29 @@ impl Recorder {
         let id = HistoryId::new()?;
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
-        note.header.confirms = self.made_without(&snapshot, &goes);
+        let decided = {
+            let index = self.index();
+            Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
+        };
+        note.header.confirms.clone_from(&decided.made);
         let is_older_note = |header: &Header| header.trims.is_some() && header.id != id;
         let is_first = |header: &Header| {
             (0..header.rows.len()).any(|row| firsts.contains_key(&(header.id, row)))
         };
         let mut rewrite = Rewrite {
             concerns: &|header| {
-                goes.contains(&header.id) || is_older_note(header) || is_first(header)
+                goes.contains(&header.id)
+                    || is_older_note(header)
+                    || is_first(header)
+                    || decided.concerns(header.id)
             },
             change: &mut |mut record| {
-                if goes.contains(&record.header.id) || is_older_note(&record.header) {
+                let id = record.header.id;
+                let is_gone = goes.contains(&id) || decided.not_made.contains(&id);
+                if is_gone || is_older_note(&record.header) {
                     return Ok(None);
                 }
+                decided.apply(id, &mut record.header.rows);
                 for row in 0..record.header.rows.len() {
                     if let Some(whole) = firsts.get(&(record.header.id, row)) {
                         let kept = &mut record.header.rows[row];
@@ -149,30 +160,6 @@ impl Recorder {
             }
         }
         goes
-    }
-
-    /// The records that stay and whose change was made, as far as only records say so that go, or as it was decided by what others
-    /// found. Without those it would be decided again, and perhaps otherwise.
-    fn made_without(&self, snapshot: &Snapshot, goes: &BTreeSet<HistoryId>) -> Vec<HistoryId> {
-        let (going, staying): (Vec<&Stored>, Vec<&Stored>) = snapshot
-            .records
-            .iter()
-            .partition(|stored| goes.contains(&stored.header.id) || stored.header.trims.is_some());
-        let said: HashSet<HistoryId> =
-            going.iter().flat_map(|stored| &stored.header.confirms).copied().collect();
-        let mut made: HashMap<HistoryId, usize> = HashMap::new();
-        for moment in &snapshot.timeline.moments {
-            if !matches!(moment.operation, Operation::External | Operation::Redacted) {
-                *made.entry(moment.header.id).or_default() += 1;
-            }
-        }
-        let index = self.index();
-        let is_meant = |header: &Header| {
-            (said.contains(&header.id) || !index.is_confirmed(header.id))
-                && made.get(&header.id) == Some(&header.rows.len())
-        };
-        let headers = staying.into_iter().map(|stored| &stored.header);
-        headers.filter(|header| is_meant(header)).map(|header| header.id).collect()
     }
 
     /// The versions that stay while the one before them goes, each with its content: it must not need that one.

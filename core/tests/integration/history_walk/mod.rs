@@ -814,33 +814,3 @@ mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
         walk(STEPS, Clocks::Differ, kinds::sqlite());
     }
 }
-
-#[test]
-fn scratch() {
-    let store: Arc<dyn Store> = Arc::new(InProcess::new());
-    let p: Vec<Memory> =
-        (0..2).map(|n| Memory::with_store(Arc::clone(&store), options()).acting_as(&n.to_string())).collect();
-    let dump = |what: &str| {
-        println!("== {what}");
-        let fresh = Memory::with_store(Arc::clone(&store), options());
-        for v in fresh.history(&HistoryQuery::default()).unwrap().iter().rev() {
-            println!("{} {} {} {:?} cur {}", v.id, v.operation, v.path, v.size, v.is_current);
-        }
-        let mut n = 0;
-        store.files(&mut |e| { n += 1; println!("   file {} {:?}", e.path, e.kind) }).unwrap();
-    };
-    let f = "/memories/f";
-    p[0].create(f, "x\n").unwrap();
-    let last = || p[1].history(&HistoryQuery::default()).unwrap()[0].change;
-    p[1].undo(last(), false).unwrap();
-    p[0].create("/memories/g", "g\n").unwrap();
-    p[1].undo(p[1].history(&HistoryQuery::default()).unwrap()[1].change, false).unwrap();
-    p[0].insert(f, 0, "y").unwrap();
-    p[0].delete(f).unwrap();
-    dump("before");
-    let mut options = options();
-    options.history_max_versions = Some(2);
-    let t = Memory::with_store(Arc::clone(&store), options);
-    println!("trimmed {}", t.trim_history().unwrap());
-    dump("after");
-}
