@@ -227,7 +227,14 @@ impl<'w> Walk<'w> {
             *self.processes[action.process].lock().unwrap() = self.begin();
             return;
         }
-        let interrupt = action.interrupt.map(|what| {
+        // A directory goes or moves with what another process puts into it or edits in it at that moment, of which the record says
+        // nothing: no store deletes or moves a directory on a condition.
+        let is_of_files = match action.what {
+            What::Delete(at) | What::Rename(at, _) => before.tree.contains_key(&path(at)),
+            What::Clear => false,
+            _ => true,
+        };
+        let interrupt = action.interrupt.filter(|_| is_of_files).map(|what| {
             self.commands += 1;
             let (number, before) = (self.commands, before.clone());
             let other = Arc::clone(&self.processes[(action.process + 1) % PROCESSES]);
@@ -255,7 +262,7 @@ impl<'w> Walk<'w> {
         }));
         let was_interrupted = {
             let doing = std::mem::take(&mut *process.eyes.doing.lock().unwrap());
-            action.interrupt.is_some() && doing.interrupt.is_none()
+            self.commands > number && doing.interrupt.is_none()
         };
         self.log.push(match &done {
             Ok(Done::Made(_)) => format!("{number}: {action:?}"),

@@ -11,6 +11,9 @@ pub(super) const KEPT_OF_GONE: usize = 2;
 /// What is always kept of a file that is there, as `docs/history.md` says.
 pub(super) const ALWAYS_KEPT: usize = 10;
 
+/// Where another store is, in a tree of mounts.
+pub(super) const MOUNTED: &str = "/memories/other";
+
 pub(super) type Tree = BTreeMap<String, String>;
 
 /// A version that a history must tell.
@@ -51,6 +54,8 @@ pub(super) struct Truth {
     next_file: usize,
     /// In the order in which the changes were made.
     pub(super) versions: Vec<Expected>,
+    /// Whether another store is at [`MOUNTED`].
+    pub(super) has_mounts: bool,
     /// Whether something was trimmed, so that a part of the past is not known any more.
     pub(super) is_trimmed: bool,
 }
@@ -62,6 +67,8 @@ pub(super) enum Made {
     Content(String, String),
     /// A file or directory.
     Gone(String),
+    /// All of a store at a place of the tree, but not what is mounted in it.
+    Cleared(String),
     Moved(String, String),
 }
 
@@ -85,7 +92,7 @@ impl Truth {
         &mut self,
         made: Made,
         actor: &str,
-        operation: impl Fn(&'static str) -> &'static str,
+        operation: &dyn Fn(&'static str) -> &'static str,
     ) {
         match made {
             Made::Content(path, content) if is_reserved(&path) => {
@@ -94,6 +101,16 @@ impl Truth {
             Made::Content(path, content) => {
                 let usual = if self.tree.contains_key(&path) { "modified" } else { "created" };
                 self.put(&path, None, content, actor, operation(usual));
+            }
+            Made::Cleared(top) => {
+                let is_of_store = |path: &String| {
+                    is_within(path, &top) && (top == MOUNTED || !is_within(path, MOUNTED) || !self.has_mounts)
+                };
+                let paths: Vec<String> =
+                    self.tree.keys().filter(|path| is_of_store(path)).cloned().collect();
+                for path in paths {
+                    self.saw(Made::Gone(path), actor, operation);
+                }
             }
             Made::Gone(top) => {
                 take_within(&mut self.on_the_way, &top);

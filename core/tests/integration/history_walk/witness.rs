@@ -1,13 +1,13 @@
 //! [`Witness`]: a store as one process sees it, which tells the [`Truth`] of every change that was really made, and in which the
 //! process can be killed, the store can fail, and another process can come in between.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use memdir::store::{Context, Layer, Mutation};
 use memdir::{MemoryPath, Store, StoreError};
 
-use super::truth::{Made, Truth};
+use super::truth::{MOUNTED, Made, Truth};
 
 /// What goes wrong in the middle of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,9 @@ pub(super) enum Fault {
 
 /// The panic by which a process ends that is killed: nothing of it gets on, and what it had open is closed.
 pub(super) struct Killed;
+
+/// The panic by which an edit ends in whose middle the store fails.
+struct Fails;
 
 /// What one process does just now.
 #[derive(Default)]
@@ -53,6 +56,7 @@ pub(super) struct Witness {
 
 impl Witness {
     pub(super) fn new(inner: Arc<dyn Store>, at: &str, eyes: &Eyes) -> Arc<dyn Store> {
+        eyes.truth.lock().unwrap().has_mounts |= at == MOUNTED;
         Arc::new(Self { inner, at: at.to_owned(), eyes: eyes.clone() })
     }
 
@@ -118,7 +122,7 @@ impl Witness {
             ("write", "modified") => "overwritten",
             (_, usual) => usual,
         };
-        self.eyes.truth.lock().unwrap().saw(made, &doing.actor, operation);
+        self.eyes.truth.lock().unwrap().saw(made, &doing.actor, &operation);
     }
 }
 
@@ -152,7 +156,7 @@ impl Layer for Witness {
             Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
                 Some(Made::Moved(self.path(from), self.path(to)))
             }
-            Mutation::Clear => Some(Made::Gone(self.at.clone())),
+            Mutation::Clear => Some(Made::Cleared(self.at.clone())),
             _ => None,
         };
         match (mutation, made) {
@@ -170,18 +174,21 @@ impl Layer for Witness {
                         fault = self.fault();
                         match fault {
                             Some(Fault::KilledBefore) => resume_unwind(Box::new(Killed)),
-                            Some(Fault::FailsBefore) => return None,
+                            // What a store does that fails here: it asks no more, and changes nothing.
+                            Some(Fault::FailsBefore) => resume_unwind(Box::new(Fails)),
                             _ => {}
                         }
                     }
                     splice
                 };
                 self.interrupted();
-                let done = self.inner.mutate(context, Mutation::Update { path, edit: &mut watched });
-                if fault == Some(Fault::FailsBefore) {
-                    done?;
-                    return Err(failed());
-                }
+                let update = Mutation::Update { path, edit: &mut watched };
+                let done = catch_unwind(AssertUnwindSafe(|| self.inner.mutate(context, update)));
+                let done = match done {
+                    Ok(done) => done,
+                    Err(panic) if panic.is::<Fails>() => return Err(failed()),
+                    Err(panic) => resume_unwind(panic),
+                };
                 if let (Ok(_), Some(after)) = (&done, after) {
                     let after = String::from_utf8(after).unwrap();
                     self.saw(Made::Content(self.path(path), after));
