@@ -74,15 +74,16 @@ impl Decided {
             // A splice stays with its record, or goes with it.
             let is_alike = |row: &Row| header.rows.len() == 1 || row.splice.is_none();
             let can_go = |row: &usize| is_past(&header.rows[*row]) && is_alike(&header.rows[*row]);
-            if !not_made.iter().all(can_go) {
+            let is_open = !not_made.iter().all(can_go);
+            if not_made.len() == header.rows.len() && !is_open {
+                decided.not_made.insert(header.id);
                 continue;
             }
-            if not_made.len() == header.rows.len() {
-                decided.not_made.insert(header.id);
-            } else {
+            if !is_open {
                 decided.made.push(header.id);
-                decided.not_made_rows.extend(not_made.iter().map(|row| (header.id, *row)));
             }
+            let rows = not_made.iter().filter(|row| can_go(row));
+            decided.not_made_rows.extend(rows.map(|row| (header.id, *row)));
         }
         decided
     }

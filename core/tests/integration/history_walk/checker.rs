@@ -70,13 +70,6 @@ fn told(memory: &Memory) -> Vec<Told> {
     all
 }
 
-/// The paths of the versions that say that a content was removed, each with who did it, oldest first.
-pub(super) fn noted_redactions(memory: &Memory) -> Vec<(String, String)> {
-    let told = told(memory).into_iter().map(|told| told.version);
-    let notes = told.filter(|version| version.operation == "redacted");
-    notes.map(|version| (version.path, version.actor)).collect()
-}
-
 /// How the truth is compared: a redacted content is not told, and nor is which file it was.
 fn comparable(expected: &Expected) -> Expected {
     let content = expected.content.clone().filter(|_| !expected.is_redacted);

@@ -199,13 +199,9 @@ impl Truth {
     /// That there is a version that says so.
     pub(super) fn noted_redaction(&mut self, number: usize, actor: &str) {
         let path = self.versions[number].path.clone();
-        self.noted_redaction_of(&path, actor);
-    }
-
-    pub(super) fn noted_redaction_of(&mut self, path: &str, actor: &str) {
         self.versions.push(Expected {
             operation: "redacted",
-            path: path.to_owned(),
+            path,
             old_path: None,
             content: None,
             is_redacted: false,
