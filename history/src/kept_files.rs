@@ -275,6 +275,7 @@ impl Journal for KeptFiles {
         };
         first.map_or(Ok(()), |note| self.append_alone(note))?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
+        let mut gone = Vec::new();
         for stored in concerned {
             let path = Number::of(stored.place).path(stored.header.id)?;
             let record = match self.record(&Context::new(), &path) {
@@ -283,11 +284,13 @@ impl Journal for KeptFiles {
                 Ok(record) => record,
             };
             match (rewrite.change)(record.clone())? {
-                None => self.remove(&path)?,
+                None => gone.push(path),
                 Some(new) if new == record => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
+        // At any moment, a record that stays can do without those that are gone: the newest goes first.
+        gone.iter().rev().try_for_each(|path| self.remove(path))?;
         last.map_or(Ok(()), |note| self.append_alone(note))
     }
 

@@ -770,6 +770,7 @@ fn every_change_is_told_once_on_object_storage() {
     }
 }
 
+/// Not for mounts: mounted stores have no common order, so their records are shown by time.
 mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
     use super::*;
 
@@ -781,5 +782,15 @@ mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
     #[test]
     fn sqlite() {
         walk(STEPS, Clocks::Differ, kinds::sqlite());
+    }
+
+    #[test]
+    fn encrypted_directory() {
+        walk(STEPS, Clocks::Differ, kinds::encrypted_directory());
+    }
+
+    #[test]
+    fn in_process() {
+        walk(STEPS, Clocks::Differ, kinds::in_process());
     }
 }
