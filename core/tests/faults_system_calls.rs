@@ -2,6 +2,9 @@
 //! fails once, with each likely error. After each the tree is as it was or as it should be, the sentence says truly which, and
 //! nothing is left.
 //!
+//! And a process that makes several changes of a memory with a history is killed before each of its system calls: the next one
+//! finds each change that was made, once, and none that was not.
+//!
 //! `strace` makes the calls fail, in a process of its own. A program and not a harness of tests, because
 //! that process must make its calls on its main thread. Every third call fails with one error; with more `MEMDIR_EFFORT`
 //! all of them fail, with as many errors.
@@ -53,7 +56,7 @@ mod linux {
     use super::on_disk::on_disk;
     use memdir::history::{HistoryError, HistoryQuery};
     use memdir::store::walk_files;
-    use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, StoreError};
+    use memdir::{EncryptionKey, Memory, MemoryOptions, MemoryPath, OnExisting, StoreError};
 
     /// What a command may run into.
     const ERRORS: &[&str] =
@@ -95,6 +98,54 @@ mod linux {
 
     /// An address that begins so is that of a memory with a history.
     const RECORDED: &str = "recorded:";
+
+    /// And after that, of an encrypted one.
+    const ENCRYPTED: &str = "encrypted:";
+
+    /// What a process does that is killed in the middle of it, on the tree that is made ready.
+    const SCRIPT: &str = "script";
+    const STEPS: &[&str] = &[
+        r#"{"command":"create","path":"/memories/new.md","file_text":"x\n"}"#,
+        r#"{"command":"insert","path":"/memories/a.md","insert_line":0,"insert_text":"one"}"#,
+        r#"{"command":"delete","path":"/memories/d/b.md"}"#,
+        r#"{"command":"rename","old_path":"/memories/d","new_path":"/memories/n/d"}"#,
+        r#"{"command":"str_replace","path":"/memories/a.md","old_str":"one","new_str":"two"}"#,
+    ];
+
+    /// A version: what was done, where, from where, and what the file holds since then.
+    type Told = (String, String, Option<String>, Option<String>);
+
+    /// The versions after the tree was made ready and so many steps were taken.
+    fn versions_after(steps: usize) -> Vec<Told> {
+        let all: [(&str, &str, Option<&str>, Option<&str>); 8] = [
+            ("created", "a.md", None, Some("a\n")),
+            ("created", "d/b.md", None, Some("b\n")),
+            ("created", "d/e/c.md", None, Some("c\n")),
+            ("created", "new.md", None, Some("x\n")),
+            ("modified", "a.md", None, Some("one\na\n")),
+            ("deleted", "d/b.md", None, None),
+            ("renamed", "n/d/e/c.md", Some("d/e/c.md"), Some("c\n")),
+            ("modified", "a.md", None, Some("two\na\n")),
+        ];
+        let at = |path: &str| format!("/memories/{path}");
+        let whole = |version: &(&str, &str, Option<&str>, Option<&str>)| {
+            let (done, path, old, content) = version;
+            ((*done).to_owned(), at(path), old.map(at), content.map(str::to_owned))
+        };
+        all[..3 + steps].iter().map(whole).collect()
+    }
+
+    /// The files that these versions come to.
+    fn files_after(versions: &[Told]) -> Tree {
+        let mut files = Tree::new();
+        for (_, path, old_path, content) in versions {
+            files.remove(old_path.as_ref().unwrap_or(path));
+            if let Some(content) = content {
+                files.insert(path.clone(), content.clone());
+            }
+        }
+        files
+    }
 
     /// System calls on these paths, which are nowhere, mark where the command begins and ends.
     const BEGIN: &str = "/memdir-faults-begin";
@@ -165,7 +216,11 @@ mod linux {
         options.on_existing = OnExisting::Overwrite;
         let address = base.strip_prefix(RECORDED).unwrap_or(base);
         options.history = address != base;
-        Memory::open(address, options).unwrap()
+        let plain = address.strip_prefix(ENCRYPTED).unwrap_or(address);
+        if plain != address {
+            options.encryption_key = Some(EncryptionKey::from_bytes([7; 32]));
+        }
+        Memory::open(plain, options).unwrap()
     }
 
     /// What is wrong with the history, if anything is: each version can be read, the current ones are the files, and
@@ -221,6 +276,17 @@ mod linux {
             ["/memories/a.md", "/memories/n/a.md"].map(|path| MemoryPath::parse(path).unwrap());
         let mut is_as_prepared = |content: &[u8]| content == b"a\n";
         let said = match input.as_str() {
+            // What is acknowledged is in the answer.
+            SCRIPT => {
+                for (number, step) in STEPS.iter().enumerate() {
+                    let reply = memory.execute(step);
+                    assert!(!reply.is_error, "{step}: {}", reply.content);
+                    let aside = format!("{answer}.aside");
+                    fs::write(&aside, format!("false\n{}", number + 1)).unwrap();
+                    fs::rename(&aside, &answer).unwrap();
+                }
+                return drop(fs::symlink_metadata(END));
+            }
             "clear" => match memory.clear() {
                 Ok(said) => (said, false),
                 Err(error) => (memdir::Reply::from(Err(error)).content.to_string(), true),
@@ -243,6 +309,15 @@ mod linux {
         input: &str,
         fault: Option<&str>,
     ) -> (Option<(String, bool)>, String) {
+        run_at(&kind.address(base), base, input, fault)
+    }
+
+    fn run_at(
+        address: &str,
+        base: &Path,
+        input: &str,
+        fault: Option<&str>,
+    ) -> (Option<(String, bool)>, String) {
         let (answer, log) = (base.with_extension("answer"), base.with_extension("log"));
         let _ = fs::remove_file(&answer);
         let mut strace = Command::new("strace");
@@ -254,11 +329,13 @@ mod linux {
         strace
             .arg(std::env::current_exe().unwrap())
             .env("FAULTS_JOB", input)
-            .env("FAULTS_BASE", kind.address(base))
+            .env("FAULTS_BASE", address)
             .env("FAULTS_ANSWER", &answer)
             .env("RUST_BACKTRACE", "0")
             .stdout(Stdio::null());
-        assert!(strace.status().unwrap().code().is_some(), "{input} {fault:?}");
+        // strace ends as the process does.
+        let is_killed = fault.is_some_and(|fault| fault.contains("signal="));
+        assert!(strace.status().unwrap().code().is_some() || is_killed, "{input} {fault:?}");
         let answer = fs::read_to_string(&answer).ok().map(|answer| {
             let (is_error, said) = answer.split_once('\n').unwrap();
             (said.to_owned(), is_error == "true")
@@ -294,6 +371,13 @@ mod linux {
         std::thread::scope(|scope| {
             for kind in [Kind::Directory, Kind::Recorded, Kind::Sqlite] {
                 scope.spawn(move || every_call_of_every_command(kind));
+            }
+            for (what, address) in [
+                ("directory", "recorded:{}"),
+                ("encrypted directory", "recorded:encrypted:{}"),
+                ("SQLite", "recorded:sqlite:{}/agent.db"),
+            ] {
+                scope.spawn(move || killed_before_every_call(what, address));
             }
         });
     }
@@ -357,6 +441,117 @@ mod linux {
         }
         println!("faults: {kind:?}: {tried} calls failed, {} findings", findings.lines().count());
         assert!(tried > 50 && findings.is_empty(), "{findings}");
+    }
+
+    /// `address` has `{}` in the place of a directory.
+    fn killed_before_every_call(what: &str, address: &str) {
+        let shm = Path::new("/dev/shm");
+        let place = if shm.is_dir() { tempfile::tempdir_in(shm) } else { tempfile::tempdir() };
+        let place = place.unwrap();
+        let base = place.path().join("base");
+        let address = address.replace("{}", base.to_str().unwrap());
+        let prepare = || {
+            let _ = fs::remove_dir_all(&base);
+            fs::create_dir_all(&base).unwrap();
+            let memory = memory(&address);
+            for (file, text) in [("a.md", "a\n"), ("d/b.md", "b\n"), ("d/e/c.md", "c\n")] {
+                memory.create(&format!("/memories/{file}"), text).unwrap();
+            }
+        };
+        prepare();
+        let (answer, log) = run_at(&address, &base, SCRIPT, None);
+        assert_eq!(answer, Some((STEPS.len().to_string(), false)), "{what}");
+        let (mut turn, mut killed, mut findings) = (0, 0, String::new());
+        for (call, (earlier, here)) in calls(&log) {
+            for number in 0..here {
+                turn += 1;
+                if !is_turn(turn, 12) {
+                    continue;
+                }
+                prepare();
+                let fault = format!("{call}:signal=KILL:when={}", earlier + number + 1);
+                let (answer, _) = run_at(&address, &base, SCRIPT, Some(&fault));
+                let acknowledged = answer.map_or(0, |(steps, _)| steps.parse().unwrap_or(0));
+                killed += 1;
+                if let Some(problem) = after_kill(&address, acknowledged) {
+                    let _ = writeln!(findings, "{fault}, {acknowledged} acknowledged: {problem}");
+                }
+            }
+        }
+        println!("kills: {what}: {killed}, {} findings", findings.lines().count());
+        assert!(killed > 20 && findings.is_empty(), "{what}:\n{findings}");
+    }
+
+    /// What is wrong after a process was killed when so many steps were acknowledged, if anything is.
+    fn after_kill(address: &str, acknowledged: usize) -> Option<String> {
+        let memory = memory(address);
+        let files = |memory: &Memory| {
+            let mut paths = Vec::new();
+            walk_files(&**memory.store(), &mut |entry| paths.push(entry.path)).unwrap();
+            let read = |path: &MemoryPath| memory.read(path.as_str()).unwrap();
+            paths.iter().map(|path| (path.to_string(), read(path))).collect::<Tree>()
+        };
+        let found = files(&memory);
+        // It is the next step that may be made or not.
+        let steps = (acknowledged..=STEPS.len().min(acknowledged + 1))
+            .find(|steps| files_after(&versions_after(*steps)) == found);
+        let Some(steps) = steps else { return Some(format!("the files are {found:?}")) };
+        let mut expected = versions_after(steps);
+        if let Some(problem) = told_otherwise(&memory, &expected) {
+            return Some(problem);
+        }
+        // The memory goes on, also for one that comes later.
+        let whole = |done: &str, path: &str, content: &str| {
+            (done.to_owned(), format!("/memories/{path}"), None, Some(content.to_owned()))
+        };
+        let before = found["/memories/a.md"].clone();
+        memory.insert("/memories/a.md", 0, "later").unwrap();
+        expected.push(whole("modified", "a.md", &format!("later\n{before}")));
+        memory.create("/memories/later.md", "later\n").unwrap();
+        expected.push(whole("created", "later.md", "later\n"));
+        let next = self::memory(address);
+        let problem =
+            [&memory, &next].into_iter().find_map(|memory| told_otherwise(memory, &expected));
+        if files(&next) != files_after(&expected) {
+            return Some(format!("later the files are {:?}", files(&next)));
+        }
+        let mut problems = Vec::new();
+        next.store().inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
+        problem.or_else(|| (!problems.is_empty()).then(|| format!("{problems:?}")))
+    }
+
+    /// What a memory tells of its history, if that is not what was done.
+    fn told_otherwise(memory: &Memory, expected: &[Told]) -> Option<String> {
+        let versions = match memory.history(&HistoryQuery::default()) {
+            Ok(versions) => versions,
+            Err(error) => return Some(format!("no history: {error}")),
+        };
+        let content = |version: &memdir::history::Version| {
+            let read = memory.read_version(version.id).ok();
+            read.filter(|_| version.operation.as_str() != "deleted")
+                .map(|content| String::from_utf8(content).unwrap())
+        };
+        let told: Vec<Told> = versions
+            .iter()
+            .rev()
+            .map(|version| {
+                let old_path = version.old_path.as_ref().map(ToString::to_string);
+                (
+                    version.operation.to_string(),
+                    version.path.to_string(),
+                    old_path,
+                    content(version),
+                )
+            })
+            .collect();
+        let current = versions.iter().filter(|version| version.is_current);
+        let current: Tree = current
+            .map(|version| (version.path.to_string(), content(version).unwrap_or_default()))
+            .collect();
+        if told != expected {
+            return Some(format!("the history tells {told:?}"));
+        }
+        (current != files_after(expected)).then(|| format!("current is {current:?}"))
     }
 
     /// What is wrong after a fault, if anything is.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
 use memdir_store::HistoryId;
+use memdir_store::clock;
 
 use super::journal::Stored;
 
@@ -25,7 +26,7 @@ pub(super) struct AgeClock {
 impl AgeClock {
     /// The clock of a process that finds these records.
     pub(super) fn new(records: &[Stored]) -> Self {
-        Self::starting(records, SystemTime::now(), Instant::now())
+        Self::starting(records, clock::now(), Instant::now())
     }
 
     fn starting(records: &[Stored], own: SystemTime, looked: Instant) -> Self {
@@ -36,7 +37,7 @@ impl AgeClock {
 
     /// What time it is.
     pub(super) fn now(&mut self) -> SystemTime {
-        self.at(SystemTime::now(), Instant::now())
+        self.at(clock::now(), Instant::now())
     }
 
     fn at(&mut self, own: SystemTime, looked: Instant) -> SystemTime {

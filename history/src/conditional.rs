@@ -24,12 +24,23 @@ impl Recorder {
         if path.is_reserved() {
             return self.store.mutate(context, Mutation::DeleteIf { path, condition });
         }
+        self.delete_if_as(context, path, Operation::Deleted, condition)
+    }
+
+    /// As [`delete_if_recorded`](Self::delete_if_recorded), where the history says this operation.
+    pub(super) fn delete_if_as(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        operation: Operation,
+        condition: &mut Condition<'_>,
+    ) -> Result<bool, StoreError> {
         for _ in 0..MAX_ATTEMPTS {
             let content = self.store.read_in(context, path).map_err(StoreError::unchanged)?;
             if !condition(&content) {
                 return Ok(false);
             }
-            let operation = context.operation(Operation::Deleted);
+            let operation = context.operation(operation);
             let row = |id| Row::deleted(operation, path.clone(), id);
             let recorded = self.record_content(context, &content, row)?;
             let mut is_same = |now: &[u8]| now == content;

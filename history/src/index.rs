@@ -1,8 +1,8 @@
 //! [`Index`]: what one process knows of a journal.
 
 use std::collections::HashSet;
-use std::time::SystemTime;
 
+use memdir_store::clock;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, StoreError};
 
@@ -100,6 +100,11 @@ impl Index {
         (loaded.generation, loaded.records.len(), withdrawn, confirmed)
     }
 
+    /// Whether the change of a record was made for certain.
+    pub(super) fn is_confirmed(&self, id: HistoryId) -> bool {
+        self.loaded.confirmed.contains(&id)
+    }
+
     /// Whether the journal can give back this content.
     pub(super) fn knows(&self, content: Digest) -> bool {
         self.known.contains(&content)
@@ -144,7 +149,7 @@ impl Index {
     /// Whether something may be kept no longer, as far as is known here.
     pub(super) fn may_be_trimmed(&self, retention: Retention) -> bool {
         let records = &self.loaded.records;
-        let oldest = retention.max_age.and_then(|age| SystemTime::now().checked_sub(age));
+        let oldest = retention.max_age.and_then(|age| clock::now().checked_sub(age));
         let is_old = oldest
             .is_some_and(|oldest| records.iter().any(|stored| stored.header.id.time() < oldest));
         let is_much = retention

@@ -140,6 +140,13 @@ pub(super) struct Locked {
     pub(super) log: Option<Alone>,
 }
 
+impl Locked {
+    /// Whether no change is being made while it is held: not in a journal without a lock.
+    pub(super) fn is_alone(&self) -> bool {
+        self.log.is_some()
+    }
+}
+
 /// What became of a record.
 #[derive(Debug)]
 pub(super) struct Appended {

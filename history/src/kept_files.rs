@@ -13,13 +13,13 @@
 //! the same however long the history is. The file `end` is never removed: it sends on a writer that has not looked for a long
 //! time, also if everything in its block was removed meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, Mutation, OnExisting, Store, StoreError};
+use memdir_store::{Context, Entry, EntryKind, Mutation, OnExisting, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
 use super::packed::{PREFIX, Prefix};
@@ -171,22 +171,19 @@ impl KeptFiles {
     }
 
     /// Every record that is there. The latest block is listed first: if a record is seen, so is every record that it depends on.
-    fn listed(
-        &self,
-        context: &Context,
-    ) -> Result<Vec<(Number, HistoryId, MemoryPath)>, StoreError> {
+    fn listed(&self, context: &Context) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
         let old = self.list(context, &directory())?;
         let mut records = Vec::new();
         for block in blocks_in(&old) {
             for entry in self.list(context, &block_directory(block)?)? {
                 if let Some((in_block, id)) = entry.path.name().and_then(numbered) {
-                    records.push((Number { block, in_block }, id, entry.path));
+                    records.push((Number { block, in_block }, id, entry));
                 }
             }
         }
         for entry in old {
             if let Some(id) = entry.path.name().and_then(|name| name.parse().ok()) {
-                records.push((Number { block: 0, in_block: 0 }, id, entry.path));
+                records.push((Number { block: 0, in_block: 0 }, id, entry));
             }
         }
         records.sort_by_key(|(number, id, _)| (*number, *id));
@@ -236,17 +233,20 @@ impl Journal for KeptFiles {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let there = self.listed(context)?;
         loaded.damaged.clear();
-        let ids: HashSet<HistoryId> = there.iter().map(|(_, id, _)| *id).collect();
-        // Records that others withdrew, or removed for their age.
+        let kinds: HashMap<HistoryId, EntryKind> =
+            there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
+        // Records that others withdrew, removed for their age, or rewrote, which changes their size.
         let kept = loaded.records.len();
-        loaded.records.retain(|stored| ids.contains(&stored.header.id));
+        loaded
+            .records
+            .retain(|stored| kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len)));
         let mut is_rewritten = loaded.records.len() < kept;
         let known: HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
         let key = |stored: &Stored| (stored.place.at, stored.header.id);
         let last = loaded.records.last().map(key);
-        for (number, id, path) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
-            let bytes = match self.store.read_in(context, &path) {
+        for (number, id, entry) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
+            let bytes = match self.store.read_in(context, &entry.path) {
                 Err(StoreError::NotFound) => continue,
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
                 Err(error) if error.is_failure() => {
@@ -283,7 +283,14 @@ impl Journal for KeptFiles {
     ) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
+        // What it says of records that stay is said before those go that said so.
+        let (first, last) = match note {
+            Some(note) if !note.header.confirms.is_empty() => (Some(note), None),
+            note => (None, note),
+        };
+        first.map_or(Ok(()), |note| self.append_alone(note))?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
+        let mut gone = Vec::new();
         for stored in concerned {
             let path = Number::of(stored.place).path(stored.header.id)?;
             let record = match self.record(&Context::new(), &path) {
@@ -292,12 +299,14 @@ impl Journal for KeptFiles {
                 Ok(record) => record,
             };
             match (rewrite.change)(record.clone())? {
-                None => self.remove(&path)?,
+                None => gone.push(path),
                 Some(new) if new == record && !rewrite.is_forced => {}
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
-        note.map_or(Ok(()), |note| self.append_alone(note))
+        // At any moment, a record that stays can do without those that are gone: the newest goes first.
+        gone.iter().rev().try_for_each(|path| self.remove(path))?;
+        last.map_or(Ok(()), |note| self.append_alone(note))
     }
 
     /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were

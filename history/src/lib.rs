@@ -74,6 +74,7 @@ pub mod time;
 mod timeline;
 mod transfer;
 mod trim;
+mod trim_doubt;
 mod undo;
 mod version;
 

@@ -96,13 +96,15 @@ impl Journal for Noted {
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let last = i64::try_from(loaded.end).unwrap_or(0);
+        let mut is_continued = last > 0;
         let mut new = self.notes()?.list(context, (last - 1).max(0))?;
-        if last > 0 {
+        if is_continued {
             if new.first().is_some_and(|first| first.number == last) {
                 new.remove(0);
             } else {
                 // It was erased or trimmed, so others may be gone as well.
                 loaded.start_anew();
+                is_continued = false;
                 new = self.notes()?.list(context, 0)?;
             }
         }
@@ -111,10 +113,13 @@ impl Journal for Noted {
         }
         let mut known: HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
+        let mut is_rewritten = false;
         for listed in new {
             let number = u64::try_from(listed.number).unwrap_or(0);
             match self.header(context, &listed) {
                 Ok(header) => {
+                    // It is the last of a trim or a redaction, which changed what was loaded before.
+                    is_rewritten |= header.trims.is_some() || !header.redacts.is_empty();
                     // Two processes that moved the same records here at once may have doubled some.
                     if known.insert(header.id) {
                         loaded.confirmed.insert(header.id);
@@ -125,6 +130,10 @@ impl Journal for Noted {
                 Err(_) => loaded.damaged.push(format!("the record number {number}")),
             }
             loaded.end = number;
+        }
+        if is_rewritten && is_continued {
+            loaded.start_anew();
+            return self.load(context, loaded);
         }
         Ok(())
     }

@@ -135,6 +135,12 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Whether it is about a file with a reserved name, as one may be in a history that was imported. Such a file is not part
+    /// of the memory, so it has no versions that could be restored or exported.
+    pub(super) fn is_reserved(&self) -> bool {
+        self.path.is_reserved() || self.old_path.as_ref().is_some_and(MemoryPath::is_reserved)
+    }
+
     /// A file with this content was deleted.
     pub(super) fn deleted(operation: Operation, path: MemoryPath, content: ContentId) -> Self {
         Self {

@@ -241,7 +241,11 @@ impl Recorder {
                 self.trim_sometimes();
             }
             // Whether it was made is seen by the file, or by the record, if that is in the transaction.
-            Err(error) if error.may_have_changed() => self.journal.give_up(context),
+            Err(error) if error.may_have_changed() => {
+                // What else the command does belongs to it.
+                context.begin(recorded.change);
+                self.journal.give_up(context);
+            }
             Err(_) => self.withdraw(context, recorded),
         }
         result
@@ -364,6 +368,16 @@ impl Recorder {
         operation: Operation,
     ) -> Result<(), StoreError> {
         let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
+        if files.first() == Some(path) {
+            // Another process may edit it meanwhile: exactly what is recorded is deleted.
+            match self.delete_if_as(context, path, operation, &mut |_| true) {
+                // It has become a directory since.
+                Err(StoreError::IsADirectory) => {
+                    return self.delete_as(context, path, operation);
+                }
+                deleted => return deleted.map(drop),
+            }
+        }
         let recorded = self.record_deletion(context, &files, operation)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
         self.finish(context, recorded, deleted)
@@ -425,6 +439,10 @@ impl Recorder {
                     StoreError::IntoItself
                 });
             }
+        }
+        if is_file {
+            // Another process may edit it meanwhile: exactly what is recorded is moved.
+            return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
         }
         let mut draft = self.draft(context)?;
         let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };

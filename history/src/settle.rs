@@ -131,6 +131,17 @@ fn was_made(
     if until_back.any(|other| (other.from, other.to) == (step.from, step.to)) {
         return false;
     }
+    // A later record found the same content, and what it made of it was found since, so its change was made instead of this one.
+    let mut until_back = until_next.iter().take_while(|other| other.to != step.from).enumerate();
+    if until_back.any(|(at, other)| {
+        let was_found = || until_next[at + 1..].iter().any(|found| found.from == other.to);
+        other.from == step.from
+            && !matches!(other.to, PathState::Unknown)
+            && other.to != step.to
+            && was_found()
+    }) {
+        return false;
+    }
     // A later record says what it found here: the file that this change left, or nothing.
     if step.to == PathState::Unknown
         && let Some(other) = until_next.iter().find(|other| other.from != PathState::Unknown)
@@ -353,6 +364,8 @@ mod tests {
             (&["a?x", "a?b", "b?c"], "c", &[false, true, true]),
             (&["a>b", "a?x", "b?c", "c?d"], "d", &[true, false, true, true]),
             (&[".?x", ".?a", "a?b"], "b", &[false, true, true]),
+            // One that was not made, though the file is as it would have left it: another was, and went on to that.
+            (&["a?.", "a?b", "b?."], ".", &[false, true, true]),
             // And back.
             (&["a>b", "b?a"], "a", &[true, true]),
             (&["a>b", "b?a"], "b", &[true, false]),

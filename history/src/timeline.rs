@@ -101,12 +101,6 @@ pub(super) struct Timeline {
     redactions: HashMap<Digest, Redaction>,
 }
 
-/// Whether a row is about a file with a reserved name, as one may be in a history that was imported. Such a file is not part
-/// of the memory, so it has no versions that could be restored or exported.
-fn is_of_reserved(row: &Row) -> bool {
-    row.path.is_reserved() || row.old_path.as_ref().is_some_and(MemoryPath::is_reserved)
-}
-
 impl Timeline {
     pub(super) fn new(
         records: &[&Stored],
@@ -123,7 +117,7 @@ impl Timeline {
             timeline.trimmed = timeline.trimmed.max(stored.header.trims);
             timeline.add_redaction(&stored.header);
             for (row, kept) in stored.header.rows.iter().enumerate() {
-                if !not_made.contains(&(number, row)) && !is_of_reserved(kept) {
+                if !not_made.contains(&(number, row)) && !kept.is_reserved() {
                     timeline.add(&stored.header, row, kept, folding);
                 }
             }

@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
 
 use memdir_store::Operation;
+use memdir_store::clock;
 use memdir_store::{Context, HistoryId};
 
 use super::age_clock::{self, AgeClock};
@@ -15,6 +16,7 @@ use super::record::{ContentId, Header, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
+use super::trim_doubt::Decided;
 
 /// A content that is to be kept as a whole.
 type Whole = (ContentId, Vec<u8>);
@@ -60,19 +62,30 @@ impl Recorder {
         let id = HistoryId::new()?;
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
+        let decided = {
+            let index = self.index();
+            Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
+        };
+        note.header.confirms.clone_from(&decided.made);
         let is_older_note = |header: &Header| header.trims.is_some() && header.id != id;
         let is_first = |header: &Header| {
             (0..header.rows.len()).any(|row| firsts.contains_key(&(header.id, row)))
         };
         let mut rewrite = Rewrite {
             concerns: &|header| {
-                goes.contains(&header.id) || is_older_note(header) || is_first(header)
+                goes.contains(&header.id)
+                    || is_older_note(header)
+                    || is_first(header)
+                    || decided.concerns(header.id)
             },
             is_forced: false,
             change: &mut |mut record| {
-                if goes.contains(&record.header.id) || is_older_note(&record.header) {
+                let id = record.header.id;
+                let is_gone = goes.contains(&id) || decided.not_made.contains(&id);
+                if is_gone || is_older_note(&record.header) {
                     return Ok(None);
                 }
+                decided.apply(id, &mut record.header.rows);
                 for row in 0..record.header.rows.len() {
                     if let Some(whole) = firsts.get(&(record.header.id, row)) {
                         let kept = &mut record.header.rows[row];
@@ -97,7 +110,7 @@ impl Recorder {
     /// Otherwise nothing would ever be removed from a memory that no one changes.
     fn note_doubted_time(&self, snapshot: &Snapshot) -> Result<(), HistoryError> {
         let would_be_doubted = AgeClock::new(&snapshot.records).is_doubted();
-        if !would_be_doubted || self.expired_records(snapshot, SystemTime::now()).is_empty() {
+        if !would_be_doubted || self.expired_records(snapshot, clock::now()).is_empty() {
             return Ok(());
         }
         let id = HistoryId::new()?;

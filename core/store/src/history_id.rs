@@ -6,20 +6,17 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid, Variant, Version};
 
-use crate::StoreError;
+use crate::{StoreError, clock};
 
 /// How many bits count the versions of one record.
 const COUNTER_BITS: u32 = 24;
 const COUNTER: u128 = (1 << COUNTER_BITS) - 1;
-
-/// The latest time in an id of this process, in 1/4096 milliseconds: the next id is later, also if the clock went back.
-static LATEST: AtomicU64 = AtomicU64::new(0);
 
 /// The id of a `Version`, or of a change, which is one or more versions that were made together.
 ///
@@ -47,11 +44,12 @@ impl HistoryId {
 
     /// A new id for a record, later than every other of this process.
     pub fn new() -> Result<Self, StoreError> {
-        let mut ticks = ticks_now();
-        let later = |latest| (latest >= ticks).then_some(latest + 1).or(Some(ticks));
-        if let Ok(latest) = LATEST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later) {
-            ticks = ticks.max(latest + 1);
-        }
+        let ticks = clock::read(|now, latest| {
+            let ticks = ticks_of(now);
+            let later = |latest| (latest >= ticks).then_some(latest + 1).or(Some(ticks));
+            let updated = latest.fetch_update(Ordering::SeqCst, Ordering::SeqCst, later);
+            updated.map_or(ticks, |latest| ticks.max(latest + 1))
+        });
         let (millis, fraction) = (ticks >> 12, (ticks & 0xfff) as u16);
         // The counter is zero, and the bits between are random.
         let mut rest = [0; 10];
@@ -67,9 +65,11 @@ impl HistoryId {
     pub fn seen(self) {
         const MINUTE: u64 = 60 * 1_000 * 4096;
         let ticks = self.ticks();
-        if ticks <= ticks_now() + MINUTE {
-            LATEST.fetch_max(ticks, Ordering::SeqCst);
-        }
+        clock::read(|now, latest| {
+            if ticks <= ticks_of(now) + MINUTE {
+                latest.fetch_max(ticks, Ordering::SeqCst);
+            }
+        });
     }
 
     /// The id with this number within the record.
@@ -111,9 +111,9 @@ impl HistoryId {
     }
 }
 
-/// The time, in 1/4096 milliseconds since 1970.
-fn ticks_now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+/// A time, in 1/4096 milliseconds since 1970.
+fn ticks_of(time: SystemTime) -> u64 {
+    let now = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let ticks = u64::try_from(now.as_nanos() * 4096 / 1_000_000).unwrap_or(u64::MAX);
     ticks & ((1 << 60) - 1)
 }

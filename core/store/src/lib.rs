@@ -15,6 +15,7 @@ use std::time::SystemTime;
 pub mod access;
 pub mod backoff;
 pub mod cancel;
+pub mod clock;
 mod condition;
 pub mod context;
 #[cfg(feature = "testing")]

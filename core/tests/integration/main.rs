@@ -36,6 +36,7 @@ mod history_processes;
 mod history_remains;
 mod history_restarts;
 mod history_undo;
+mod history_walk;
 mod hooks;
 mod hostile;
 mod key_file;

@@ -1,0 +1,206 @@
+//! [`Witness`]: a store as one process sees it, which tells the [`Truth`] of every change that was really made, and in which the
+//! process can be killed, the store can fail, and another process can come in between.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex};
+
+use memdir::store::{Context, Layer, Mutation};
+use memdir::{MemoryPath, Store, StoreError};
+
+use super::truth::{MOUNTED, Made, Truth};
+
+/// What goes wrong in the middle of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The process is killed before the store changes anything.
+    KilledBefore,
+    /// The process is killed when the store has made the change.
+    KilledAfter,
+    /// The store fails and has changed nothing.
+    FailsBefore,
+    /// The store fails, but it has made the change.
+    FailsAfter,
+}
+
+/// The panic by which a process ends that is killed: nothing of it gets on, and what it had open is closed.
+pub(super) struct Killed;
+
+/// The panic by which an edit ends in whose middle the store fails.
+struct Fails;
+
+/// What one process does just now.
+#[derive(Default)]
+pub(super) struct Doing {
+    /// The command, and who it is made by.
+    pub(super) command: &'static str,
+    pub(super) actor: String,
+    /// What goes wrong, and at which change of the store, those of the history's own files included.
+    pub(super) fault: Option<(usize, Fault)>,
+    /// What another process does before the first change of a file.
+    pub(super) interrupt: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// All stores of a tree, as one process sees them.
+#[derive(Clone)]
+pub(super) struct Eyes {
+    pub(super) truth: Arc<Mutex<Truth>>,
+    pub(super) doing: Arc<Mutex<Doing>>,
+}
+
+pub(super) struct Witness {
+    inner: Arc<dyn Store>,
+    /// Where it is in the tree.
+    at: String,
+    eyes: Eyes,
+}
+
+impl Witness {
+    pub(super) fn new(inner: Arc<dyn Store>, at: &str, eyes: &Eyes) -> Arc<dyn Store> {
+        eyes.truth.lock().unwrap().has_mounts |= at == MOUNTED;
+        Arc::new(Self { inner, at: at.to_owned(), eyes: eyes.clone() })
+    }
+
+    /// A path of the whole tree.
+    fn path(&self, path: &MemoryPath) -> String {
+        path.as_str().replacen("/memories", &self.at, 1)
+    }
+
+    /// Counts a change of the store, and says what goes wrong with it.
+    fn fault(&self) -> Option<Fault> {
+        let mut doing = self.eyes.doing.lock().unwrap();
+        match &mut doing.fault {
+            Some((0, fault)) => {
+                let fault = *fault;
+                doing.fault = None;
+                Some(fault)
+            }
+            Some((number, _)) => {
+                *number -= 1;
+                None
+            }
+            None => None,
+        }
+    }
+
+    fn interrupted(&self) {
+        let interrupt = self.eyes.doing.lock().unwrap().interrupt.take();
+        if let Some(interrupt) = interrupt {
+            interrupt();
+        }
+    }
+
+    /// Makes a change, or not.
+    fn make(
+        &self,
+        change: impl FnOnce() -> Result<bool, StoreError>,
+        saw: impl FnOnce(),
+    ) -> Result<bool, StoreError> {
+        let fault = self.fault();
+        match fault {
+            Some(Fault::KilledBefore) => resume_unwind(Box::new(Killed)),
+            Some(Fault::FailsBefore) => return Err(failed()),
+            _ => {}
+        }
+        let is_made = change()?;
+        if is_made {
+            saw();
+        }
+        match fault {
+            Some(Fault::KilledAfter) => resume_unwind(Box::new(Killed)),
+            Some(Fault::FailsAfter) => Err(failed()),
+            _ => Ok(is_made),
+        }
+    }
+
+    fn saw(&self, made: Made) {
+        let doing = self.eyes.doing.lock().unwrap();
+        let command = doing.command;
+        let operation = |usual| match (command, usual) {
+            ("restore", _) => "restored",
+            ("expire", "deleted") => "expired",
+            ("clear", "deleted") => "cleared",
+            ("write", "modified") => "overwritten",
+            (_, usual) => usual,
+        };
+        self.eyes.truth.lock().unwrap().saw(made, &doing.actor, &operation);
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::failed("a change", "the answer was lost")
+}
+
+/// Whether a path is that of the history's own files.
+fn is_of_history(path: &MemoryPath) -> bool {
+    path.names().next() == Some(".memdir-history")
+}
+
+impl Layer for Witness {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let made = match &mutation {
+            Mutation::Write { path, content, .. } if !is_of_history(path) => {
+                let content = String::from_utf8(content.to_vec()).unwrap();
+                Some(Made::Content(self.path(path), content))
+            }
+            Mutation::Delete { path }
+            | Mutation::DeleteUnused { path, .. }
+            | Mutation::DeleteIf { path, .. }
+                if !is_of_history(path) =>
+            {
+                Some(Made::Gone(self.path(path)))
+            }
+            Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
+                Some(Made::Moved(self.path(from), self.path(to)))
+            }
+            Mutation::Clear => Some(Made::Cleared(self.at.clone())),
+            _ => None,
+        };
+        match (mutation, made) {
+            (mutation, Some(made)) => {
+                self.interrupted();
+                self.make(|| self.inner.mutate(context, mutation), || self.saw(made))
+            }
+            (Mutation::Update { path, edit }, _) => {
+                // The last time that the store asks for the edit is the one that counts.
+                let (mut after, mut fault) = (None, None);
+                let mut watched = |old: &[u8]| {
+                    let splice = edit(old);
+                    after = splice.as_ref().map(|splice| splice.pieces(old).concat());
+                    if after.is_some() && fault.is_none() {
+                        fault = self.fault();
+                        match fault {
+                            Some(Fault::KilledBefore) => resume_unwind(Box::new(Killed)),
+                            // What a store does that fails here: it asks no more, and changes nothing.
+                            Some(Fault::FailsBefore) => resume_unwind(Box::new(Fails)),
+                            _ => {}
+                        }
+                    }
+                    splice
+                };
+                self.interrupted();
+                let update = Mutation::Update { path, edit: &mut watched };
+                let done = catch_unwind(AssertUnwindSafe(|| self.inner.mutate(context, update)));
+                let done = match done {
+                    Ok(done) => done,
+                    Err(panic) if panic.is::<Fails>() => return Err(failed()),
+                    Err(panic) => resume_unwind(panic),
+                };
+                if let (Ok(_), Some(after)) = (&done, after) {
+                    let after = String::from_utf8(after).unwrap();
+                    self.saw(Made::Content(self.path(path), after));
+                }
+                match fault {
+                    Some(Fault::KilledAfter) => resume_unwind(Box::new(Killed)),
+                    Some(Fault::FailsAfter) => done.and_then(|_| Err(failed())),
+                    _ => done,
+                }
+            }
+            // The history's own files, and what is no change of a content.
+            (mutation, None) => self.make(|| self.inner.mutate(context, mutation), || {}),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! [`Decided`]: what a trim writes down about changes of which it was decided by other records whether they were made.
+//!
+//! A kill leaves a record that nothing confirms, and [`settle`](super::settle) decides by what its neighbours found. When
+//! neighbours go, it would be decided again, and perhaps otherwise: a deletion that was never made would be a version. So what
+//! was decided is written down before they go.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use memdir_store::path::MemoryPath;
+use memdir_store::{HistoryId, Operation};
+
+use super::journal::Stored;
+use super::kept_files;
+use super::record::Row;
+use super::snapshot::Snapshot;
+
+#[derive(Default)]
+pub(super) struct Decided {
+    /// Records that stay, and whose change was made: the note of the trim says so.
+    pub(super) made: Vec<HistoryId>,
+    /// Records of changes that were not made: they go as well.
+    pub(super) not_made: BTreeSet<HistoryId>,
+    /// The rows that were not made, of records that were made in part.
+    pub(super) not_made_rows: HashSet<(HistoryId, usize)>,
+}
+
+impl Decided {
+    /// What is decided when the records go that are named. `is_confirmed`: whether a record says that a change was made.
+    /// `is_alone`: no change is being made now. Otherwise one that was not made may still come, unless another came after it.
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        goes: &BTreeSet<HistoryId>,
+        is_confirmed: impl Fn(HistoryId) -> bool,
+        is_alone: bool,
+    ) -> Self {
+        let is_going =
+            |stored: &Stored| goes.contains(&stored.header.id) || stored.header.trims.is_some();
+        // What only records say that go.
+        let going = snapshot.records.iter().filter(|stored| is_going(stored));
+        let said: HashSet<HistoryId> =
+            going.flat_map(|stored| &stored.header.confirms).copied().collect();
+        let moments = snapshot.timeline.moments.iter();
+        let made = moments.filter(|moment| {
+            !matches!(moment.operation, Operation::External | Operation::Redacted)
+        });
+        let made: HashSet<(HistoryId, usize)> =
+            made.map(|moment| (moment.header.id, moment.row)).collect();
+        // The last record that changed something at a path.
+        let mut last: HashMap<MemoryPath, usize> = HashMap::new();
+        for (number, stored) in snapshot.records.iter().enumerate() {
+            for (row, kept) in stored.header.rows.iter().enumerate() {
+                if made.contains(&(stored.header.id, row)) {
+                    last.extend(paths(snapshot, kept).map(|path| (path, number)));
+                }
+            }
+        }
+        let mut decided = Self::default();
+        for (number, stored) in snapshot.records.iter().enumerate() {
+            let header = &stored.header;
+            if is_going(stored) || header.rows.is_empty() {
+                continue;
+            }
+            if is_confirmed(header.id) {
+                decided.made.extend(said.contains(&header.id).then_some(header.id));
+                continue;
+            }
+            let not_made: Vec<usize> = (0..header.rows.len())
+                .filter(|row| {
+                    !made.contains(&(header.id, *row)) && !header.rows[*row].is_reserved()
+                })
+                .collect();
+            let is_past = |row: &Row| {
+                is_alone || paths(snapshot, row).any(|path| last.get(&path) > Some(&number))
+            };
+            // A splice stays with its record, or goes with it.
+            let is_alike = |row: &Row| header.rows.len() == 1 || row.splice.is_none();
+            let can_go = |row: &usize| is_past(&header.rows[*row]) && is_alike(&header.rows[*row]);
+            let is_open = !not_made.iter().all(can_go);
+            if not_made.len() == header.rows.len() && !is_open {
+                decided.not_made.insert(header.id);
+                continue;
+            }
+            if !is_open {
+                decided.made.push(header.id);
+            }
+            let rows = not_made.iter().filter(|row| can_go(row));
+            decided.not_made_rows.extend(rows.map(|row| (header.id, *row)));
+        }
+        decided
+    }
+
+    /// Whether something of a record changes by this.
+    pub(super) fn concerns(&self, id: HistoryId) -> bool {
+        self.not_made.contains(&id) || self.not_made_rows.iter().any(|(of, _)| *of == id)
+    }
+
+    /// Takes out what was not made. Its place stays, because versions are numbered by it.
+    pub(super) fn apply(&self, id: HistoryId, rows: &mut [Row]) {
+        for (number, row) in rows.iter_mut().enumerate() {
+            if self.not_made_rows.contains(&(id, number)) {
+                let path = kept_files::directory();
+                *row = Row { path, old_path: None, before: None, after: None, ..row.clone() };
+            }
+        }
+    }
+}
+
+fn paths(snapshot: &Snapshot, row: &Row) -> impl Iterator<Item = MemoryPath> {
+    let paths = std::iter::once(&row.path).chain(&row.old_path);
+    paths.map(|path| snapshot.folding.key(path).into_owned()).collect::<Vec<_>>().into_iter()
+}
