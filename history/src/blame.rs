@@ -13,7 +13,7 @@ use memdir_store::{Context, HistoryId, Operation, StoreError};
 use serde::Serialize;
 
 use super::error::HistoryError;
-use super::journal::Stored;
+use super::journal::{OpenSegment, Stored};
 use super::line_trace::LineTrace;
 use super::record::{ContentId, Damaged, Digest};
 use super::recorder::Recorder;
@@ -95,7 +95,9 @@ impl Recorder {
                 chain.iter().map(|number| moments[*number].header.id).collect();
             let records = snapshot.records.iter().filter(|stored| ids.contains(&stored.header.id));
             let records = records.map(|stored| (stored.header.id, stored)).collect();
-            let mut walk = Walk { recorder: self, context, snapshot, records, trace, is_whole };
+            let open = OpenSegment::default();
+            let mut walk =
+                Walk { recorder: self, context, snapshot, records, trace, is_whole, open };
             walk.through(&chain, ContentId::of(content))?;
             (trace, is_whole) = (walk.trace, walk.is_whole);
         }
@@ -177,6 +179,7 @@ struct Walk<'w> {
     trace: LineTrace<Cause>,
     /// Whether all records were read that were needed.
     is_whole: bool,
+    open: OpenSegment,
 }
 
 impl Walk<'_> {
@@ -242,7 +245,7 @@ impl Walk<'_> {
             return Ok(None);
         };
         let Some(stored) = self.records.get(&moment.header.id) else { return Ok(None) };
-        let record = match self.recorder.journal.read(self.context, stored) {
+        let record = match self.recorder.journal.read_next(self.context, stored, &mut self.open) {
             Ok(record) => record,
             Err(StoreError::Cancelled) => return Err(StoreError::Cancelled.into()),
             // Perhaps the content before it can be had in another way.

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use memdir_store::{Context, StoreError};
 
 use super::error::HistoryError;
-use super::journal::{Journal, Stored};
+use super::journal::{Journal, OpenSegment, Stored};
 use super::record::{ContentId, Digest, KeptSplice, Record};
 
 /// How a content can be come by.
@@ -56,29 +56,28 @@ impl Contents {
     pub(super) fn read(
         &self,
         context: &Context,
-        records: &[&Stored],
+        records: &[Stored],
         journal: &dyn Journal,
         wanted: ContentId,
         live: &mut dyn FnMut(Digest) -> Option<Vec<u8>>,
     ) -> Result<Vec<u8>, HistoryError> {
         let (mut broken, mut failed) = (HashSet::new(), None);
+        let read = &mut OneByOne { context, journal, open: OpenSegment::default() };
         while let Some((start, ways)) = self.way(wanted.sha256, &broken, live) {
             let mut content = match start {
                 Start::Live(content) => content,
-                Start::Whole { record, content } => {
-                    match whole(context, journal, records[record], content) {
-                        Ok(content) => content,
-                        Err(error) => {
-                            broken.insert(record);
-                            failed = error.or(failed);
-                            continue;
-                        }
+                Start::Whole { record, content } => match whole(read, &records[record], content) {
+                    Ok(content) => content,
+                    Err(error) => {
+                        broken.insert(record);
+                        failed = error.or(failed);
+                        continue;
                     }
-                }
+                },
             };
             let mut is_broken = false;
             for (record, splice, is_undone) in ways {
-                match applied(context, journal, records[record], &splice, is_undone, content) {
+                match applied(read, &records[record], &splice, is_undone, content) {
                     Ok(next) => content = next,
                     Err(error) => {
                         broken.insert(record);
@@ -146,26 +145,37 @@ enum Start {
     Whole { record: usize, content: ContentId },
 }
 
+/// Reads record after record.
+struct OneByOne<'r> {
+    context: &'r Context,
+    journal: &'r dyn Journal,
+    open: OpenSegment,
+}
+
+impl OneByOne<'_> {
+    fn record(&mut self, stored: &Stored) -> Result<Record, StoreError> {
+        self.journal.read_next(self.context, stored, &mut self.open)
+    }
+}
+
 /// A record's whole content; the error is `None` if the record is damaged.
 fn whole(
-    context: &Context,
-    journal: &dyn Journal,
+    read: &mut OneByOne<'_>,
     stored: &Stored,
     content: ContentId,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record: Record = journal.read(context, stored).map_err(Some)?;
+    let record: Record = read.record(stored).map_err(Some)?;
     record.whole(content).map(<[u8]>::to_vec).ok_or(None)
 }
 
 fn applied(
-    context: &Context,
-    journal: &dyn Journal,
+    read: &mut OneByOne<'_>,
     stored: &Stored,
     splice: &KeptSplice,
     is_undone: bool,
     mut content: Vec<u8>,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record = journal.read(context, stored).map_err(Some)?;
+    let record = read.record(stored).map_err(Some)?;
     let (removed, inserted) = record.splice(splice).ok_or(None)?;
     let (there, instead) = if is_undone { (inserted, removed) } else { (removed, inserted) };
     let start = usize::try_from(splice.at).map_err(|_| None)?;

@@ -10,7 +10,7 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, StoreError};
 
 use super::log_frame::Check;
-use super::log_segment::SegmentId;
+use super::log_segment::{Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
 use super::place::Place;
 use super::record::{Header, Record};
@@ -79,7 +79,18 @@ pub(super) trait Journal: Send + Sync {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError>;
 
     /// A whole record.
-    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError>;
+    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+        self.read_next(context, stored, &mut OpenSegment::default())
+    }
+
+    /// As [`read`](Journal::read), for a reader of several records. `open` is dropped when the question is answered: an open
+    /// segment keeps its blocks on the disk, also what was redacted.
+    fn read_next(
+        &self,
+        context: &Context,
+        stored: &Stored,
+        open: &mut OpenSegment,
+    ) -> Result<Record, StoreError>;
 
     /// Keeps others from appending and rewriting, where the journal can, until what is returned is dropped.
     fn lock(&self) -> Result<Locked, StoreError> {
@@ -126,6 +137,10 @@ pub(super) struct Rewrite<'r> {
     /// What stands for a record from now on; `None` removes it.
     pub(super) change: &'r mut dyn FnMut(Record) -> Result<Option<Record>, StoreError>,
 }
+
+/// The segment of a log that was read last.
+#[derive(Default)]
+pub(super) struct OpenSegment(pub(super) Option<(SegmentId, Segment)>);
 
 /// A journal that is open for a record.
 #[derive(Debug, Default)]

@@ -21,7 +21,7 @@ use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, EntryKind, Mutation, OnExisting, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::packed::{PREFIX, Prefix};
 use super::place::Place;
 use super::record::{Damaged, Record};
@@ -271,7 +271,12 @@ impl Journal for KeptFiles {
         Ok(())
     }
 
-    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+    fn read_next(
+        &self,
+        context: &Context,
+        stored: &Stored,
+        _: &mut OpenSegment,
+    ) -> Result<Record, StoreError> {
         self.record(context, &Number::of(stored.place).path(stored.header.id)?)
     }
 

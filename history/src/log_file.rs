@@ -12,7 +12,7 @@ use std::sync::Arc;
 use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::log_directory::{
     ACTIVE, BEGINNING, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN,
 };
@@ -221,11 +221,33 @@ impl Journal for LogFile {
         Err(StoreError::failed("reading the history", "it is rewritten all the time").unchanged())
     }
 
-    fn read(&self, _: &Context, stored: &Stored) -> Result<Record, StoreError> {
+    fn read_next(
+        &self,
+        _: &Context,
+        stored: &Stored,
+        open: &mut OpenSegment,
+    ) -> Result<Record, StoreError> {
         let failed = Self::failed("reading the history");
         let damaged = |error| StoreError::failed("reading the history", error).unchanged();
-        let segment = self.segment_of(stored.place).map_err(&failed)?;
-        let mut segment = segment.ok_or_else(|| damaged(Damaged))?;
+        let mut plain;
+        let segment = match (&mut open.0, stored.place.segment) {
+            (Some((id, segment)), Some(wanted))
+                if *id == wanted && stored.place.at + stored.len <= segment.len =>
+            {
+                segment
+            }
+            (last, wanted) => {
+                let segment = self.segment_of(stored.place).map_err(&failed)?;
+                let segment = segment.ok_or_else(|| damaged(Damaged))?;
+                match wanted {
+                    Some(id) => &mut last.insert((id, segment)).1,
+                    None => {
+                        plain = segment;
+                        &mut plain
+                    }
+                }
+            }
+        };
         let packed =
             segment.read(stored.place.at, stored.len).map_err(&failed)?.map_err(damaged)?;
         let record = self.form.record(packed)?;

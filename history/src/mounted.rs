@@ -11,7 +11,7 @@ use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::kept_files;
 use super::place::Place;
 use super::record::{Header, Record, Row};
@@ -219,10 +219,15 @@ impl Journal for MountedJournals {
         Ok(())
     }
 
-    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+    fn read_next(
+        &self,
+        context: &Context,
+        stored: &Stored,
+        open: &mut OpenSegment,
+    ) -> Result<Record, StoreError> {
         let found = self.state().records.get(&stored.header.id).cloned();
         let (part, own) = found.ok_or(StoreError::NotFound)?;
-        let record = self.parts[part].recorder.journal.read(context, &own)?;
+        let record = self.parts[part].recorder.journal.read_next(context, &own, open)?;
         Ok(Record { header: (*stored.header).clone(), ..record })
     }
 

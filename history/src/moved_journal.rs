@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::kept_files::KeptFiles;
 use super::record::{Digest, Record};
 use super::settle::{self, PathState};
@@ -152,8 +152,13 @@ impl Journal for MovedJournal {
         self.journal()?.load(context, loaded)
     }
 
-    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
-        self.journal()?.read(context, stored)
+    fn read_next(
+        &self,
+        context: &Context,
+        stored: &Stored,
+        open: &mut OpenSegment,
+    ) -> Result<Record, StoreError> {
+        self.journal()?.read_next(context, stored, open)
     }
 
     fn lock(&self) -> Result<Locked, StoreError> {

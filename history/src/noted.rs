@@ -9,7 +9,7 @@ use memdir_store::HistoryId;
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, Store, StoreError};
 
-use super::journal::{Appended, Journal, Loaded, Locked, Pen, Rewrite, Stored};
+use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::packed::{PREFIX, Packed, Prefix};
 use super::place::Place;
 use super::record::{Damaged, Header, Record};
@@ -138,7 +138,12 @@ impl Journal for Noted {
         Ok(())
     }
 
-    fn read(&self, context: &Context, stored: &Stored) -> Result<Record, StoreError> {
+    fn read_next(
+        &self,
+        context: &Context,
+        stored: &Stored,
+        _: &mut OpenSegment,
+    ) -> Result<Record, StoreError> {
         let record =
             self.record(context, i64::try_from(stored.place.at).unwrap_or(-1), stored.len)?;
         if record.header.id == stored.header.id { Ok(record) } else { Err(damaged(Damaged)) }

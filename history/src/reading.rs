@@ -12,7 +12,6 @@ use memdir_store::{Cancellation, Context, Durability, Store};
 
 use super::diff::unified;
 use super::error::HistoryError;
-use super::journal::Stored;
 use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
@@ -60,15 +59,16 @@ impl HistorySnapshot<'_> {
             return Ok(content);
         }
         let (snapshot, context) = (&*self.snapshot, &self.context());
-        let records: Vec<&Stored> = snapshot.records.iter().collect();
         let journal = &*self.recorder.journal;
-        let read = snapshot.contents.read(context, &records, journal, wanted, &mut |digest| {
-            if let Some(content) = self.kept(digest) {
-                return Some(content.to_vec());
-            }
-            let content = self.recorder.found_content(context, snapshot.holders.get(&digest)?)?;
-            (Digest::of(&content) == digest).then_some(content)
-        });
+        let read =
+            snapshot.contents.read(context, &snapshot.records, journal, wanted, &mut |digest| {
+                if let Some(content) = self.kept(digest) {
+                    return Some(content.to_vec());
+                }
+                let content =
+                    self.recorder.found_content(context, snapshot.holders.get(&digest)?)?;
+                (Digest::of(&content) == digest).then_some(content)
+            });
         let content = match read {
             Ok(content) => content,
             // Somebody may have rewritten the journal meanwhile.

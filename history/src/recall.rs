@@ -98,10 +98,13 @@ impl Recorder {
         snapshot: &Snapshot,
         wanted: ContentId,
     ) -> Result<Vec<u8>, HistoryError> {
-        let records: Vec<&Stored> = snapshot.records.iter().collect();
         let last = snapshot.last.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let content =
-            snapshot.contents.read(context, &records, &*self.journal, wanted, &mut |digest| {
+        let content = snapshot.contents.read(
+            context,
+            &snapshot.records,
+            &*self.journal,
+            wanted,
+            &mut |digest| {
                 if let Some((of, content)) = &last
                     && *of == digest
                 {
@@ -109,7 +112,8 @@ impl Recorder {
                 }
                 let content = self.store.read_in(context, snapshot.holders.get(&digest)?).ok()?;
                 (Digest::of(&content) == digest).then_some(content)
-            })?;
+            },
+        )?;
         *snapshot.last.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((wanted.sha256, content.clone()));
         Ok(content)
