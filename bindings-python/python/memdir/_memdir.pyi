@@ -1033,20 +1033,24 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The memory has no history, or is read-only.
             StoreError: The store itself failed.
         """
-    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ...) -> Restored:
+    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ..., skip_conflicts: bool = ..., merge: bool = ...) -> Restored:
         """
         Takes changes back: every file becomes what it was before. If later changes of the same files
-        stand on them, nothing is changed.
+        depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
 
         Args:
             change: The id of one change, or of a version: the whole change that made it.
             since: Or a `datetime` with a time zone: all changes that were made then or later.
             actor: With `since`: only the changes of this actor.
             dry_run: Only return what would be done.
+            skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo the
+                rest. `skipped` of the result lists them.
+            merge: Keep later changes of other lines. Where a file was changed since, the lines of the
+                undone change become what they were, if no later change touches them or a line beside them.
 
         Raises:
-            HistoryError: Later changes stand on it (`kind` is `"conflict"`, and `paths` are the
-                files); what was before is no longer kept (`"trimmed"`); or as `restore`.
+            HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` name the
+                files and these changes); what was before is no longer kept (`"trimmed"`); or as `restore`.
             ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
             StoreError: The store itself failed.
 
@@ -1264,9 +1268,10 @@ class Restored:
     What was done to bring back an earlier state, or would be done.
 
     `change` is the id of the change that this made, which can be undone itself; `None` if there was
-    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths.
+    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths. `skipped` is what
+    was left out with `skip_conflicts`, and why.
     """
-    __match_args__: Final[tuple[str, str]]
+    __match_args__: Final[tuple[str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -1281,6 +1286,11 @@ class Restored:
         """
         The files, in the order of their paths.
         """
+    @property
+    def skipped(self, /) -> builtins.list[Any]:
+        """
+        What was left out with `skip_conflicts`, and why, in the order of the paths.
+        """
 
 @final
 class RestoredFile:
@@ -1288,13 +1298,19 @@ class RestoredFile:
     A file that was changed to bring back an earlier state, or would be changed.
 
     `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
-    or was if it was deleted. `old_path` is where it was before, if it was renamed.
+    or was if it was deleted. `old_path` is where it was before, if it was renamed. `merged` is the text of
+    the file after it, if this was merged with later changes.
     """
-    __match_args__: Final[tuple[str, str, str]]
+    __match_args__: Final[tuple[str, str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
+    @property
+    def merged(self, /) -> str | None:
+        """
+        The text of the file after it, if this was merged with later changes.
+        """
     @property
     def old_path(self, /) -> str | None:
         """
