@@ -6,7 +6,7 @@ use memdir::history::Conflict as CoreConflict;
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
-use crate::time::shown;
+use crate::time::{Time, shown};
 
 /// A path that was changed since, or where something is in the way, so a file is not brought back there.
 ///
@@ -34,6 +34,29 @@ pub struct Conflict {
 
 #[pymethods]
 impl Conflict {
+    #[new]
+    #[pyo3(signature = (path, in_the_way = false, change = None, actor = None, time = None))]
+    fn new(
+        path: String,
+        in_the_way: bool,
+        change: Option<String>,
+        actor: Option<String>,
+        time: Option<Time>,
+    ) -> Self {
+        let time = time.map(|Time(time)| time);
+        Self { path, in_the_way, change, actor, time }
+    }
+
+    /// An exception that has it can be pickled.
+    #[allow(clippy::type_complexity, reason = "the arguments of `new`")]
+    fn __getnewargs__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (&str, bool, Option<&str>, Option<&str>, Option<Bound<'py, PyDateTime>>) {
+        let (change, actor) = (self.change.as_deref(), self.actor.as_deref());
+        (&self.path, self.in_the_way, change, actor, self.time(py))
+    }
+
     #[classattr]
     fn __match_args__() -> (&'static str, &'static str, &'static str) {
         ("path", "change", "actor")
