@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -141,6 +141,52 @@ class Checked:
     def versions(self, /) -> int | None:
         """
         Versions in the store's history, each computed; `None` if the store has no history.
+        """
+
+@final
+class Conflict:
+    """
+    A path that was changed since, or where something is in the way, so a file is not brought back there.
+
+    `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
+    something else where a file is needed; it is never overwritten. `change` is the id of the newest later
+    change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
+    else changed the file since its last version, or something is in the way.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __getnewargs__(self, /) -> tuple[str, bool, str | None, str | None, datetime | None]:
+        """
+        An exception that has it can be pickled.
+        """
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, path: str, in_the_way: bool = False, change: str | None = None, actor: str | None = None, time: datetime | None = None) -> Conflict: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def actor(self, /) -> str | None:
+        """
+        Who made this change.
+        """
+    @property
+    def change(self, /) -> str | None:
+        """
+        The id of the newest later change of the file.
+        """
+    @property
+    def in_the_way(self, /) -> bool:
+        """
+        Whether it is in the way.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path.
+        """
+    @property
+    def time(self, /) -> datetime | None:
+        """
+        When this change was made, or noticed.
         """
 
 @final
@@ -1287,7 +1333,7 @@ class Restored:
         The files, in the order of their paths.
         """
     @property
-    def skipped(self, /) -> builtins.list[Any]:
+    def skipped(self, /) -> builtins.list[Conflict]:
         """
         What was left out with `skip_conflicts`, and why, in the order of the paths.
         """
