@@ -66,7 +66,7 @@ export declare class Engine {
   /** Writes the content of a version back, or of all versions of a change. */
   restore(id: string, overwrite: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
   /** Takes back a change, or all changes since a time, in milliseconds since 1970. */
-  undo(change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
+  undo(change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, skipConflicts: boolean, merge: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
   /** Makes every file what it was at a time, in milliseconds since 1970. */
   restoreAll(at: number, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<Restored>
   /** Removes the content of a version from the history for good. */
@@ -240,6 +240,15 @@ export interface Checked {
   problems: Array<Problem>
 }
 
+/** A path that was changed since, or where something is in the way. The time is in milliseconds since 1970. */
+export interface Conflict {
+  path: string
+  inTheWay: boolean
+  change?: string | undefined
+  actor?: string | undefined
+  time?: number | undefined
+}
+
 /** The JSON text of a request's `context_management`. */
 export declare function contextManagement(clearAt: number | null, keep: number, clearAtLeast: number | null | undefined, excludeTools: readonly string[], compactAt: number | null | undefined): string
 
@@ -400,6 +409,7 @@ export interface Problem {
 export interface Restored {
   change?: string | undefined
   files: Array<RestoredFile>
+  skipped: Array<Conflict>
 }
 
 /** What was done to a file to bring back an earlier state. */
@@ -407,6 +417,7 @@ export interface RestoredFile {
   operation: 'created' | 'modified' | 'renamed' | 'deleted'
   path: string
   oldPath?: string | undefined
+  merged?: string | undefined
 }
 
 /**

@@ -166,9 +166,13 @@ char *memdir_finish(uint64_t pending,
  * - "read_version" {"id"}: the content of a version, an object with "text", or with "base64" if it is not UTF-8.
  * - "diff" {"id", "other": null}: a unified diff from one version to another, or what the change of the version did.
  * - "restore" {"id", "overwrite": false}: writes the content of a version back, or all files of a change. Returns
- *   "change", the id of the change that this made or null, and "files" with "operation", "path" and "old_path".
- * - "undo" {"change": null, "since": null, "actor": null, "dry_run": false}: takes back a change, or all since a time, of
- *   an actor or of anybody. Returns what "restore" does.
+ *   "change", the id of the change that this made or null, "files" with "operation", "path" and "old_path", and "skipped", the
+ *   conflicts that were left out.
+ * - "undo" {"change": null, "since": null, "actor": null, "dry_run": false, "skip_conflicts": false, "merge": false}: takes
+ *   back a change, or all since a time, of an actor or of anybody. Where later changes depend on it, it fails with
+ *   "conflicts", an array of "path", "in_the_way", "change", "actor" and "time". With "skip_conflicts" it leaves those files
+ *   out; with "merge" it keeps later changes of other lines. Returns what "restore" does. A file that was merged has "merged",
+ *   its text.
  * - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
  * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
  *   or null if nothing was left to remove.

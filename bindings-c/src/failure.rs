@@ -4,7 +4,7 @@ use memdir::history::HistoryError;
 use memdir::{ConfigError, Error, StoreError};
 use serde_json::{Value, json};
 
-use crate::history::conflict;
+use crate::conflict::conflict;
 
 /// Why a function failed.
 #[derive(Debug)]

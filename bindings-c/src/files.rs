@@ -1,6 +1,6 @@
 //! What a program does with the files itself, past the commands: see `Memory::read` and its like.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use memdir::command::Dialect;
 use memdir::store::{Entry, EntryKind};
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::time::seconds;
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(
@@ -128,12 +129,4 @@ fn entry(entry: &Entry) -> Value {
         "modified": entry.modified.map(seconds),
         "accessed": entry.accessed.map(seconds),
     })
-}
-
-/// Seconds since 1970.
-pub(crate) fn seconds(time: SystemTime) -> f64 {
-    match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => since.as_secs_f64(),
-        Err(before) => -before.duration().as_secs_f64(),
-    }
 }

@@ -3,15 +3,17 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{BlamedLine, Conflict, PastFile, Restored, Version};
+use memdir::history::{BlamedLine, PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
+use crate::conflict::conflict;
 use crate::failure::Failure;
-use crate::files::{seconds, sought};
+use crate::files::sought;
+use crate::time::seconds;
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(
@@ -171,15 +173,4 @@ fn version(version: &Version) -> Value {
 fn restored(restored: &Restored) -> Value {
     let skipped: Vec<Value> = restored.skipped.iter().map(conflict).collect();
     json!({ "change": restored.change, "files": restored.files, "skipped": skipped })
-}
-
-/// A path that was changed since, or where something is in the way.
-pub(crate) fn conflict(conflict: &Conflict) -> Value {
-    json!({
-        "path": conflict.path.as_str(),
-        "in_the_way": conflict.in_the_way,
-        "change": conflict.change,
-        "actor": conflict.actor,
-        "time": conflict.time.map(seconds),
-    })
 }

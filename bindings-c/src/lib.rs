@@ -8,6 +8,7 @@
 mod abi;
 mod arguments;
 mod border;
+mod conflict;
 mod failure;
 mod files;
 mod handles;
@@ -17,6 +18,7 @@ mod operations;
 mod reply;
 #[cfg(feature = "testing")]
 mod testing;
+mod time;
 mod watch;
 
 pub use abi::*;

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
-use crate::files::{self, seconds};
+use crate::files;
+use crate::time::seconds;
 use crate::{history, watch};
 
 /// Does the operation `name` with these arguments, an object, and returns its result.

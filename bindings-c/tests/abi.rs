@@ -325,7 +325,7 @@ fn an_argument_that_an_operation_does_not_have_is_refused() {
             "undo",
             undo,
             "dryRun",
-            "there is no option dryRun; there are change, since, actor and dry_run",
+            "there is no option dryRun; there are change, since, actor, dry_run, skip_conflicts and merge",
         ),
         ("stats", r#"{"x": 1}"#, "x", "there is no option x; there are none"),
         ("exists", r#"{"at": 1}"#, "at", "there is no option at; there is only path"),

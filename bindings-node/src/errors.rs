@@ -6,7 +6,7 @@ use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
-use crate::history::Conflict;
+use crate::conflict::Conflict;
 
 /// Why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{
-    Conflict as CoreConflict, HistoryError, Restored as CoreRestored, Version as CoreVersion,
-};
+use memdir::history::{HistoryError, Restored as CoreRestored, Version as CoreVersion};
 use memdir::{ConfigError, Memory};
 use memdir_bindings_shared::history::{Query, Undo, id, undo_options};
 use napi::Env;
@@ -12,6 +10,7 @@ use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unkn
 use napi_derive::napi;
 
 use crate::cancel::Cancellation;
+use crate::conflict::Conflict;
 use crate::engine::{Engine, core};
 use crate::entry::{from_millis, to_millis};
 use crate::errors::{Failure, history_to_js};
@@ -71,31 +70,6 @@ pub(crate) struct RestoredFile {
     pub old_path: Option<String>,
     #[napi(ts_type = "string | undefined")]
     pub merged: Option<String>,
-}
-
-/// A path that was changed since, or where something is in the way. The time is in milliseconds since 1970.
-#[napi(object, object_from_js = false)]
-pub(crate) struct Conflict {
-    pub path: String,
-    pub in_the_way: bool,
-    #[napi(ts_type = "string | undefined")]
-    pub change: Option<String>,
-    #[napi(ts_type = "string | undefined")]
-    pub actor: Option<String>,
-    #[napi(ts_type = "number | undefined")]
-    pub time: Option<f64>,
-}
-
-impl From<&CoreConflict> for Conflict {
-    fn from(conflict: &CoreConflict) -> Self {
-        Self {
-            path: conflict.path.to_string(),
-            in_the_way: conflict.in_the_way,
-            change: conflict.change.map(|change| change.to_string()),
-            actor: conflict.actor.clone(),
-            time: conflict.time.map(to_millis),
-        }
-    }
 }
 
 /// The change that brought back an earlier state, and its files.

@@ -12,6 +12,7 @@ mod call;
 mod cancel;
 mod check;
 mod cli;
+mod conflict;
 mod context_management;
 mod contract;
 mod copy;

@@ -94,7 +94,7 @@ async function session(store: Places, options: MemoryOptions = {}): Promise<void
   await rejects(me.undo(mine), 'conflict', '/memories/d/tea.md');
   const { change, files } = await everybody.undo({ change: latest.id });
   assert.deepEqual(files, [{ operation: 'modified', path: '/memories/d/tea.md' }]);
-  assert.deepEqual(await me.undo({ change: change! }, { dryRun: true }), { files });
+  assert.deepEqual(await me.undo({ change: change! }, { dryRun: true }), { files, skipped: [] });
   assert.equal(await me.read('/memories/d/tea.md'), 'black\n');
 
   const back = await everybody.restoreAll(begun, { dryRun: true });

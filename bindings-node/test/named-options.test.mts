@@ -20,7 +20,11 @@ test('an option that a method does not have is refused, and nothing is done', as
   type Call = (options: never) => unknown;
   const calls: [string, string, Call][] = [
     ['there are ifUnchanged and signal', 'if_unchanged', (o) => memory.write(path, 'black', o)],
-    ['there are dryRun and signal', 'dry_run', (o) => memory.undo({ since }, o)],
+    [
+      'there are dryRun, skipConflicts, merge and signal',
+      'dry_run',
+      (o) => memory.undo({ since }, o),
+    ],
     ['there are change, since and actor', 'Actor', (o) => memory.undo(o)],
     ['there are dryRun and signal', 'dryrun', (o) => memory.restoreAll(since, o)],
     ['there are overwrite and signal', 'over_write', (o) => memory.restore(id, o)],

@@ -210,9 +210,10 @@ export const RESTORE_ALL_OPTIONS: Names<RestoreAllOptions> = { dryRun: true, ...
 
 /** The names of {@link UndoOptions}. */
 export const UNDO_OPTIONS: Names<UndoOptions> = {
+  dryRun: true,
   skipConflicts: true,
   merge: true,
-  ...RESTORE_ALL_OPTIONS,
+  ...CALL_OPTIONS,
 };
 
 /** The names of {@link Undo}. */

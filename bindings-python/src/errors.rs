@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use crate::history::Conflict;
+use crate::conflict::Conflict;
 
 /// The exceptions of `memdir`, which are declared in Python.
 mod class {

@@ -3,8 +3,8 @@
 use std::time::SystemTime;
 
 use memdir::history::{
-    Conflict as CoreConflict, HistoryError, Restored as CoreRestored,
-    RestoredFile as CoreRestoredFile, Version as CoreVersion,
+    HistoryError, Restored as CoreRestored, RestoredFile as CoreRestoredFile,
+    Version as CoreVersion,
 };
 use memdir::{Memory as Core, MemoryPath};
 use memdir_bindings_shared::history::Undo;
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDateTime, PyTzInfo};
 
 use crate::cancel::interruptible;
+use crate::conflict::Conflict;
 use crate::errors::{history_error, to_python};
 use crate::logging;
 use crate::opened::Opened;
@@ -197,63 +198,6 @@ impl From<CoreRestoredFile> for RestoredFile {
             path: text(&file.path),
             old_path: file.old_path.as_ref().map(text),
             merged: file.merged,
-        }
-    }
-}
-
-/// A path that was changed since, or where something is in the way, so a file is not brought back there.
-///
-/// `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
-/// something else where a file is needed; it is never overwritten. `change` is the id of the newest later
-/// change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
-/// else changed the file since its last version, or something is in the way.
-#[pyclass(module = "memdir", frozen, eq, hash)]
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Conflict {
-    /// The path.
-    #[pyo3(get)]
-    path: String,
-    /// Whether it is in the way.
-    #[pyo3(get)]
-    in_the_way: bool,
-    /// The id of the newest later change of the file.
-    #[pyo3(get)]
-    change: Option<String>,
-    /// Who made this change.
-    #[pyo3(get)]
-    actor: Option<String>,
-    time: Option<SystemTime>,
-}
-
-#[pymethods]
-impl Conflict {
-    #[classattr]
-    fn __match_args__() -> (&'static str, &'static str, &'static str) {
-        ("path", "change", "actor")
-    }
-
-    /// When this change was made, or noticed.
-    #[getter]
-    fn time<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDateTime>> {
-        self.time.and_then(|time| shown(py, time))
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let path = self.path.as_str().into_pyobject(py)?.repr()?;
-        let change = self.change.as_deref().into_pyobject(py)?.repr()?;
-        let actor = self.actor.as_deref().into_pyobject(py)?.repr()?;
-        Ok(format!("Conflict({path}, {change}, {actor})"))
-    }
-}
-
-impl From<&CoreConflict> for Conflict {
-    fn from(conflict: &CoreConflict) -> Self {
-        Self {
-            path: text(&conflict.path),
-            in_the_way: conflict.in_the_way,
-            change: conflict.change.as_ref().map(ToString::to_string),
-            actor: conflict.actor.clone(),
-            time: conflict.time,
         }
     }
 }

@@ -10,6 +10,7 @@ mod cancel;
 mod check;
 #[cfg(feature = "program")]
 mod cli;
+mod conflict;
 mod context_management;
 mod contract;
 mod copy;
@@ -57,6 +58,8 @@ mod _memdir {
     #[cfg(feature = "program")]
     #[pymodule_export]
     use crate::cli::run_command_line;
+    #[pymodule_export]
+    use crate::conflict::Conflict;
     #[pymodule_export]
     use crate::context_management::context_management;
     #[pymodule_export]

@@ -3,7 +3,7 @@
 use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
-use crate::history::Conflict;
+use crate::conflict::Conflict;
 use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.

@@ -5,7 +5,7 @@ use memdir::history::HistoryError;
 use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
-use crate::history::conflict;
+use crate::conflict::conflict;
 
 /// Why a call failed.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{BlamedLine, Conflict, Operation, PastFile, Restored, Version};
+use memdir::history::{BlamedLine, Operation, PastFile, Restored, Version};
 use memdir::{ConfigError, Memory};
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value as Json, json};
@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::answer::{self, object};
 use crate::arguments::Arguments;
 use crate::border::placed;
+use crate::conflict::conflict;
 use crate::errors::{Failure, unknown};
 use crate::files::sought;
 use crate::handles::MEMORIES;
@@ -163,16 +164,5 @@ fn restored(restored: Restored) -> Json {
         ("change", restored.change.map(|change| change.to_string()).into()),
         ("files", json!(files)),
         ("skipped", json!(skipped)),
-    ])
-}
-
-/// A path that was changed since, or where something is in the way.
-pub(crate) fn conflict(conflict: &Conflict) -> Json {
-    object([
-        ("path", conflict.path.as_str().into()),
-        ("inTheWay", conflict.in_the_way.into()),
-        ("change", conflict.change.map(|change| change.to_string()).into()),
-        ("actor", conflict.actor.clone().into()),
-        ("time", conflict.time.map(answer::millis).into()),
     ])
 }

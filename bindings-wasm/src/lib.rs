@@ -14,6 +14,7 @@ mod arguments;
 mod border;
 #[path = "../../bindings-node/src/build_profile.rs"]
 mod build_profile;
+mod conflict;
 mod engine;
 mod errors;
 mod files;

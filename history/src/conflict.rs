@@ -81,7 +81,6 @@ impl fmt::Display for Conflict {
 pub(super) fn sentence(conflicts: &[Conflict]) -> String {
     let (in_the_way, changed): (Vec<_>, Vec<_>) =
         conflicts.iter().partition(|conflict| conflict.in_the_way);
-    let named = super::error::named;
     match (&changed[..], &in_the_way[..]) {
         (changed, []) => format!("changed since, so nothing was taken back: {}", named(changed)),
         ([], in_the_way) => {
@@ -94,6 +93,17 @@ pub(super) fn sentence(conflicts: &[Conflict]) -> String {
             named(in_the_way)
         ),
     }
+}
+
+/// The first of them, and how many more there are.
+pub(super) fn named(all: &[impl ToString]) -> String {
+    const SHOWN: usize = 20;
+    let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = match all.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", named.join(", "))
 }
 
 #[cfg(test)]

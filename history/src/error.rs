@@ -3,7 +3,7 @@
 use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
 
-use super::conflict::{self, Conflict};
+use super::conflict::{self, Conflict, named};
 
 /// Why a call about the history failed. Nothing was changed, if it does not say otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -144,17 +144,6 @@ impl From<StoreError> for HistoryError {
 
 fn ambiguous(part: &str, ids: &[super::HistoryId]) -> String {
     format!("{part:?} may be each of these ids, give more of it: {}", named(ids))
-}
-
-/// The first of them, and how many more there are.
-pub(super) fn named(all: &[impl ToString]) -> String {
-    const SHOWN: usize = 20;
-    let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();
-    let more = match all.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{more}", named.join(", "))
 }
 
 #[cfg(test)]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memdir._memdir import Conflict
+
 
 class MemdirError(Exception):
     """What every exception of memdir is."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -141,6 +141,52 @@ class Checked:
     def versions(self, /) -> int | None:
         """
         Versions in the store's history, each computed; `None` if the store has no history.
+        """
+
+@final
+class Conflict:
+    """
+    A path that was changed since, or where something is in the way, so a file is not brought back there.
+
+    `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
+    something else where a file is needed; it is never overwritten. `change` is the id of the newest later
+    change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
+    else changed the file since its last version, or something is in the way.
+    """
+    __match_args__: Final[tuple[str, str, str]]
+    def __eq__(self, value: object, /) -> bool: ...
+    def __getnewargs__(self, /) -> tuple[str, bool, str | None, str | None, datetime | None]:
+        """
+        An exception that has it can be pickled.
+        """
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __new__(cls, /, path: str, in_the_way: bool = False, change: str | None = None, actor: str | None = None, time: datetime | None = None) -> Conflict: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def actor(self, /) -> str | None:
+        """
+        Who made this change.
+        """
+    @property
+    def change(self, /) -> str | None:
+        """
+        The id of the newest later change of the file.
+        """
+    @property
+    def in_the_way(self, /) -> bool:
+        """
+        Whether it is in the way.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path.
+        """
+    @property
+    def time(self, /) -> datetime | None:
+        """
+        When this change was made, or noticed.
         """
 
 @final
@@ -1033,20 +1079,24 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The memory has no history, or is read-only.
             StoreError: The store itself failed.
         """
-    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ...) -> Restored:
+    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ..., skip_conflicts: bool = ..., merge: bool = ...) -> Restored:
         """
         Takes changes back: every file becomes what it was before. If later changes of the same files
-        stand on them, nothing is changed.
+        depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
 
         Args:
             change: The id of one change, or of a version: the whole change that made it.
             since: Or a `datetime` with a time zone: all changes that were made then or later.
             actor: With `since`: only the changes of this actor.
             dry_run: Only return what would be done.
+            skip_conflicts: Leave out the files that cannot be undone because of a conflict, and undo the
+                rest. `skipped` of the result lists them.
+            merge: Keep later changes of other lines. Where a file was changed since, the lines of the
+                undone change become what they were, if no later change touches them or a line beside them.
 
         Raises:
-            HistoryError: Later changes stand on it (`kind` is `"conflict"`, and `paths` are the
-                files); what was before is no longer kept (`"trimmed"`); or as `restore`.
+            HistoryError: Later changes depend on it (`kind` is `"conflict"`, and `conflicts` name the
+                files and these changes); what was before is no longer kept (`"trimmed"`); or as `restore`.
             ConfigError: Not exactly one of `change` and `since` is given, or `actor` without `since`.
             StoreError: The store itself failed.
 
@@ -1264,9 +1314,10 @@ class Restored:
     What was done to bring back an earlier state, or would be done.
 
     `change` is the id of the change that this made, which can be undone itself; `None` if there was
-    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths.
+    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths. `skipped` is what
+    was left out with `skip_conflicts`, and why.
     """
-    __match_args__: Final[tuple[str, str]]
+    __match_args__: Final[tuple[str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
@@ -1281,6 +1332,11 @@ class Restored:
         """
         The files, in the order of their paths.
         """
+    @property
+    def skipped(self, /) -> builtins.list[Conflict]:
+        """
+        What was left out with `skip_conflicts`, and why, in the order of the paths.
+        """
 
 @final
 class RestoredFile:
@@ -1288,13 +1344,19 @@ class RestoredFile:
     A file that was changed to bring back an earlier state, or would be changed.
 
     `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
-    or was if it was deleted. `old_path` is where it was before, if it was renamed.
+    or was if it was deleted. `old_path` is where it was before, if it was renamed. `merged` is the text of
+    the file after it, if this was merged with later changes.
     """
-    __match_args__: Final[tuple[str, str, str]]
+    __match_args__: Final[tuple[str, str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
     def __ne__(self, value: object, /) -> bool: ...
     def __repr__(self, /) -> str: ...
+    @property
+    def merged(self, /) -> str | None:
+        """
+        The text of the file after it, if this was merged with later changes.
+        """
     @property
     def old_path(self, /) -> str | None:
         """

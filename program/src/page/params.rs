@@ -48,6 +48,9 @@ pub(super) struct Params {
     pub(super) marks: Option<String>,
     pub(super) to: Option<String>,
     pub(super) reason: Option<String>,
+    /// Which rule for sensitive text found what is redacted, and the versions that have it.
+    pub(super) rule: Option<String>,
+    pub(super) ids: Option<String>,
     pub(super) overwrite: Option<String>,
     /// What becomes of files that were changed since a change that is undone.
     pub(super) skip: Option<String>,

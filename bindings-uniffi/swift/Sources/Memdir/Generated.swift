@@ -1852,12 +1852,15 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
      * the change, or of a version that it made. With `since` instead, takes back all changes that were
      * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
+     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
+     * of the undone change become what they were, if no later change touches them or a line beside them.
      *
-     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
-    func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool) throws  -> Restored
+    func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool, skipConflicts: Bool, merge: Bool) throws  -> Restored
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
@@ -2488,12 +2491,15 @@ open func trimHistory()throws  -> Int64  {
      * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
      * the change, or of a version that it made. With `since` instead, takes back all changes that were
      * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
+     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
+     * of the undone change become what they were, if no later change touches them or a line beside them.
      *
-     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
-open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false)throws  -> Restored  {
+open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false, skipConflicts: Bool = false, merge: Bool = false)throws  -> Restored  {
     return try  FfiConverterTypeRestored_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memory_undo(
@@ -2501,7 +2507,9 @@ open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: Memdi
         FfiConverterOptionTypeMemdirText.lower(change),
         FfiConverterOptionTypeMemdirTime.lower(since),
         FfiConverterOptionTypeMemdirText.lower(actor),
-        FfiConverterBool.lower(dryRun),uniffiCallStatus
+        FfiConverterBool.lower(dryRun),
+        FfiConverterBool.lower(skipConflicts),
+        FfiConverterBool.lower(merge),uniffiCallStatus
     )
 })
 }
@@ -4875,6 +4883,109 @@ public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
 
 
 /**
+ * A path that was changed since, or where something is in the way, so a file is not brought back there.
+ */
+public struct Conflict: Equatable, Hashable {
+    /**
+     * The path.
+     */
+    public let path: String
+    /**
+     * Whether it is in the way: a file where a directory is needed, or a directory or something else where
+     * a file is needed. It is never overwritten. Delete or rename it first.
+     */
+    public let inTheWay: Bool
+    /**
+     * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+     * file since its last version, or something is in the way.
+     */
+    public let change: String?
+    /**
+     * Who made this change, as the memory was told.
+     */
+    public let actor: String?
+    /**
+     * When. If somebody else made the change, when it was noticed.
+     */
+    public let time: Date?
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The path.
+         */path: String,
+        /**
+         * Whether it is in the way: a file where a directory is needed, or a directory or something else where
+         * a file is needed. It is never overwritten. Delete or rename it first.
+         */inTheWay: Bool,
+        /**
+         * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+         * file since its last version, or something is in the way.
+         */change: String?,
+        /**
+         * Who made this change, as the memory was told.
+         */actor: String?,
+        /**
+         * When. If somebody else made the change, when it was noticed.
+         */time: Date?) {
+        self.path = path
+        self.inTheWay = inTheWay
+        self.change = change
+        self.actor = actor
+        self.time = time
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Conflict: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeConflict: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Conflict {
+        return
+            try Conflict(
+                path: FfiConverterString.read(from: &buf),
+                inTheWay: FfiConverterBool.read(from: &buf),
+                change: FfiConverterOptionString.read(from: &buf),
+                actor: FfiConverterOptionString.read(from: &buf),
+                time: FfiConverterOptionTimestamp.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Conflict, into buf: inout [UInt8]) {
+        FfiConverterString.write(value.path, into: &buf)
+        FfiConverterBool.write(value.inTheWay, into: &buf)
+        FfiConverterOptionString.write(value.change, into: &buf)
+        FfiConverterOptionString.write(value.actor, into: &buf)
+        FfiConverterOptionTimestamp.write(value.time, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeConflict_lift(_ buf: RustBuffer) throws -> Conflict {
+    return try FfiConverterTypeConflict.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeConflict_lower(_ value: Conflict) -> RustBuffer {
+    return FfiConverterTypeConflict.lower(value)
+}
+
+
+/**
  * The result of a copy.
  */
 public struct Copied: Equatable, Hashable {
@@ -6441,6 +6552,10 @@ public struct Restored: Equatable, Hashable {
      * The files, in the order of their paths.
      */
     public let files: [RestoredFile]
+    /**
+     * What was left out with `skip_conflicts`, and why, in the order of the paths.
+     */
+    public let skipped: [Conflict]
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -6451,9 +6566,13 @@ public struct Restored: Equatable, Hashable {
          */change: String?,
         /**
          * The files, in the order of their paths.
-         */files: [RestoredFile]) {
+         */files: [RestoredFile],
+        /**
+         * What was left out with `skip_conflicts`, and why, in the order of the paths.
+         */skipped: [Conflict] = []) {
         self.change = change
         self.files = files
+        self.skipped = skipped
     }
 
 
@@ -6473,13 +6592,15 @@ public struct FfiConverterTypeRestored: FfiConverterRustBuffer {
         return
             try Restored(
                 change: FfiConverterOptionString.read(from: &buf),
-                files: FfiConverterSequenceTypeRestoredFile.read(from: &buf)
+                files: FfiConverterSequenceTypeRestoredFile.read(from: &buf),
+                skipped: FfiConverterSequenceTypeConflict.read(from: &buf)
         )
     }
 
     public static func write(_ value: Restored, into buf: inout [UInt8]) {
         FfiConverterOptionString.write(value.change, into: &buf)
         FfiConverterSequenceTypeRestoredFile.write(value.files, into: &buf)
+        FfiConverterSequenceTypeConflict.write(value.skipped, into: &buf)
     }
 }
 
@@ -6515,6 +6636,10 @@ public struct RestoredFile: Equatable, Hashable {
      * Where it was before, if it was renamed.
      */
     public let oldPath: String?
+    /**
+     * The text of the file after it, if this was merged with later changes.
+     */
+    public let merged: String?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -6527,10 +6652,14 @@ public struct RestoredFile: Equatable, Hashable {
          */path: String,
         /**
          * Where it was before, if it was renamed.
-         */oldPath: String?) {
+         */oldPath: String?,
+        /**
+         * The text of the file after it, if this was merged with later changes.
+         */merged: String? = nil) {
         self.operation = operation
         self.path = path
         self.oldPath = oldPath
+        self.merged = merged
     }
 
 
@@ -6551,7 +6680,8 @@ public struct FfiConverterTypeRestoredFile: FfiConverterRustBuffer {
             try RestoredFile(
                 operation: FfiConverterTypeHistoryOperation.read(from: &buf),
                 path: FfiConverterString.read(from: &buf),
-                oldPath: FfiConverterOptionString.read(from: &buf)
+                oldPath: FfiConverterOptionString.read(from: &buf),
+                merged: FfiConverterOptionString.read(from: &buf)
         )
     }
 
@@ -6559,6 +6689,7 @@ public struct FfiConverterTypeRestoredFile: FfiConverterRustBuffer {
         FfiConverterTypeHistoryOperation.write(value.operation, into: &buf)
         FfiConverterString.write(value.path, into: &buf)
         FfiConverterOptionString.write(value.oldPath, into: &buf)
+        FfiConverterOptionString.write(value.merged, into: &buf)
     }
 }
 
@@ -8251,7 +8382,10 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
         /**
          * Of a conflict, the files that were changed since and what is in the way; the file whose history was
          * removed, or that has the content now. Otherwise empty.
-         */paths: [String]
+         */paths: [String],
+        /**
+         * Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+         */conflicts: [Conflict]
     )
 
 
@@ -8323,7 +8457,8 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
         case 6: return .history(
             reason: try FfiConverterString.read(from: &buf),
             kind: try FfiConverterTypeHistoryErrorKind.read(from: &buf),
-            paths: try FfiConverterSequenceString.read(from: &buf)
+            paths: try FfiConverterSequenceString.read(from: &buf),
+            conflicts: try FfiConverterSequenceTypeConflict.read(from: &buf)
             )
 
          default: throw UniffiInternalError.unexpectedEnumCase
@@ -8365,11 +8500,12 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
             FfiConverterSequenceString.write(paths, into: &buf)
 
 
-        case let .history(reason,kind,paths):
+        case let .history(reason,kind,paths,conflicts):
             writeInt(&buf, Int32(6))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterTypeHistoryErrorKind.write(kind, into: &buf)
             FfiConverterSequenceString.write(paths, into: &buf)
+            FfiConverterSequenceTypeConflict.write(conflicts, into: &buf)
 
         }
     }
@@ -9727,6 +9863,31 @@ fileprivate struct FfiConverterSequenceTypeChange: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterSequenceTypeConflict: FfiConverterRustBuffer {
+    typealias SwiftType = [Conflict]
+
+    public static func write(_ value: [Conflict], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for item in value {
+            FfiConverterTypeConflict.write(item, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [Conflict] {
+        let len: Int32 = try readInt(&buf)
+        var seq = [Conflict]()
+        seq.reserveCapacity(Int(len))
+        for _ in 0 ..< len {
+            seq.append(try FfiConverterTypeConflict.read(from: &buf))
+        }
+        return seq
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterSequenceTypeEntry: FfiConverterRustBuffer {
     typealias SwiftType = [Entry]
 
@@ -10494,7 +10655,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 40852) {
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 11827) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {

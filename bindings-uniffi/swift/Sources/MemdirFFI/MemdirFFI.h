@@ -701,7 +701,7 @@ int64_t uniffi_memdir_ffi_fn_method_memory_trim_history(uint64_t ptr, RustCallSt
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_UNDO
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_UNDO
-RustBuffer uniffi_memdir_ffi_fn_method_memory_undo(uint64_t ptr, RustBuffer change, RustBuffer since, RustBuffer actor, int8_t dry_run, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memory_undo(uint64_t ptr, RustBuffer change, RustBuffer since, RustBuffer actor, int8_t dry_run, int8_t skip_conflicts, int8_t merge, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_CANCELLED_BY

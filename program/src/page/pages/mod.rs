@@ -12,6 +12,7 @@ mod overview;
 mod period;
 mod raw;
 mod redact;
+mod redact_found;
 mod rename;
 mod restore;
 mod search;

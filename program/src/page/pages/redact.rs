@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::version::versions_of;
-use super::{Question, changeable, framed, id_field};
+use super::{Question, changeable, framed, id_field, redact_found};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{link, shown, time};
 use crate::page::params::{Params, given};
@@ -11,6 +11,9 @@ use crate::page::site::{Room, Site};
 
 pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
+    if redact_found::is_asked(params) {
+        return redact_found::ask(site, room, params);
+    }
     let id = params.id()?;
     let versions = versions_of(room, id)?;
     let path = versions[0].path.clone();
@@ -40,9 +43,12 @@ pub(in crate::page) fn ask_redact(site: &Site, room: &Room, params: &Params) -> 
 
 pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     changeable(room)?;
-    let id = params.id()?;
     let reason =
         given(&params.reason).ok_or_else(|| Refusal::wrong("Say why. Nothing was changed."))?;
+    if let Some(ids) = given(&params.ids) {
+        return redact_found::redact(room, ids, reason);
+    }
+    let id = params.id()?;
     let word = match room.memory().redact(id, reason)? {
         Some(_) => "redacted",
         None => "nothing",

@@ -74,9 +74,19 @@ fn found(
     Ok(html! {
         (in_files(room, &matches, searched, params))
         @if !past.is_empty() { (in_history(room, &past, searched, params)) }
+        @if room.has_history() && !room.shown.is_read_only {
+            div.actions { a.button.danger href=(redact_address(room, path, params)) { "Redact in all past versions" } }
+        }
         @if matches.is_empty() && past.is_empty() { p.note { "Nothing was found." } }
         @if is_cut { p.note { "There may be more: the first " (MAX) " are shown." } }
     })
+}
+
+/// The address that asks for the versions with what is searched for.
+fn redact_address(room: &Room, path: &MemoryPath, params: &Params) -> String {
+    let mut asked = vec![("path", path.as_str())];
+    asked.extend(carried(params));
+    link(room.number, "redact", &asked)
 }
 
 fn in_files(room: &Room, matches: &[GrepMatch], searched: &Searched, params: &Params) -> Markup {

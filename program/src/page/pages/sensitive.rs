@@ -2,8 +2,8 @@
 
 use maud::html;
 
-use super::framed;
 use super::search::line_of;
+use super::{framed, redact_found};
 use crate::page::answer::{Done, PageAnswer};
 use crate::page::html::shown;
 use crate::page::params::Params;
@@ -15,6 +15,7 @@ const MAX: usize = 500;
 pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
     let found = room.memory().find_sensitive(path.as_str(), MAX)?;
+    let can_redact = room.has_history() && !room.shown.is_read_only;
     let content = html! {
         header.page-head {
             h1 { "Sensitive text" }
@@ -24,7 +25,7 @@ pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> P
             p.note { "The rules find nothing." }
         } @else {
             table.listing {
-                thead { tr { th scope="col" { "File" } th scope="col" { "Line" } th scope="col" { "Rule" } } }
+                thead { tr { th scope="col" { "File" } th scope="col" { "Line" } th scope="col" { "Rule" } @if can_redact { th scope="col" { "History" } } } }
                 tbody {
                     @for found in &found {
                         @let address = line_of(room, &found.path, found.line, params);
@@ -32,6 +33,16 @@ pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> P
                             td { a.file href=(address) { (shown(found.path.relative())) } }
                             td.number { @if let Some(line) = found.line { (line) } @else { "name" } }
                             td { span.rule { (found.rule) } }
+                            @if can_redact {
+                                td {
+                                    @if let Some(line) = found.line {
+                                        a.quiet href=(redact_found::address(room, &found.path, line, &found.rule))
+                                            aria-label={ "Redact what " (found.rule) " finds in line " (line) " of " (shown(found.path.relative())) } {
+                                            "Redact"
+                                        }
+                                    }
+                                }
+                            }
                         }
                     }
                 }

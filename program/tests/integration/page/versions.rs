@@ -331,3 +331,53 @@ fn two_versions_of_a_file_are_compared_at_an_address_of_their_own() {
     let further = page.get(&format!("/1/history?path=/memories/a.md&before={old}")).text();
     assert!(!further.contains(&format!("type=\"radio\" name=\"id\" value=\"{redacted}")));
 }
+
+#[test]
+fn a_secret_is_redacted_in_all_versions_that_have_it() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let secret = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    memory.create("/memories/a.md", &format!("# keys\ntoken {secret}\n")).unwrap();
+    for number in 0..3 {
+        memory.insert("/memories/a.md", 0, &format!("{number}\n")).unwrap();
+    }
+    memory.create("/memories/b.md", &format!("<b>{secret}\n")).unwrap();
+    memory.delete("/memories/b.md").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    // From what the rules find. The secret itself is in no address.
+    let sensitive = page.get("/1/sensitive").text();
+    let address = between(&sensitive, "<a class=\"quiet\" href=\"", "\"").replace("&amp;", "&");
+    assert!(address.starts_with("/1/redact?path=/memories/a.md&from=5&rule="), "{address}");
+    assert!(!sensitive.contains(&secret), "{sensitive}");
+    let asked = page.get(&address).text();
+    // Three earlier contents of one file, and that of another.
+    assert!(asked.contains("Redact it in all 4 versions?"), "{asked}");
+    assert!(asked.contains("These files have it now"), "{asked}");
+    assert!(asked.contains("&lt;b&gt;") && !asked.contains("<b>ghp"), "{asked}");
+
+    // From a search, when no file has it any more.
+    memory.str_replace("/memories/a.md", &format!("token {secret}"), "token").unwrap();
+    let past = page.get(&format!("/1/search?q={secret}&past=1")).text();
+    assert!(past.contains("Redact in all past versions"), "{past}");
+    let asked = page.get(&format!("/1/redact?path=/memories&q={secret}")).text();
+    assert!(asked.contains("Redact it in all 5 versions?"), "{asked}");
+    assert!(!asked.contains("These files have it now"), "{asked}");
+    let ids = between(&asked, "name=\"ids\" value=\"", "\"");
+    assert_eq!(ids.split(',').count(), 5);
+    let refused = page.post("/1/redact", &[("ids", ids), ("reason", "")]);
+    assert!(refused.text().contains("Say why"), "{}", refused.text());
+    assert_eq!(page.post("/1/redact", &[("ids", "x"), ("reason", "x")]).status, 400);
+    let done = page.post("/1/redact", &[("ids", ids), ("reason", "a token")]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let redacted = versions.iter().filter(|version| version.redacted.is_some()).count();
+    assert_eq!(redacted, 5);
+    for version in &versions {
+        let left = memory.read_version(version.id).unwrap_or_default();
+        assert!(!String::from_utf8_lossy(&left).contains("ghp_"), "{version:?}");
+    }
+    let asked = page.get(&format!("/1/redact?path=/memories&q={secret}")).text();
+    assert!(asked.contains("Nothing to redact"), "{asked}");
+    // What was changed meanwhile is said.
+    assert_eq!(page.get(&address).status, 404);
+}

@@ -1193,7 +1193,7 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_trim_history(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
-    external fun uniffi_memdir_ffi_fn_method_memory_undo(`ptr`: Long,`change`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`actor`: RustBuffer.ByValue,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memory_undo(`ptr`: Long,`change`: RustBuffer.ByValue,`since`: RustBuffer.ByValue,`actor`: RustBuffer.ByValue,`dryRun`: Byte,`skipConflicts`: Byte,`merge`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_cancelled_by(`ptr`: Long,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
@@ -1559,7 +1559,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 40852) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 11827) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
@@ -3993,13 +3993,16 @@ public interface MemoryInterface {
      * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
      * the change, or of a version that it made. With `since` instead, takes back all changes that were
      * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
+     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
+     * of the undone change become what they were, if no later change touches them or a line beside them.
      *
-     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
     @Throws(MemdirException::class)
-    fun `undo`(`change`: kotlin.String? = null, `since`: java.time.Instant? = null, `actor`: kotlin.String? = null, `dryRun`: kotlin.Boolean = false): Restored
+    fun `undo`(`change`: kotlin.String? = null, `since`: java.time.Instant? = null, `actor`: kotlin.String? = null, `dryRun`: kotlin.Boolean = false, `skipConflicts`: kotlin.Boolean = false, `merge`: kotlin.Boolean = false): Restored
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
@@ -4780,12 +4783,15 @@ open class Memory: AutoCloseable, MemoryInterface
      * Takes back a change: every file that it changed becomes what it was before. `change` is the id of
      * the change, or of a version that it made. With `since` instead, takes back all changes that were
      * made at that time or later, by `actor` or by anybody. With `dry_run` it only returns what it would do.
+     * With `skip_conflicts` it leaves out the files that cannot be undone because of a conflict, and lists
+     * them. With `merge` it keeps later changes of other lines: where a file was changed since, the lines
+     * of the undone change become what they were, if no later change touches them or a line beside them.
      *
-     * Throws `History` if later changes stand on it, and then nothing was changed, or if what the files
+     * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
      * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
-    @Throws(MemdirException::class)override fun `undo`(`change`: kotlin.String?, `since`: java.time.Instant?, `actor`: kotlin.String?, `dryRun`: kotlin.Boolean): Restored {
+    @Throws(MemdirException::class)override fun `undo`(`change`: kotlin.String?, `since`: java.time.Instant?, `actor`: kotlin.String?, `dryRun`: kotlin.Boolean, `skipConflicts`: kotlin.Boolean, `merge`: kotlin.Boolean): Restored {
             return FfiConverterTypeRestored.lift(
     callWithHandle {
     uniffiRustCallWithError(MemdirException) { _status ->
@@ -4795,7 +4801,9 @@ open class Memory: AutoCloseable, MemoryInterface
         FfiConverterOptionalTypeMemdirText.lower(`change`),
         FfiConverterOptionalTypeMemdirTime.lower(`since`),
         FfiConverterOptionalTypeMemdirText.lower(`actor`),
-        FfiConverterBoolean.lower(`dryRun`),_status)
+        FfiConverterBoolean.lower(`dryRun`),
+        FfiConverterBoolean.lower(`skipConflicts`),
+        FfiConverterBoolean.lower(`merge`),_status)
 }
     }
     )
@@ -5375,24 +5383,24 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /** As the other `undo`: takes back a change. */
     @Throws(MemdirException::class)
-    fun undo(change: kotlin.String): Restored = undo(change, null, null, false)
+    fun undo(change: kotlin.String): Restored = undo(change, null, null, false, false, false)
 
     /** As the other `undo`: takes back a change. */
     @Throws(MemdirException::class)
-    fun undo(change: kotlin.String, dryRun: kotlin.Boolean): Restored = undo(change, null, null, dryRun)
+    fun undo(change: kotlin.String, dryRun: kotlin.Boolean): Restored = undo(change, null, null, dryRun, false, false)
 
     /** As the other `undo`: takes back everything since then. */
     @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant): Restored = undo(null, since, null, false)
+    fun undo(since: java.time.Instant): Restored = undo(null, since, null, false, false, false)
 
     /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
     @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant, actor: kotlin.String?): Restored = undo(null, since, actor, false)
+    fun undo(since: java.time.Instant, actor: kotlin.String?): Restored = undo(null, since, actor, false, false, false)
 
     /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
     @Throws(MemdirException::class)
     fun undo(since: java.time.Instant, actor: kotlin.String?, dryRun: kotlin.Boolean): Restored =
-        undo(null, since, actor, dryRun)
+        undo(null, since, actor, dryRun, false, false)
 
     /** As the other `restoreAll`: not only what it would do. */
     @Throws(MemdirException::class)
@@ -8123,6 +8131,79 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
 
 
 /**
+ * A path that was changed since, or where something is in the way, so a file is not brought back there.
+ */
+data class Conflict (
+    /**
+     * The path.
+     */
+    val `path`: kotlin.String
+    ,
+    /**
+     * Whether it is in the way: a file where a directory is needed, or a directory or something else where
+     * a file is needed. It is never overwritten. Delete or rename it first.
+     */
+    val `inTheWay`: kotlin.Boolean
+    ,
+    /**
+     * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+     * file since its last version, or something is in the way.
+     */
+    val `change`: kotlin.String?
+    ,
+    /**
+     * Who made this change, as the memory was told.
+     */
+    val `actor`: kotlin.String?
+    ,
+    /**
+     * When. If somebody else made the change, when it was noticed.
+     */
+    val `time`: java.time.Instant?
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeConflict: FfiConverterRustBuffer<Conflict> {
+    override fun read(buf: ByteBuffer): Conflict {
+        return Conflict(
+            FfiConverterString.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalTimestamp.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Conflict) = (
+            FfiConverterString.allocationSize(value.`path`) +
+            FfiConverterBoolean.allocationSize(value.`inTheWay`) +
+            FfiConverterOptionalString.allocationSize(value.`change`) +
+            FfiConverterOptionalString.allocationSize(value.`actor`) +
+            FfiConverterOptionalTimestamp.allocationSize(value.`time`)
+    )
+
+    override fun write(value: Conflict, buf: ByteBuffer) {
+            FfiConverterString.write(value.`path`, buf)
+            FfiConverterBoolean.write(value.`inTheWay`, buf)
+            FfiConverterOptionalString.write(value.`change`, buf)
+            FfiConverterOptionalString.write(value.`actor`, buf)
+            FfiConverterOptionalTimestamp.write(value.`time`, buf)
+    }
+}
+
+
+
+/**
  * The result of a copy.
  */
 data class Copied (
@@ -9244,6 +9325,11 @@ data class Restored (
      * The files, in the order of their paths.
      */
     val `files`: List<RestoredFile>
+    ,
+    /**
+     * What was left out with `skip_conflicts`, and why, in the order of the paths.
+     */
+    val `skipped`: List<Conflict> = listOf()
 
 ){
 
@@ -9262,17 +9348,20 @@ internal object FfiConverterTypeRestored: FfiConverterRustBuffer<Restored> {
         return Restored(
             FfiConverterOptionalString.read(buf),
             FfiConverterSequenceTypeRestoredFile.read(buf),
+            FfiConverterSequenceTypeConflict.read(buf),
         )
     }
 
     override fun allocationSize(value: Restored) = (
             FfiConverterOptionalString.allocationSize(value.`change`) +
-            FfiConverterSequenceTypeRestoredFile.allocationSize(value.`files`)
+            FfiConverterSequenceTypeRestoredFile.allocationSize(value.`files`) +
+            FfiConverterSequenceTypeConflict.allocationSize(value.`skipped`)
     )
 
     override fun write(value: Restored, buf: ByteBuffer) {
             FfiConverterOptionalString.write(value.`change`, buf)
             FfiConverterSequenceTypeRestoredFile.write(value.`files`, buf)
+            FfiConverterSequenceTypeConflict.write(value.`skipped`, buf)
     }
 }
 
@@ -9296,6 +9385,11 @@ data class RestoredFile (
      * Where it was before, if it was renamed.
      */
     val `oldPath`: kotlin.String?
+    ,
+    /**
+     * The text of the file after it, if this was merged with later changes.
+     */
+    val `merged`: kotlin.String? = null
 
 ){
 
@@ -9315,19 +9409,22 @@ internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFil
             FfiConverterTypeHistoryOperation.read(buf),
             FfiConverterString.read(buf),
             FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
         )
     }
 
     override fun allocationSize(value: RestoredFile) = (
             FfiConverterTypeHistoryOperation.allocationSize(value.`operation`) +
             FfiConverterString.allocationSize(value.`path`) +
-            FfiConverterOptionalString.allocationSize(value.`oldPath`)
+            FfiConverterOptionalString.allocationSize(value.`oldPath`) +
+            FfiConverterOptionalString.allocationSize(value.`merged`)
     )
 
     override fun write(value: RestoredFile, buf: ByteBuffer) {
             FfiConverterTypeHistoryOperation.write(value.`operation`, buf)
             FfiConverterString.write(value.`path`, buf)
             FfiConverterOptionalString.write(value.`oldPath`, buf)
+            FfiConverterOptionalString.write(value.`merged`, buf)
     }
 }
 
@@ -10655,7 +10752,12 @@ sealed class MemdirException: kotlin.Exception() {
          * Of a conflict, the files that were changed since and what is in the way; the file whose history was
          * removed, or that has the content now. Otherwise empty.
          */
-        val `paths`: List<kotlin.String>
+        val `paths`: List<kotlin.String>,
+
+        /**
+         * Of a conflict, for each path the later change, its actor and its time. Otherwise empty.
+         */
+        val `conflicts`: List<Conflict>
         ) : MemdirException() {
         override val message
             get() = `reason`
@@ -10725,6 +10827,7 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 FfiConverterString.read(buf),
                 FfiConverterTypeHistoryErrorKind.read(buf),
                 FfiConverterSequenceString.read(buf),
+                FfiConverterSequenceTypeConflict.read(buf),
                 )
             else -> throw RuntimeException("invalid error enum value, something is very wrong!!")
         }
@@ -10766,6 +10869,7 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
                 + FfiConverterTypeHistoryErrorKind.allocationSize(value.`kind`)
                 + FfiConverterSequenceString.allocationSize(value.`paths`)
+                + FfiConverterSequenceTypeConflict.allocationSize(value.`conflicts`)
             )
         }
     }
@@ -10805,6 +10909,7 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 FfiConverterTypeHistoryErrorKind.write(value.`kind`, buf)
                 FfiConverterSequenceString.write(value.`paths`, buf)
+                FfiConverterSequenceTypeConflict.write(value.`conflicts`, buf)
                 Unit
             }
         }.let { /* this makes the `when` an expression, which ensures it is exhaustive */ }
@@ -12341,6 +12446,34 @@ internal object FfiConverterSequenceTypeChange: FfiConverterRustBuffer<List<Chan
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeChange.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterSequenceTypeConflict: FfiConverterRustBuffer<List<Conflict>> {
+    override fun read(buf: ByteBuffer): List<Conflict> {
+        val len = buf.getInt()
+        return List<Conflict>(len) {
+            FfiConverterTypeConflict.read(buf)
+        }
+    }
+
+    override fun allocationSize(value: List<Conflict>): ULong {
+        val sizeForLength = 4UL
+        val sizeForItems = value.map { FfiConverterTypeConflict.allocationSize(it) }.sum()
+        return sizeForLength + sizeForItems
+    }
+
+    override fun write(value: List<Conflict>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        value.iterator().forEach {
+            FfiConverterTypeConflict.write(it, buf)
         }
     }
 }
