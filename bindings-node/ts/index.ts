@@ -42,6 +42,8 @@ export type {
   HistoryQuery,
   Operation,
   PastFile,
+  RedactedText,
+  RedactTextOptions,
   Restored,
   RestoredFile,
   RestoreOptions,

@@ -7,6 +7,7 @@
 pub use memdir_history::{
     Erased, FastImportError, HistoryError, HistoryId, HistoryQuery, HistoryRecords,
     HistoryRecordsBuilder, HistorySize, HistorySnapshot, NoHistoryId, Operation, PastFile,
-    ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, Version, has_history, without_journal,
+    RedactedText, ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, Version, has_history,
+    without_journal,
 };
 pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};

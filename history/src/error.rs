@@ -62,6 +62,12 @@ pub enum HistoryError {
         /// The file.
         path: MemoryPath,
     },
+    /// Files have a text now that is to be removed from the history. Edit or delete them first.
+    #[error("{}", are_current(paths))]
+    AreCurrent {
+        /// The files, sorted.
+        paths: Vec<MemoryPath>,
+    },
     /// The store failed.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
@@ -102,7 +108,7 @@ impl HistoryError {
             Self::Damaged => "damaged",
             Self::Conflict { .. } => "conflict",
             Self::Trimmed { .. } => "trimmed",
-            Self::IsCurrent { .. } => "is_current",
+            Self::IsCurrent { .. } | Self::AreCurrent { .. } => "is_current",
             Self::Store(_) => "store",
             Self::Partly { .. } => "partly",
         }
@@ -113,7 +119,7 @@ impl HistoryError {
     #[must_use]
     pub fn paths(&self) -> &[MemoryPath] {
         match self {
-            Self::Conflict { paths, .. } => paths,
+            Self::Conflict { paths, .. } | Self::AreCurrent { paths } => paths,
             Self::Trimmed { path } | Self::IsCurrent { path } => std::slice::from_ref(path),
             _ => &[],
         }
@@ -144,6 +150,13 @@ fn conflict(paths: &[MemoryPath], in_the_way: &[MemoryPath]) -> String {
             named(in_the_way)
         ),
     }
+}
+
+fn are_current(paths: &[MemoryPath]) -> String {
+    format!(
+        "files have this text now, so nothing was redacted: change or delete them first: {}",
+        named(paths)
+    )
 }
 
 fn ambiguous(part: &str, ids: &[super::HistoryId]) -> String {
@@ -199,7 +212,8 @@ mod tests {
                 both,
             ),
             (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
-            (HistoryError::IsCurrent { path }, "is_current", one),
+            (HistoryError::IsCurrent { path }, "is_current", one.clone()),
+            (HistoryError::AreCurrent { paths: one.clone() }, "is_current", one),
             (HistoryError::Store(lost()), "store", vec![]),
             (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),
         ];
