@@ -272,6 +272,51 @@ func (m *Memory) Redact(ctx context.Context, id, reason string) (string, error) 
 	return change, err
 }
 
+// RedactTextQuery is what [Memory.RedactText] looks for.
+type RedactTextQuery struct {
+	// Query is the text to remove, or a pattern.
+	Query string
+	// Regex says that Query is a regular expression, as for Grep.
+	Regex bool
+	// IgnoreCase says that upper and lower case are the same, as for Grep.
+	IgnoreCase bool
+}
+
+// RedactedText is what [Memory.RedactText] removed from the history, or would remove.
+type RedactedText struct {
+	// Change is the id of the change; empty if there was nothing to do, or for a dry run.
+	Change string
+	// Versions are those whose contents have the text, newest first, as they were before.
+	Versions []Version
+	// Current are the paths of the files that have it now, for a dry run; otherwise that is an error.
+	Current []string
+}
+
+// RedactText removes every content with a text from the history for good, as Redact does, in whatever version of whatever
+// file: a text anywhere in the content, a regular expression in a line. With dryRun it only returns what it would do, and
+// which files have the text now. Names of files and of actors stay. It computes every content.
+//
+// If files have the text now, the error is a [HistoryError] of the kind HistoryIsCurrent, with their paths.
+func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason string, dryRun bool) (RedactedText, error) {
+	var redacted struct {
+		Change   string        `json:"change"`
+		Versions []sentVersion `json:"versions"`
+		Current  []string      `json:"current"`
+	}
+	err := m.call(ctx, "redact_text", map[string]any{
+		"query": query.Query, "regex": query.Regex, "ignore_case": query.IgnoreCase,
+		"reason": reason, "dry_run": dryRun,
+	}, &redacted)
+	if err != nil {
+		return RedactedText{}, err
+	}
+	versions := make([]Version, len(redacted.Versions))
+	for i, one := range redacted.Versions {
+		versions[i] = one.version()
+	}
+	return RedactedText{redacted.Change, versions, redacted.Current}, nil
+}
+
 // TrimHistory removes the versions that the options keep no longer, and returns how many records of changes that were. It
 // is also done now and then after a change.
 func (m *Memory) TrimHistory(ctx context.Context) (int, error) {

@@ -141,6 +141,13 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 		if trimmed := must[int](t)(me.TrimHistory(ctx)); trimmed != 0 {
 			t.Fatal(trimmed)
 		}
+		secret := RedactTextQuery{Query: "GREEN", IgnoreCase: true}
+		dry := must[RedactedText](t)(me.RedactText(ctx, secret, "a tea", true))
+		if len(dry.Versions) == 0 || len(dry.Current) == 0 || dry.Change != "" {
+			t.Fatalf("%+v", dry)
+		}
+		_, err = me.RedactText(ctx, secret, "a tea", false)
+		isHistory(t, err, HistoryIsCurrent, dry.Current...)
 		counted := must[Erased](t)(me.Erase(ctx, true))
 		if counted.Files == 0 || counted.Bytes == 0 || counted.Versions == 0 || counted.HistoryBytes == 0 {
 			t.Fatalf("%+v", counted)

@@ -73,6 +73,8 @@ export declare class Engine {
   redact(id: string, reason: string, cancellation?: Cancellation | undefined): Promise<string | null>
   /** Removes the versions that the options keep no longer. */
   trimHistory(cancellation?: Cancellation | undefined): Promise<number>
+  /** Removes every content with a text from the history for good. */
+  redactText(query: string, regex: boolean, ignoreCase: boolean, reason: string, dryRun: boolean, cancellation?: Cancellation | undefined): Promise<RedactedVersions>
   /** The whole id of which this is a part. */
   resolveId(part: string, cancellation?: Cancellation | undefined): Promise<string>
   /** The history as a stream for `git fast-import`. */
@@ -85,6 +87,8 @@ export declare class Engine {
   readAt(path: string, at: number, cancellation?: Cancellation | undefined): Promise<Uint8Array | null>
   /** For each line of a file the version that brought it. */
   blame(path: string, cancellation?: Cancellation | undefined): Promise<Array<BlamedLine>>
+  /** Removes everything for good, with the whole history. */
+  erase(dryRun: boolean, cancellation?: Cancellation | undefined): Promise<ErasedMemory>
   /** Where the rules for sensitive text find something. */
   findSensitive(path: string, limit: number, cancellation?: Cancellation | undefined): Promise<Array<FoundSensitive>>
   /** How much the memory holds. */
@@ -285,6 +289,14 @@ export interface CopyProgress {
   ofBytes: number
 }
 
+/** How much was erased. */
+export interface ErasedMemory {
+  files: number
+  bytes: number
+  versions: number
+  historyBytes: number
+}
+
 /** A file that was removed because nobody used it. */
 export interface ExpiredFile {
   /** Its path. */
@@ -384,6 +396,21 @@ export interface MemoryStats {
   history?: SizeOfHistory | undefined
 }
 
+/** One of several memories in a database or bucket. */
+export interface Namespace {
+  /** Its name, as the option `namespace` takes it. */
+  name: string
+  /** The number of its files, hidden ones included. */
+  files: number
+  /** The bytes of all files together. */
+  bytes: number
+  /** The bytes of the records of its history. */
+  historyBytes: number
+}
+
+/** The memories in a database, or below a prefix. */
+export declare function namespaces(address: string): Promise<Array<Namespace>>
+
 /** A file as it was at a time. */
 export interface PastFile {
   path: string
@@ -403,6 +430,13 @@ export interface Problem {
   description: string
   /** Whether it is about an entry that is not part of the memory. */
   isBeside: boolean
+}
+
+/** What was removed from the history, or would be. */
+export interface RedactedVersions {
+  change?: string | undefined
+  versions: Array<FileVersion>
+  current: Array<string>
 }
 
 /** The change that brought back an earlier state, and its files. */

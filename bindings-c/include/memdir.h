@@ -176,10 +176,17 @@ char *memdir_finish(uint64_t pending,
  * - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
  * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
  *   or null if nothing was left to remove.
+ * - "redact_text" {"query", "reason", "regex": false, "ignore_case": false, "dry_run": false}: removes every content with a
+ *   text from the history for good. Returns "change", the id of the change or null, "versions", those that have the text as
+ *   "history" has them, and "current", the paths of the files that have it now; without "dry_run" these are an error.
  * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
  * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
  *   them: "path", "bytes" and "last_used".
- * - "clear" {}: deletes everything below /memories. The result is a sentence.
+ * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, all contents stay in the
+ *   history.
+ * - "erase" {"dry_run": false}: removes everything for good, with the whole history, whether or not the memory has the
+ *   option "history". It is not recorded and cannot be undone. Returns how much that was: "files", "bytes", "versions"
+ *   and "history_bytes".
  *
  * What is shown with a value may be left out, and has that value then.
  */

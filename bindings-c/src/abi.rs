@@ -293,6 +293,9 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "restore_all" {"at", "dry_run": false}: makes every file what it was at a time. Returns what "restore" does.
 /// - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
 ///   or null if nothing was left to remove.
+/// - "redact_text" {"query", "reason", "regex": false, "ignore_case": false, "dry_run": false}: removes every content with a
+///   text from the history for good. Returns "change", the id of the change or null, "versions", those that have the text as
+///   "history" has them, and "current", the paths of the files that have it now; without "dry_run" these are an error.
 /// - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".

@@ -6,6 +6,7 @@ use data_encoding::BASE64;
 use memdir::history::{BlamedLine, PastFile, Restored, Version};
 use memdir::store::micros;
 use memdir::{Error, Memory};
+use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value, json};
 
@@ -88,6 +89,18 @@ pub(crate) fn call(
             given.none_but(&["id", "reason"])?;
             let change = memory.redact(id(given.text("id")?)?, given.text("reason")?)?;
             change.map(|change| change.to_string()).into()
+        }
+        "redact_text" => {
+            given.none_but(&["query", "reason", "regex", "ignore_case", "dry_run"])?;
+            let (regex, ignore_case) = (given.flag("regex")?, given.flag("ignore_case")?);
+            let query = grep_query(given.text("query")?, regex, ignore_case)?;
+            let dry_run = given.flag("dry_run")?;
+            let redacted = memory.redact_text(&query, given.text("reason")?, dry_run)?;
+            json!({
+                "change": redacted.change,
+                "versions": redacted.versions.iter().map(version).collect::<Vec<_>>(),
+                "current": redacted.current,
+            })
         }
         "trim_history" => {
             given.none_but(&[])?;

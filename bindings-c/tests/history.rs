@@ -40,6 +40,24 @@ fn acting_as(memory: u64, actor: &std::ffi::CStr) -> u64 {
 }
 
 #[test]
+fn a_text_is_redacted_in_all_versions_that_have_it() {
+    let memory = open("memory:", r#"{"history": true}"#).unwrap();
+    write(memory, "hunter2\n");
+    write(memory, "Hunter2\n");
+    let mut redact = json!({ "query": "hunter2", "reason": "a key", "ignore_case": true });
+    let error = operation(memory, "redact_text", &redact.to_string()).unwrap_err();
+    assert_eq!(error["history_kind"], "is_current");
+    redact["dry_run"] = json!(true);
+    let dry = done(memory, "redact_text", redact.clone());
+    assert_eq!((&dry["change"], &dry["current"]), (&Value::Null, &json!([PATH])));
+    write(memory, "none\n");
+    redact["dry_run"] = json!(false);
+    let redacted = done(memory, "redact_text", redact);
+    assert!(redacted["change"].is_string());
+    assert_eq!(redacted["versions"].as_array().unwrap().len(), 2);
+}
+
+#[test]
 fn erase_removes_the_files_and_the_history() {
     let memory = open("memory:", r#"{"history": true}"#).unwrap();
     write(memory, "one\n");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile};
+use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile, RedactedText};
 use memdir::{HistoryMatch, Memory};
 use memdir_bindings_shared::history::export;
 use napi::Env;
@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::entry::to_millis;
 use crate::files::{given, query};
 use crate::history::{FileVersion, time};
-use crate::options::{count, string};
+use crate::options::{count, flag, string};
 use crate::progress::number;
 use crate::thread_pool::Purpose;
 
@@ -101,8 +101,50 @@ impl From<CoreLine> for BlamedLine {
 /// time with this version.
 const WITHIN: Duration = Duration::from_nanos(999_999);
 
+/// What was removed from the history, or would be.
+#[napi(object, object_from_js = false)]
+pub(crate) struct RedactedVersions {
+    #[napi(ts_type = "string | undefined")]
+    pub change: Option<String>,
+    pub versions: Vec<FileVersion>,
+    pub current: Vec<String>,
+}
+
+impl From<RedactedText> for RedactedVersions {
+    fn from(redacted: RedactedText) -> Self {
+        Self {
+            change: redacted.change.as_ref().map(ToString::to_string),
+            versions: redacted.versions.into_iter().map(FileVersion::from).collect(),
+            current: redacted.current.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 #[napi]
 impl Engine {
+    /// Removes every content with a text from the history for good.
+    #[napi(
+        ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, reason: string, dryRun: boolean, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<RedactedVersions>"
+    )]
+    #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
+    pub fn redact_text<'env>(
+        &self,
+        env: &'env Env,
+        sought: Unknown<'_>,
+        regex: Unknown<'_>,
+        ignore_case: Unknown<'_>,
+        reason: Unknown<'_>,
+        dry_run: Unknown<'_>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let query = query(env, sought, regex, ignore_case)?;
+        let reason = given(env, "reason", reason, string)?;
+        let dry_run = given(env, "dryRun", dry_run, flag)?;
+        let work = move |memory: &Memory| memory.redact_text(&query, &reason, dry_run);
+        self.of_history(env, Purpose::Change, cancellation, work, RedactedVersions::from)
+    }
+
     /// The whole id of which this is a part.
     #[napi(
         ts_args_type = "part: string, cancellation?: Cancellation | undefined",

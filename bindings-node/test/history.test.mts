@@ -178,6 +178,22 @@ test('a session is seen and taken back on stores that answer later', { skip }, a
   await session(await FileStore.at(temporary()));
 });
 
+test('a text is redacted in all versions that have it', async () => {
+  const memory = new Memory('memory:', { history: true });
+  await memory.write(path, 'key: hunter2\n');
+  await memory.write(path, 'key: Hunter2\n');
+  const dry = await memory.redactText('hunter2', 'a key', { ignoreCase: true, dryRun: true });
+  assert.deepEqual([dry.change, dry.versions.length, dry.current], [undefined, 2, [path]]);
+  await rejects(memory.redactText('(?i)HUNTER2', 'a key', { regex: true }), 'is_current', path);
+  await memory.delete({ path });
+  const redacted = await memory.redactText('hunter2', 'a key', { ignoreCase: true });
+  assert.deepEqual(redacted.versions, dry.versions);
+  const versions = await memory.history();
+  assert.equal(versions[0]?.change, redacted.change);
+  assert.equal(versions.at(-1)?.redacted, 'a key');
+  assert.deepEqual((await memory.redactText('hunter2', 'a key')).versions, []);
+});
+
 test('erase removes the files and the history', async () => {
   const store = openStore('memory:');
   const memory = new Memory(store, { history: true });

@@ -173,6 +173,26 @@ export interface UndoOptions extends RestoreAllOptions {
   merge?: boolean | undefined;
 }
 
+/** The options of `Memory.redactText`. */
+export interface RedactTextOptions extends CallOptions {
+  /** The query is a regular expression, as for `grep`. Default: `false`. */
+  regex?: boolean | undefined;
+  /** Upper and lower case are the same, as for `grep`. Default: `false`. */
+  ignoreCase?: boolean | undefined;
+  /** Only returns what would be done, and which files have the text now. Default: `false`. */
+  dryRun?: boolean | undefined;
+}
+
+/** What `Memory.redactText` removed from the history, or would remove. */
+export interface RedactedText {
+  /** The id of the change. Absent if there was nothing to do, or with `dryRun`. */
+  change?: string | undefined;
+  /** The versions whose contents have the text, newest first, as they were before. */
+  versions: Version[];
+  /** The paths of the files that have it now, with `dryRun`; otherwise that is an error. */
+  current: string[];
+}
+
 /** What `Memory.undo` takes back. */
 export type Undo =
   | {
@@ -213,6 +233,14 @@ export const UNDO_OPTIONS: Names<UndoOptions> = {
   dryRun: true,
   skipConflicts: true,
   merge: true,
+  ...CALL_OPTIONS,
+};
+
+/** The names of {@link RedactTextOptions}. */
+export const REDACT_TEXT_OPTIONS: Names<RedactTextOptions> = {
+  regex: true,
+  ignoreCase: true,
+  dryRun: true,
   ...CALL_OPTIONS,
 };
 

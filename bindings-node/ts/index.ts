@@ -44,6 +44,8 @@ export type {
   HistoryQuery,
   Operation,
   PastFile,
+  RedactedText,
+  RedactTextOptions,
   Restored,
   RestoreAllOptions,
   RestoredFile,

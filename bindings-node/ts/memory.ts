@@ -36,6 +36,7 @@ import type {
 } from './files.js';
 import {
   HISTORY_QUERY,
+  REDACT_TEXT_OPTIONS,
   RESTORE_ALL_OPTIONS,
   RESTORE_OPTIONS,
   UNDO,
@@ -53,6 +54,8 @@ import type {
   HistoryMatch,
   HistoryQuery,
   PastFile,
+  RedactedText,
+  RedactTextOptions,
   Restored,
   RestoreAllOptions,
   RestoreOptions,
@@ -658,6 +661,25 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
       engine.redact(id, reason, cancellation),
     );
+  }
+
+  /**
+   * Removes every content with a text from the history for good, as `redact` does, in whatever version of
+   * whatever file: a text anywhere in the content, a regular expression in a line. Names of files and of
+   * actors stay. It computes every content. If files have the text now, it rejects with a `HistoryError`
+   * of the kind `is_current`, with their paths.
+   */
+  redactText(
+    query: string,
+    reason: string,
+    options: RedactTextOptions = {},
+  ): Promise<RedactedText> {
+    return this.#ask(options, REDACT_TEXT_OPTIONS, async (engine, cancellation, given) => {
+      const { regex = false, ignoreCase = false, dryRun = false } = given;
+      const redacted = engine.redactText(query, regex, ignoreCase, reason, dryRun, cancellation);
+      const { change, versions, current } = await redacted;
+      return { ...(change && { change }), versions: versions.map(version), current };
+    });
   }
 
   /**

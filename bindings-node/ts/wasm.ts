@@ -297,6 +297,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#history('redact', given, 2);
     }
 
+    redactText(...given: unknown[]) {
+      return this.#history('redactText', given, 5);
+    }
+
     trimHistory(...given: unknown[]) {
       return this.#history('trimHistory', given, 0);
     }

@@ -89,7 +89,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::opening::{key_from_file, open_store, read_only, rekey};
     #[pymodule_export]
-    use crate::past::{BlamedLine, HistoryMatch, PastFile};
+    use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
     #[pymodule_export]
     use crate::read_only::ReadOnly;
     #[pymodule_export]

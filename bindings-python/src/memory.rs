@@ -27,7 +27,7 @@ use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
-use crate::past::{BlamedLine, HistoryMatch, PastFile};
+use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 use crate::reply;
 use crate::stats::{Erased, Stats};
 use crate::stores::Argument;
@@ -1115,6 +1115,48 @@ impl Memory {
         let redact = |core: &Core| core.redact(self::id(id)?, reason);
         let change = history::done(py, redact, &self.core)?;
         Ok(change.as_ref().map(ToString::to_string))
+    }
+
+    /// Removes every content with a text from the history for good, as `redact` does, in whatever version
+    /// of whatever file: a text anywhere in the content, a regular expression in a line. Names of files and
+    /// of actors stay. It computes every content.
+    ///
+    /// Args:
+    ///     query: The text to remove, or a pattern.
+    ///     reason: Why, for a reader who looks for the content later.
+    ///     regex: `query` is a regular expression, as for `grep`.
+    ///     ignore_case: Upper and lower case are the same, as for `grep`.
+    ///     dry_run: Only return what would be done, and which files have the text now.
+    ///
+    /// Raises:
+    ///     ConfigError: The pattern is wrong.
+    ///     HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files); the
+    ///         memory has no history, or is read-only.
+    ///     StoreError: The store itself failed.
+    ///
+    /// >>> from memdir import Memory
+    /// >>> memory = Memory("memory:", history=True)
+    /// >>> memory.write("/memories/db.md", "password: hunter2\n")
+    /// >>> memory.write("/memories/db.md", "password: in the vault\n")
+    /// >>> memory.redact_text("hunter2", "a password")
+    /// RedactedText(versions=1, current=[])
+    #[pyo3(
+        signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
+        text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",
+    )]
+    fn redact_text(
+        &self,
+        py: Python<'_>,
+        query: &str,
+        reason: &str,
+        regex: bool,
+        ignore_case: bool,
+        dry_run: Given<'_, hints::Flag>,
+    ) -> PyResult<RedactedText> {
+        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+        let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
+        let redact = |core: &Core| core.redact_text(&query, reason, dry_run);
+        history::done(py, redact, &self.core).map(RedactedText::from)
     }
 
     /// Removes the versions that the options keep no longer, and returns how many records of changes

@@ -1,10 +1,10 @@
 //! What the history of a `Memory` knows of times before: the types of `grep_history`,
-//! `files_at` and `blame`.
+//! `files_at`, `blame` and `redact_text`.
 
 use std::time::SystemTime;
 
 use memdir::HistoryMatch as CoreMatch;
-use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile};
+use memdir::history::{BlamedLine as CoreLine, PastFile as CoreFile, RedactedText as CoreRedacted};
 use pyo3::prelude::*;
 use pyo3::types::PyDateTime;
 
@@ -166,6 +166,41 @@ impl From<CoreLine> for BlamedLine {
             actor: line.actor,
             time: line.time,
             may_be_older: line.may_be_older,
+        }
+    }
+}
+
+/// What `Memory.redact_text` removed from the history, or would remove.
+///
+/// `change` is the id of the change; `None` if there was nothing to do, or with `dry_run`. `versions` are those
+/// whose contents have the text, newest first, as they were before. `current` are the paths of the files that
+/// have it now, with `dry_run`; otherwise that is an error.
+#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
+#[derive(PartialEq, Eq, Hash)]
+pub struct RedactedText {
+    /// The id of the change; `None` if there was nothing to do, or with `dry_run`.
+    change: Option<String>,
+    /// The versions whose contents have the text, newest first, as they were before.
+    versions: Vec<Version>,
+    /// The paths of the files that have it now, with `dry_run`.
+    current: Vec<String>,
+}
+
+#[pymethods]
+impl RedactedText {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let (versions, current) = (self.versions.len(), self.current.clone());
+        let current = current.into_pyobject(py)?.repr()?;
+        Ok(format!("RedactedText(versions={versions}, current={current})"))
+    }
+}
+
+impl From<CoreRedacted> for RedactedText {
+    fn from(redacted: CoreRedacted) -> Self {
+        Self {
+            change: redacted.change.as_ref().map(ToString::to_string),
+            versions: redacted.versions.into_iter().map(Version::from).collect(),
+            current: redacted.current.iter().map(ToString::to_string).collect(),
         }
     }
 }

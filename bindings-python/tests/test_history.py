@@ -409,6 +409,25 @@ def test_the_history_is_trimmed(reopen: Open) -> None:
     assert reopen(history_max_age=None).trim_history() == 0
 
 
+def test_a_text_is_redacted_in_all_versions(reopen: Open) -> None:
+    memory = reopen()
+    memory.write("/memories/a", "key: hunter2\n")
+    memory.write("/memories/a", "key: Hunter2\n")
+    dry = memory.redact_text("hunter2", "a key", ignore_case=True, dry_run=True)
+    assert (dry.change, len(dry.versions), dry.current) == (None, 2, ["/memories/a"])
+    error = refused("is_current", lambda: memory.redact_text("(?i)HUNTER2", "a key", regex=True))
+    assert error.paths == ["/memories/a"]
+    memory.delete("/memories/a")
+    redacted = memory.redact_text("hunter2", "a key", ignore_case=True)
+    assert redacted.versions == dry.versions
+    assert redacted.change == memory.history()[0].change
+    assert memory.history()[-1].redacted == "a key"
+    assert memory.grep_history("unter2") == []
+    assert memory.redact_text("hunter2", "a key").versions == []
+    with pytest.raises(ConfigError, match="regex"):
+        memory.redact_text("(", "a key", regex=True)
+
+
 def test_erase_removes_the_files_and_the_history(reopen: Open) -> None:
     memory = reopen()
     memory.write("/memories/a", "one\n")
@@ -629,6 +648,7 @@ def test_every_method_with_await(backend: str, tmp_path: Path) -> None:
             assert await memory.redact(oldest.id, "a test") is not None
             assert (await memory.restore_all(now(), dry_run=True)).files == []
             assert await memory.trim_history() == 0
+            assert (await memory.redact_text("none of it", "a test")).versions == []
             assert (await memory.erase(dry_run=True)).files == 1
             with pytest.raises(ConfigError, match="change or since"):
                 await memory.undo()

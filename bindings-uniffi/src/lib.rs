@@ -47,7 +47,7 @@ pub use key_file::key_from_file;
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};
 pub use options::{Durability, MemoryOptions, OnExisting};
-pub use past::{BlamedLine, HistoryMatch, PastFile};
+pub use past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 pub use rekey::{rekey, rekey_store};
 pub use reply::{Reply, ReplyImage, image_type};
 pub use stats::{Erased, HistorySize, SensitiveMatch, SizedPath, Stats, TimedPath};

@@ -18,7 +18,6 @@ use crate::foreign_store::core_store;
 use crate::hooks::{MemoryHooks, with_hooks};
 use crate::options::MemoryOptions;
 use crate::reply::Reply;
-use crate::stats::Erased;
 use crate::store::Store;
 
 /// The memory directory of an agent: executes the commands of Claude's memory tool on a store.
@@ -216,19 +215,6 @@ impl Memory {
     pub fn clear(&self) -> Result<(), MemdirError> {
         self.core.clear()?;
         Ok(())
-    }
-
-    /// Removes everything for good: files, directories, the whole history, and what killed processes left. The model
-    /// cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
-    /// undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
-    ///
-    /// Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
-    /// does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
-    ///
-    /// Throws `Refused` if the memory is read-only, `Store` if the store is broken.
-    #[uniffi::method(default(dry_run = false))]
-    pub fn erase(&self, dry_run: bool) -> Result<Erased, MemdirError> {
-        Ok(self.core.erase(dry_run)?.into())
     }
 }
 

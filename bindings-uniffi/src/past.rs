@@ -61,8 +61,49 @@ pub struct BlamedLine {
     pub may_be_older: bool,
 }
 
+/// What `Memory.redactText` removed from the history, or would remove.
+#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
+pub struct RedactedText {
+    /// The id of the change; null if there was nothing to do, or with `dryRun`.
+    pub change: Option<String>,
+    /// The versions whose contents have the text, newest first, as they were before.
+    pub versions: Vec<Version>,
+    /// The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+    pub current: Vec<String>,
+}
+
+impl From<memdir::history::RedactedText> for RedactedText {
+    fn from(redacted: memdir::history::RedactedText) -> Self {
+        Self {
+            change: redacted.change.as_ref().map(ToString::to_string),
+            versions: redacted.versions.into_iter().map(Version::from).collect(),
+            current: redacted.current.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 #[uniffi::export]
 impl Memory {
+    /// Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
+    /// a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
+    /// which files have the text now. Names of files and of actors stay. It computes every content.
+    ///
+    /// Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
+    /// expression is wrong; `Store` if the store is broken.
+    #[uniffi::method(default(regex = false, ignore_case = false, dry_run = false))]
+    pub fn redact_text(
+        &self,
+        query: MemdirText,
+        reason: MemdirText,
+        regex: bool,
+        ignore_case: bool,
+        dry_run: bool,
+    ) -> Result<RedactedText, MemdirError> {
+        let (query, reason) = (query.option("query")?, reason.option("reason")?);
+        let query = grep_query(&query, regex, ignore_case)?;
+        Ok(self.core.redact_text(&query, &reason, dry_run)?.into())
+    }
+
     /// The first `limit` names and lines that are in the history, and that the files do not have any more: newest first,
     /// each with the newest version that has it. `path` is what is or was there, and below it; null is `/memories`. The
     /// query is that of `grep`. With `sensitive_on_view` the texts are searched as a view would show them.

@@ -1,4 +1,4 @@
-//! What a memory holds: sensitive text, and how much it is.
+//! What a memory holds: sensitive text, and how much it is; and how everything of it is removed.
 
 use std::time::SystemTime;
 
@@ -118,6 +118,19 @@ impl Memory {
     /// Throws `Store` if the store is broken.
     pub fn stats(&self) -> Result<Stats, MemdirError> {
         Ok(self.core.stats()?.into())
+    }
+
+    /// Removes everything for good: files, directories, the whole history, and what killed processes left. The model
+    /// cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
+    /// undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+    ///
+    /// Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
+    /// does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+    ///
+    /// Throws `Refused` if the memory is read-only, `Store` if the store is broken.
+    #[uniffi::method(default(dry_run = false))]
+    pub fn erase(&self, dry_run: bool) -> Result<Erased, MemdirError> {
+        Ok(self.core.erase(dry_run)?.into())
     }
 }
 

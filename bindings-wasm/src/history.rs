@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use memdir::history::{BlamedLine, Operation, PastFile, Restored, Version};
-use memdir::{ConfigError, Memory};
+use memdir::{ConfigError, Memory, MemoryPath};
+use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value as Json, json};
 
@@ -74,6 +75,19 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
         "redact" => {
             let (one, reason) = (text(2, "id")?, text(3, "reason")?);
             memory.redact(id(&one)?, &reason)?.map(|change| change.to_string()).into()
+        }
+        "redactText" => {
+            let (sought, regex) = (text(2, "query")?, given.given(3, "regex", flag)?);
+            let query = grep_query(&sought, regex, given.given(4, "ignoreCase", flag)?)?;
+            let (reason, dry_run) = (text(5, "reason")?, given.given(6, "dryRun", flag)?);
+            let redacted = memory.redact_text(&query, &reason, dry_run)?;
+            let versions: Vec<Json> = redacted.versions.into_iter().map(version).collect();
+            let current: Vec<&str> = redacted.current.iter().map(MemoryPath::as_str).collect();
+            object([
+                ("change", redacted.change.map(|change| change.to_string()).into()),
+                ("versions", versions.into()),
+                ("current", current.into()),
+            ])
         }
         "trimHistory" => memory.trim_history()?.into(),
         _ => return Err(unknown(method)),

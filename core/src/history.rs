@@ -7,7 +7,7 @@
 pub use memdir_history::{
     BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryId, HistoryQuery,
     HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, NoHistoryId, Operation,
-    PastFile, ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, UndoOptions, Version,
-    has_history, without_journal,
+    PastFile, RedactedText, ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, UndoOptions,
+    Version, has_history, without_journal,
 };
 pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};

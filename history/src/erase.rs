@@ -73,8 +73,8 @@ impl Recorder {
         self.journal.erase(context, &mut remove_files)?;
         // The next record says nothing of earlier ones.
         drop(self.index().take_unconfirmed());
-        self.index().reload(context, &*self.journal)?;
-        self.check_removal()?;
+        let reloaded = self.index().reload(context, &*self.journal);
+        reloaded.and_then(|()| self.check_removal()).map_err(StoreError::after_changes)?;
         Ok(erased.unwrap_or_default())
     }
 

@@ -71,6 +71,12 @@ pub enum HistoryError {
         /// The file.
         path: MemoryPath,
     },
+    /// Files have a text now that is to be removed from the history. Edit or delete them first.
+    #[error("{}", are_current(paths))]
+    AreCurrent {
+        /// The files, sorted.
+        paths: Vec<MemoryPath>,
+    },
     /// The store failed.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
@@ -106,7 +112,7 @@ impl HistoryError {
             Self::Damaged => "damaged",
             Self::Conflict { .. } => "conflict",
             Self::Trimmed { .. } => "trimmed",
-            Self::IsCurrent { .. } => "is_current",
+            Self::IsCurrent { .. } | Self::AreCurrent { .. } => "is_current",
             Self::Store(_) => "store",
             Self::Partly { .. } => "partly",
         }
@@ -121,6 +127,7 @@ impl HistoryError {
             Self::Conflict { conflicts } => {
                 conflicts.iter().map(|conflict| &conflict.path).collect()
             }
+            Self::AreCurrent { paths } => paths.iter().collect(),
             Self::Trimmed { path }
             | Self::IsCurrent { path }
             | Self::NoFile { path }
@@ -140,6 +147,13 @@ impl From<StoreError> for HistoryError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
+}
+
+fn are_current(paths: &[MemoryPath]) -> String {
+    format!(
+        "files have this text now, so nothing was redacted: change or delete them first: {}",
+        named(paths)
+    )
 }
 
 fn ambiguous(part: &str, ids: &[super::HistoryId]) -> String {
@@ -184,7 +198,8 @@ mod tests {
             (HistoryError::Trimmed { path: path.clone() }, "trimmed", one.clone()),
             (HistoryError::NoFile { path: path.clone() }, "no_file", one.clone()),
             (HistoryError::NotText { path: path.clone() }, "not_text", one.clone()),
-            (HistoryError::IsCurrent { path }, "is_current", one),
+            (HistoryError::IsCurrent { path }, "is_current", one.clone()),
+            (HistoryError::AreCurrent { paths: one.clone() }, "is_current", one),
             (HistoryError::Store(lost()), "store", vec![]),
             (HistoryError::Partly { change: id, source: lost() }, "partly", vec![]),
         ];

@@ -90,6 +90,7 @@ pub use past::PastFile;
 pub use query::HistoryQuery;
 pub use reading::{HistorySnapshot, ListedVersion, has_history};
 pub use recorder::Recorder;
+pub use redact::RedactedText;
 pub use restore::RestoreOptions;
 pub use retention::Retention;
 pub use seal_again::seal_again;

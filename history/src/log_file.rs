@@ -302,12 +302,12 @@ impl Journal for LogFile {
         let locked = self.lock()?;
         remove_files()?;
         // In a directory whose log is within it, the log went with the files.
-        match &locked.log {
-            Some(alone) if alone.directory.is_there().map_err(&failed)? => {
-                self.erase_segments(alone).map_err(&failed)
-            }
-            _ => Ok(()),
-        }
+        let Some(alone) = &locked.log else { return Ok(()) };
+        let erased = match alone.directory.is_there() {
+            Ok(true) => self.erase_segments(alone),
+            there => there.map(drop),
+        };
+        erased.map_err(|error| failed(error).after_changes())
     }
 
     fn is_apart(&self) -> bool {

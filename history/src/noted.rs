@@ -191,10 +191,13 @@ impl Journal for Noted {
         removed?;
         // A layer removed the files in another way.
         if is_left {
-            let all = self.notes()?.list(context, 0)?;
-            let numbers: Vec<i64> = all.iter().map(|listed| listed.number).collect();
-            self.notes()?.remove(&numbers)?;
-            self.notes()?.scrub()?;
+            let remove = || {
+                let all = self.notes()?.list(context, 0)?;
+                let numbers: Vec<i64> = all.iter().map(|listed| listed.number).collect();
+                self.notes()?.remove(&numbers)?;
+                self.notes()?.scrub()
+            };
+            remove().map_err(StoreError::after_changes)?;
         }
         Ok(())
     }

@@ -4,17 +4,32 @@
 //! is kept whole instead, so every other version stays. In the place of its SHA-256, by which a guess could be tried,
 //! stands a random mark.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use memdir_store::Context;
-use memdir_store::HistoryId;
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, HistoryId, Layer};
 
 use super::error::HistoryError;
-use super::journal::Rewrite;
+use super::journal::{Locked, Rewrite};
 use super::record::{ContentId, Digest, Record, Redaction};
 use super::recorder::Recorder;
 use super::settle::PathState;
-use super::timeline::FileState;
+use super::snapshot::Snapshot;
+use super::timeline::{FileState, Moment};
+use super::version::Version;
+
+/// What `Memory::redact_text` removed, or would remove.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RedactedText {
+    /// The id of the change; `None` if nothing was to be removed, or with `dry_run`.
+    pub change: Option<HistoryId>,
+    /// The versions whose contents have the text, newest first, as they were before.
+    pub versions: Vec<Version>,
+    /// The files that have the text now, sorted by their paths. Only with `dry_run`: otherwise that is an error.
+    pub current: Vec<MemoryPath>,
+}
 
 impl Recorder {
     /// Removes the contents of a version, or of all versions of a change, and keeps `reason` in their place. Returns the id of this
@@ -49,6 +64,96 @@ impl Recorder {
                 _ => {}
             }
         }
+        self.redact_marked(context, &locked, &snapshot, &marks, redacts)
+    }
+
+    /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. With `dry_run`, or if a
+    /// file has such a content now, nothing is removed.
+    ///
+    /// # Errors
+    /// [`HistoryError::AreCurrent`] if files have such a content now, unless with `dry_run`; [`HistoryError::Store`].
+    pub fn redact_matching(
+        &self,
+        context: &Context,
+        has_text: &dyn Fn(&[u8]) -> bool,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<RedactedText, HistoryError> {
+        let locked = if dry_run { Locked::default() } else { self.journal.lock()? };
+        let reading = self.history_snapshot(context)?;
+        let snapshot = Arc::clone(&reading.snapshot);
+        let timeline = &snapshot.timeline;
+        // Also contents before versions whose predecessor was removed for its age, which have no version.
+        let mut marks = HashMap::new();
+        let mut seen = HashSet::new();
+        let of_versions = timeline.moments.iter().rev().filter_map(|moment| moment.state.content());
+        let of_records = snapshot.records.iter().flat_map(|stored| stored.header.contents());
+        for content in of_versions.chain(of_records) {
+            if timeline.redaction(content).is_some() || !seen.insert(content.sha256) {
+                continue;
+            }
+            context.check()?;
+            match reading.content(content) {
+                Ok(bytes) if has_text(&bytes) => {
+                    let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
+                    marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
+                }
+                // What cannot be computed cannot be read either.
+                Ok(_) | Err(HistoryError::Damaged) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let has_mark = |moment: &&Moment| {
+            let content = moment.state.content();
+            content.is_some_and(|content| marks.contains_key(&content.sha256))
+        };
+        let redacts: Vec<HistoryId> =
+            timeline.moments.iter().filter(has_mark).map(|moment| moment.id).collect();
+        let numbers = (0..timeline.moments.len()).rev();
+        let found = numbers.filter(|number| has_mark(&&timeline.moments[*number]));
+        let versions: Vec<Version> = found.map(|number| timeline.version(number)).collect();
+        let current = self.files_with(context, has_text)?;
+        if dry_run {
+            return Ok(RedactedText { change: None, versions, current });
+        }
+        if !current.is_empty() {
+            return Err(HistoryError::AreCurrent { paths: current });
+        }
+        let change = self.redact_marked(context, &locked, &snapshot, &marks, redacts)?;
+        Ok(RedactedText { change, versions, current })
+    }
+
+    /// The files that have such a content now, sorted by their paths.
+    fn files_with(
+        &self,
+        context: &Context,
+        has_text: &dyn Fn(&[u8]) -> bool,
+    ) -> Result<Vec<MemoryPath>, HistoryError> {
+        let mut paths = Vec::new();
+        Layer::files_in(self, context, &mut |file| paths.push(file.path))?;
+        let mut with_text = Vec::new();
+        for path in paths {
+            match self.store.read_in(context, &path) {
+                Ok(content) if has_text(&content) => with_text.push(path),
+                Err(error) if error.is_failure() => return Err(error.into()),
+                // Gone meanwhile, or closed to us.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        with_text.sort();
+        Ok(with_text)
+    }
+
+    /// Removes the contents with these digests, and notes the versions. `None` if nothing is to be removed.
+    fn redact_marked(
+        &self,
+        context: &Context,
+        locked: &Locked,
+        snapshot: &Snapshot,
+        marks: &HashMap<Digest, Redaction>,
+        redacts: Vec<HistoryId>,
+    ) -> Result<Option<HistoryId>, HistoryError> {
+        let timeline = &snapshot.timeline;
         if marks.is_empty() {
             // An earlier call may have failed in the middle.
             self.journal.scrub()?;
@@ -73,7 +178,7 @@ impl Recorder {
                     && !marks.contains_key(&other.sha256)
                     && !wholes.contains_key(&other.sha256)
                     // What cannot be computed with them either is lost already.
-                    && let Ok(content) = self.content(context, &snapshot, other)
+                    && let Ok(content) = self.content(context, snapshot, other)
                 {
                     wholes.insert(other.sha256, content);
                 }
@@ -86,9 +191,9 @@ impl Recorder {
         let mut rewrite = Rewrite {
             is_forced: false,
             concerns: &|header| header.contents().any(|content| is_marked(&content)),
-            change: &mut |record| Ok(Some(redacted(record, &marks, &wholes))),
+            change: &mut |record| Ok(Some(redacted(record, marks, &wholes))),
         };
-        self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
+        self.journal.rewrite(locked, &mut rewrite, Some(&record))?;
         self.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(change))

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         GrepMatch,
         HistoryMatch,
         PastFile,
+        RedactedText,
         Restored,
         SensitiveMatch,
         Stats,
@@ -594,6 +595,31 @@ class AsyncMemory(Generic[ViewT_co]):
             StoreError: The store itself failed.
         """
         return await self._changing(self._memory.redact, id, reason)
+
+    async def redact_text(
+        self,
+        query: str,
+        reason: str,
+        *,
+        regex: bool = False,
+        ignore_case: bool = False,
+        dry_run: bool = False,
+    ) -> RedactedText:
+        """Removes every content with a text from the history for good, as `Memory.redact_text`.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            HistoryError: Files have the text now; the memory has no history, or is read-only.
+            StoreError: The store itself failed.
+        """
+        return await self._changing(
+            self._memory.redact_text,
+            query,
+            reason,
+            regex=regex,
+            ignore_case=ignore_case,
+            dry_run=dry_run,
+        )
 
     async def trim_history(self) -> int:
         """Removes the versions that the options keep no longer, as `Memory.trim_history`.

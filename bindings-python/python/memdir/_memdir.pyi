@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "NativeStore", "PastFile", "Problem", "ReadOnly", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Erased", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "Namespace", "NativeStore", "PastFile", "Problem", "ReadOnly", "RedactedText", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "namespaces", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -305,6 +305,42 @@ class Entry:
     def size(self, /) -> int | None:
         """
         A file's length in bytes; `None` for a directory.
+        """
+
+@final
+class Erased:
+    """
+    How much `Memory.erase` removed for good, or would.
+
+    Attributes:
+        files: The number of files, hidden ones included.
+        bytes: The bytes of all files together.
+        versions: The number of versions in the history, those of deleted files included.
+        history_bytes: The bytes of its records.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes of all files together.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        The number of files, hidden ones included.
+        """
+    @property
+    def history_bytes(self, /) -> int:
+        """
+        The bytes of its records.
+        """
+    @property
+    def versions(self, /) -> int:
+        """
+        The number of versions in the history, those of deleted files included.
         """
 
 @final
@@ -642,7 +678,8 @@ class Memory(Generic[ViewT_co]):
         """
     def clear(self, /) -> str:
         """
-        Deletes everything below `/memories`. The model cannot call this.
+        Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay
+        in the history; `erase` removes it, too.
 
         Raises:
             StoreError: The store itself failed.
@@ -696,6 +733,26 @@ class Memory(Generic[ViewT_co]):
     def directory(self, /) -> Path | None:
         """
         The directory on this machine that contains the files; `None` if they are kept elsewhere.
+        """
+    def erase(self, /, *, dry_run: bool = ...) -> Erased:
+        """
+        Removes everything for good: files, directories, the whole history, and what killed processes left.
+        The model cannot call this.
+
+        It works whether or not the memory has the option `history`, is not recorded, and cannot be undone.
+        Mounted stores that are read-only stay as they are. Afterwards the memory goes on as an empty one,
+        also for other processes. If it fails or is killed, a second call does the rest. What memdir cannot
+        reach stays: backups, and what a disk or a server keeps of deleted data.
+
+        Args:
+            dry_run: Only count what would be removed.
+
+        Returns:
+            How much was removed, or would be.
+
+        Raises:
+            RefusedError: The memory is read-only.
+            StoreError: The store itself failed.
         """
     def execute(self, input: Any, /) -> Reply:
         """
@@ -965,6 +1022,32 @@ class Memory(Generic[ViewT_co]):
                 `read_version`.
             StoreError: The store itself failed.
         """
+    def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = ...) -> RedactedText:
+        """
+        Removes every content with a text from the history for good, as `redact` does, in whatever version
+        of whatever file: a text anywhere in the content, a regular expression in a line. Names of files and
+        of actors stay. It computes every content.
+
+        Args:
+            query: The text to remove, or a pattern.
+            reason: Why, for a reader who looks for the content later.
+            regex: `query` is a regular expression, as for `grep`.
+            ignore_case: Upper and lower case are the same, as for `grep`.
+            dry_run: Only return what would be done, and which files have the text now.
+
+        Raises:
+            ConfigError: The pattern is wrong.
+            HistoryError: Files have the text now (`kind` is `"is_current"`, and `paths` are the files); the
+                memory has no history, or is read-only.
+            StoreError: The store itself failed.
+
+        >>> from memdir import Memory
+        >>> memory = Memory("memory:", history=True)
+        >>> memory.write("/memories/db.md", "password: hunter2\\n")
+        >>> memory.write("/memories/db.md", "password: in the vault\\n")
+        >>> memory.redact_text("hunter2", "a password")
+        RedactedText(versions=1, current=[])
+        """
     def rename(self, /, old_path: str, new_path: str) -> str:
         """
         Renames or moves a file or directory; never overwrites.
@@ -1176,6 +1259,42 @@ class Memory(Generic[ViewT_co]):
         """
 
 @final
+class Namespace:
+    """
+    One of several memories in a database or bucket.
+
+    Attributes:
+        name: Its name, as the option `namespace` takes it.
+        files: The number of its files, hidden ones included.
+        bytes: The bytes of all files together.
+        history_bytes: The bytes of the records of its history.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def bytes(self, /) -> int:
+        """
+        The bytes of all files together.
+        """
+    @property
+    def files(self, /) -> int:
+        """
+        The number of its files, hidden ones included.
+        """
+    @property
+    def history_bytes(self, /) -> int:
+        """
+        The bytes of the records of its history.
+        """
+    @property
+    def name(self, /) -> str:
+        """
+        Its name, as the option `namespace` takes it.
+        """
+
+@final
 class NativeStore:
     """
     A store that comes with memdir, as `open_store` opens it. Its methods are those of `Store`.
@@ -1307,6 +1426,35 @@ class ReadOnly:
     The result of `read_only`. Use it in the place of a store.
     """
     def __repr__(self, /) -> str: ...
+
+@final
+class RedactedText:
+    """
+    What `Memory.redact_text` removed from the history, or would remove.
+
+    `change` is the id of the change; `None` if there was nothing to do, or with `dry_run`. `versions` are those
+    whose contents have the text, newest first, as they were before. `current` are the paths of the files that
+    have it now, with `dry_run`; otherwise that is an error.
+    """
+    def __eq__(self, value: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __repr__(self, /) -> str: ...
+    @property
+    def change(self, /) -> str | None:
+        """
+        The id of the change; `None` if there was nothing to do, or with `dry_run`.
+        """
+    @property
+    def current(self, /) -> builtins.list[str]:
+        """
+        The paths of the files that have it now, with `dry_run`.
+        """
+    @property
+    def versions(self, /) -> builtins.list[Version]:
+        """
+        The versions whose contents have the text, newest first, as they were before.
+        """
 
 @final
 class Restored:
@@ -1741,6 +1889,23 @@ def key_from_file(path: str | PathLike[str]) -> bytes:
 def listed_time(store: Store, path: str) -> datetime | None:
     """
     The default of `Store.modified`: lists the file's directory.
+    """
+
+def namespaces(address: str) -> builtins.list[Namespace]:
+    """
+    The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something,
+    sorted by their names. Each opens with its name as the option `namespace`.
+
+    In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory
+    of a memory that is at the prefix itself looks like a namespace. Of an encrypted memory with encrypted
+    names, the history counts among the files.
+
+    Args:
+        address: The address of the database or the prefix.
+
+    Raises:
+        ConfigError: The address is wrong, or that of another store, which is one memory.
+        StoreError: The store cannot be reached, or failed.
     """
 
 def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, read_only: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Store:

@@ -89,6 +89,23 @@ impl GrepQuery {
         self.find(line).is_some()
     }
 
+    /// Whether it is found in a whole content, also of bytes that are not text: a text anywhere, a regular expression in a line. What is
+    /// empty is not found.
+    pub(crate) fn is_in_content(&self, content: &[u8]) -> bool {
+        match &self.kind {
+            Kind::Text { text, .. } if text.is_empty() => false,
+            Kind::Text { finder, .. } if self.ignores_case => {
+                let lower = String::from_utf8_lossy(content).to_lowercase();
+                finder.find(lower.as_bytes()).is_some()
+            }
+            Kind::Text { finder, .. } => finder.find(content).is_some(),
+            Kind::Regex(regex) => {
+                let text = String::from_utf8_lossy(content);
+                text.lines().any(|line| !regex.find_all(line, 1).is_empty())
+            }
+        }
+    }
+
     /// Where it is found first, in bytes of the line. The place of an empty text is empty.
     #[must_use]
     pub fn find(&self, line: &str) -> Option<Range<usize>> {

@@ -7,9 +7,10 @@ use memdir_store::Error;
 use memdir_store::path::MemoryPath;
 
 use super::Memory;
+use crate::files::GrepQuery;
 use crate::history::{
     BlamedLine, Erased, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation,
-    PastFile, Recorder, RestoreOptions, Restored, Retention, UndoOptions, Version,
+    PastFile, Recorder, RedactedText, RestoreOptions, Restored, Retention, UndoOptions, Version,
 };
 use crate::options::MemoryOptions;
 use crate::reply;
@@ -173,6 +174,42 @@ impl Memory {
     /// [`HistoryError::IsCurrent`] if a file holds this content now; as [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
         self.changing()?.redact(&self.context(), id, reason)
+    }
+
+    /// Removes every content with a text from the history for good, as [`redact`](Memory::redact) does, in whatever version of whatever
+    /// file: a text anywhere in the content, a regular expression in a line. With `dry_run` it only returns what it would do, and which files
+    /// have the text now. Names of files and of actors stay.
+    ///
+    /// ```
+    /// use memdir::{GrepQuery, Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/db.md", "password: hunter2\n")?;
+    /// memory.insert("/memories/db.md", 1, "host: db\n")?;
+    /// memory.str_replace("/memories/db.md", "hunter2", "in the vault")?;
+    ///
+    /// let redacted = memory.redact_text(&GrepQuery::text("hunter2"), "a password", false)?;
+    /// assert_eq!(redacted.versions.len(), 2);
+    /// assert!(memory.grep_history(&GrepQuery::text("hunter2"), "/memories", 10)?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// It computes every content.
+    ///
+    /// # Errors
+    /// [`HistoryError::AreCurrent`] if files have the text now, and then nothing was changed; [`HistoryError::Off`];
+    /// [`HistoryError::ReadOnly`]; [`HistoryError::Store`].
+    pub fn redact_text(
+        &self,
+        query: &GrepQuery,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<RedactedText, HistoryError> {
+        let recorder = if dry_run { self.recorder()? } else { self.changing()? };
+        let has_text = |content: &[u8]| query.is_in_content(content);
+        recorder.redact_matching(&self.context(), &has_text, reason, dry_run)
     }
 
     /// Removes the versions that the options keep no longer, and returns how many records of changes that were. It is also

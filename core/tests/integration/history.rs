@@ -11,7 +11,9 @@ use memdir::history::{HistoryError, HistoryQuery, Operation, UndoOptions, Versio
 #[cfg(feature = "sqlite")]
 use memdir::store::{Context, Mutation, SqliteDatabase};
 use memdir::store::{Entry, InProcess, Layer, micros};
-use memdir::{Cancellation, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
+use memdir::{
+    Cancellation, GrepQuery, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError,
+};
 
 fn remembering(store: Arc<dyn Store>) -> Memory {
     let mut options = MemoryOptions::default();
@@ -646,4 +648,50 @@ fn a_part_of_an_id_is_resolved_or_said_to_be_none_unknown_or_several() {
     }
     let off = Memory::open("memory:", MemoryOptions::default()).unwrap();
     assert!(matches!(off.resolve_id(&whole), Err(HistoryError::Off)));
+}
+
+on_every_store!(a_text_is_redacted_in_all_versions_that_have_it);
+fn a_text_is_redacted_in_all_versions_that_have_it(store: Arc<dyn Store>) {
+    let memory = remembering(Arc::clone(&store));
+    memory.create("/memories/a", "key: hunter2\nand more\n").unwrap();
+    memory.insert("/memories/a", 0, "first").unwrap();
+    memory.create("/memories/mounted/b", "Hunter2").unwrap();
+    memory.str_replace("/memories/a", "hunter2", "none").unwrap();
+    memory.insert("/memories/a", 0, "top").unwrap();
+    let text = GrepQuery::text("hunter2\nand");
+    let before = all(&memory);
+    let dry = memory.redact_text(&text, "a key", true).unwrap();
+    assert_eq!((dry.change, dry.current.len()), (None, 0));
+    assert_eq!(dry.versions, [before[3].clone(), before[4].clone()]);
+    assert_eq!(all(&memory), before, "nothing was changed");
+
+    // What a file has now is not removed.
+    let both = GrepQuery::text("HUNTER2").ignoring_case();
+    let dry = memory.redact_text(&both, "a key", true).unwrap();
+    assert_eq!(dry.versions.len(), 3);
+    assert_eq!(dry.current, [MemoryPath::parse("/memories/mounted/b").unwrap()]);
+    let error = memory.redact_text(&both, "a key", false).unwrap_err();
+    assert_eq!((error.kind(), error.paths()), ("is_current", dry.current.iter().collect()));
+    assert_eq!(all(&memory), before, "nothing was changed");
+
+    let redacted = memory.redact_text(&text, "a key", false).unwrap();
+    assert_eq!(redacted.versions, [before[3].clone(), before[4].clone()]);
+    let after = all(&memory);
+    assert_eq!(told(&after[..2]), ["redacted /memories/a", "redacted /memories/a"]);
+    for (now, then) in after[2..].iter().zip(&before) {
+        let is_gone = redacted.versions.contains(then);
+        assert_eq!((now.id, now.redacted.is_some()), (then.id, is_gone));
+        assert_eq!(memory.read_version(now.id).is_err(), is_gone);
+    }
+    memory.delete("/memories/mounted/b").unwrap();
+    let redacted = memory.redact_text(&both, "a key", false).unwrap();
+    assert_eq!(redacted.versions.len(), 1);
+    for query in [both, text, GrepQuery::text(""), GrepQuery::regex("x*").unwrap()] {
+        let nothing = memory.redact_text(&query, "a key", false).unwrap();
+        assert_eq!((nothing.change, nothing.versions.len()), (None, 0));
+    }
+    let all_of_it = GrepQuery::regex("^(first|top)$").unwrap();
+    assert_eq!(memory.redact_text(&all_of_it, "", true).unwrap().current.len(), 1);
+    let off = Memory::with_store(store, MemoryOptions::default());
+    assert_eq!(off.redact_text(&all_of_it, "", true).unwrap_err().kind(), "off");
 }

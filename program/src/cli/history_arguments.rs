@@ -176,24 +176,46 @@ pub(super) struct UndoArguments {
     pub(super) by: By,
 }
 
-/// Remove the content of a version from the history for good
+/// Remove the content of a version from the history for good, or every content with a text
 ///
 /// The version stays in the history, with the reason in the place of its content. A content that a
 /// file has now is refused: change or delete the file first.
+/// With --text, every version with the text is concerned. It is only printed which versions those are,
+/// unless --yes is given.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
+    group = ArgGroup::new("what").required(true).args(["id", "text"]),
     after_help = "\
-Example: memdir redact ./memory 4f1c90000002 --reason 'held a password'"
+Examples:
+  memdir redact ./memory 4f1c90000002 --reason 'held a password'
+  memdir redact ./memory --text hunter2 --reason 'a password'
+  memdir redact ./memory --text hunter2 --reason 'a password' --yes"
 )]
 pub(super) struct RedactArguments {
     /// The store to change
     pub(super) store: String,
 
     /// The version; of a change, all of its versions
-    pub(super) id: String,
+    pub(super) id: Option<String>,
 
-    /// Why, for who looks for the content later
+    /// Every version whose content has this text. It is shown to others on this machine while the command runs
+    #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
+    pub(super) text: Option<String>,
+
+    /// The text is a regular expression, as for grep
+    #[arg(long, requires = "text", conflicts_with = "id")]
+    pub(super) regex: bool,
+
+    /// Upper and lower case are the same
+    #[arg(short, long, requires = "text", conflicts_with = "id")]
+    pub(super) ignore_case: bool,
+
+    /// Remove what has the text, and do not only print it
+    #[arg(short, long, requires = "text", conflicts_with = "id")]
+    pub(super) yes: bool,
+
+    /// Reason, shown to anyone who later asks for the content
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new())]
     pub(super) reason: String,
 

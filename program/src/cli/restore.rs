@@ -12,7 +12,7 @@ use crate::with::with;
 use memdir::history::{Conflict, HistoryError, Restored, RestoredFile, UndoOptions};
 use memdir::path::MemoryPath;
 use memdir::text::{rfc3339, unified_diff};
-use memdir::{Memory, MemoryOptions};
+use memdir::{GrepQuery, Memory, MemoryOptions};
 
 pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<Ended, Failure> {
     let argument = stores::only(&wanted.store, MemoryOptions::default())?;
@@ -55,7 +55,11 @@ pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<En
     let argument = stores::only(&wanted.store, MemoryOptions::default())?;
     let memory = history::changing_memory(&argument, &wanted.by.name)?;
     let reading = history::reading(&memory, &argument)?;
-    let id = history::id(&reading, &wanted.id)?;
+    let id = match (&wanted.id, &wanted.text) {
+        (Some(id), _) => history::id(&reading, id)?,
+        (None, Some(text)) => return redact_text(&memory, text, wanted, &argument, output),
+        (None, None) => return Err(Failure::Usage("give an id or --text".to_owned())),
+    };
     let change = memory.redact(id, &wanted.reason).map_err(|error| failure(&error, &argument))?;
     if output.json {
         output.object(&json!({"type": "summary", "change": change}))?;
@@ -65,6 +69,61 @@ pub(super) fn redact(wanted: &RedactArguments, output: &mut Output) -> Result<En
             None => "nothing was left to redact".to_owned(),
         })?;
     }
+    Ok(Ended::Well)
+}
+
+fn redact_text(
+    memory: &Memory,
+    text: &str,
+    wanted: &RedactArguments,
+    argument: &StoreArgument,
+    output: &mut Output,
+) -> Result<Ended, Failure> {
+    let query = if wanted.regex { GrepQuery::regex(text) } else { Ok(GrepQuery::text(text)) };
+    let query = query.map_err(|error| argument.error(&error))?;
+    let query = if wanted.ignore_case { query.ignoring_case() } else { query };
+    let redact = |dry_run| {
+        let redacted = memory.redact_text(&query, &wanted.reason, dry_run);
+        redacted.map_err(|error| failure(&error, argument))
+    };
+    // What has the text is named in any case.
+    let found = redact(true)?;
+    for version in &found.versions {
+        if output.json {
+            let id = version.id;
+            let path = version.path.as_str();
+            output.object(&json!({"type": "version", "id": id, "path": path}))?;
+        } else {
+            output.line(&format!("{}  {}", version.id, version.path))?;
+        }
+    }
+    for path in &found.current {
+        if output.json {
+            output.object(&json!({"type": "current", "path": path.as_str()}))?;
+        } else {
+            say(&format!("{path}: has the text now"));
+        }
+    }
+    if !found.current.is_empty() {
+        let files = count(found.current.len() as u64, "file has", "files have");
+        say(&format!("nothing was redacted, as {files} the text now: change or delete it first"));
+        return Ok(Ended::WithProblems);
+    }
+    let change = if wanted.yes { redact(false)?.change } else { None };
+    let number = found.versions.len();
+    if output.json {
+        let object = json!({
+            "type": "summary", "change": change, "versions": number, "dry_run": !wanted.yes,
+        });
+        output.object(&object)?;
+        return Ok(Ended::Well);
+    }
+    let versions = count(number as u64, "version", "versions");
+    output.line(&match change {
+        Some(change) => format!("{versions} redacted, as change {change}"),
+        None if wanted.yes || number == 0 => "nothing was left to redact".to_owned(),
+        None => format!("{versions} would be redacted: --yes does it"),
+    })?;
     Ok(Ended::Well)
 }
 

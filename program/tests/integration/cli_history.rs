@@ -610,3 +610,40 @@ fn erase_removes_the_files_and_the_history_if_it_is_told_to() {
         assert_eq!(nothing, "0 files (0B) and 0 versions (0B) erased\n");
     }
 }
+
+#[test]
+fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
+    for scene in scenes() {
+        let memory = scene.memory();
+        memory.create("/memories/a.md", "key: hunter2\n").unwrap();
+        memory.insert("/memories/a.md", 0, "first\n").unwrap();
+        let redact =
+            ["redact", scene.store, "--text", "HUNTER2", "--ignore-case", "--reason", "a key"];
+        let (code, stdout, stderr) = scene.run(&redact);
+        let named: Vec<&str> =
+            stdout.lines().map(|line| line.split_once("  ").unwrap().1).collect();
+        assert_eq!((code, &named[..]), (1, &["/memories/a.md", "/memories/a.md"][..]));
+        assert!(stderr.contains("/memories/a.md: has the text now"), "{stderr}");
+        memory.delete("/memories/a.md").unwrap();
+
+        let told = scene.well(&redact);
+        assert!(told.ends_with("\n2 versions would be redacted: --yes does it\n"), "{told}");
+        let versions = all(&memory);
+        let told = scene.json(&[&redact[..], &["--yes"]].concat());
+        let kinds: Vec<&Value> = told.iter().map(|object| &object["type"]).collect();
+        assert_eq!(kinds, ["version", "version", "summary"]);
+        assert_eq!((&told[2]["versions"], &told[2]["dry_run"]), (&json!(2), &json!(false)));
+        assert_eq!(told[2]["change"], all(&memory)[0].change.to_string());
+        assert_eq!(told[0]["id"], versions[1].id.to_string());
+        for version in &versions[1..] {
+            assert_eq!(memory.read_version(version.id).unwrap_err().kind(), "redacted");
+        }
+        assert_eq!(scene.well(&[&redact[..], &["--yes"]].concat()), "nothing was left to redact\n");
+        for wrong in
+            [&["--yes"][..], &["--text", "a", "0123456"], &["0123456", "--regex"], &["--text", ""]]
+        {
+            let given = [&["redact", scene.store, "--reason", "x"], wrong].concat();
+            assert_eq!(scene.run(&given).0, 2, "{wrong:?}");
+        }
+    }
+}

@@ -434,7 +434,8 @@ impl Store for SqliteDatabase {
                     tree.remove_all()?;
                     if with_notes { note::remove_all(&tree) } else { Ok(()) }
                 });
-                cleared.and_then(|()| if with_notes { self.scrub() } else { Ok(()) })
+                let scrub = || self.scrub().map_err(StoreError::after_changes);
+                cleared.and_then(|()| if with_notes { scrub() } else { Ok(()) })
             }
             Mutation::MakeDirectory { path } => {
                 self.change(context, "making a directory", |tree| match tree.find(path)? {

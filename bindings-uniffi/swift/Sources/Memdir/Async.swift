@@ -221,6 +221,15 @@ extension Memory {
         try await off { try $0.redact(id: id, reason: reason) }
     }
 
+    /// Removes every content with a text from the history for good. This is the blocking `redactText` for asynchronous code.
+    public func redactText(
+        query: String, reason: String, regex: Bool = false, ignoreCase: Bool = false, dryRun: Bool = false
+    ) async throws -> RedactedText {
+        try await off {
+            try $0.redactText(query: query, reason: reason, regex: regex, ignoreCase: ignoreCase, dryRun: dryRun)
+        }
+    }
+
     /// Removes the versions that the options keep no longer. This is the blocking `trimHistory` for asynchronous code.
     public func trimHistory() async throws -> Int64 {
         try await off { try $0.trimHistory() }

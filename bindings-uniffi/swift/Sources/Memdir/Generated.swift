@@ -1869,7 +1869,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func cancelledBy(cancellation: Cancellation)  -> Memory
 
     /**
-     * Deletes everything below `/memories`. The model cannot call this.
+     * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
+     * history; `erase` removes it, too.
      *
      * Throws `Store` if the store is broken.
      */
@@ -2003,6 +2004,16 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func readAt(path: MemdirText, at: MemdirTime) throws  -> Data?
 
     /**
+     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
+     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
+     * which files have the text now. Names of files and of actors stay. It computes every content.
+     *
+     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
+     * expression is wrong; `Store` if the store is broken.
+     */
+    func redactText(query: MemdirText, reason: MemdirText, regex: Bool, ignoreCase: Bool, dryRun: Bool) throws  -> RedactedText
+
+    /**
      * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
      * 6 digits. Dashes and the case of letters do not matter.
      *
@@ -2010,6 +2021,18 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * if the store is broken.
      */
     func resolveId(part: MemdirText) throws  -> String
+
+    /**
+     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
+     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
+     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     *
+     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
+     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     *
+     * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
+     */
+    func erase(dryRun: Bool) throws  -> Erased
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -2529,7 +2552,8 @@ open func cancelledBy(cancellation: Cancellation) -> Memory  {
 }
 
     /**
-     * Deletes everything below `/memories`. The model cannot call this.
+     * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
+     * history; `erase` removes it, too.
      *
      * Throws `Store` if the store is broken.
      */
@@ -2802,6 +2826,28 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
 }
 
     /**
+     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
+     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
+     * which files have the text now. Names of files and of actors stay. It computes every content.
+     *
+     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
+     * expression is wrong; `Store` if the store is broken.
+     */
+open func redactText(query: MemdirText, reason: MemdirText, regex: Bool = false, ignoreCase: Bool = false, dryRun: Bool = false)throws  -> RedactedText  {
+    return try  FfiConverterTypeRedactedText_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_redact_text(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(query),
+        FfiConverterTypeMemdirText_lower(reason),
+        FfiConverterBool.lower(regex),
+        FfiConverterBool.lower(ignoreCase),
+        FfiConverterBool.lower(dryRun),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
      * 6 digits. Dashes and the case of letters do not matter.
      *
@@ -2814,6 +2860,26 @@ open func resolveId(part: MemdirText)throws  -> String  {
     uniffi_memdir_ffi_fn_method_memory_resolve_id(
             self.uniffiCloneHandle(),
         FfiConverterTypeMemdirText_lower(part),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
+     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
+     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     *
+     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
+     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     *
+     * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
+     */
+open func erase(dryRun: Bool = false)throws  -> Erased  {
+    return try  FfiConverterTypeErased_lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_erase(
+            self.uniffiCloneHandle(),
+        FfiConverterBool.lower(dryRun),uniffiCallStatus
     )
 })
 }
@@ -5285,6 +5351,95 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 
 
 /**
+ * How much `Memory.erase` removed for good, or would.
+ */
+public struct Erased: Equatable, Hashable {
+    /**
+     * The number of files, hidden ones included.
+     */
+    public let files: Int64
+    /**
+     * The bytes of all files together.
+     */
+    public let bytes: Int64
+    /**
+     * The number of versions in the history, those of deleted files included.
+     */
+    public let versions: Int64
+    /**
+     * The bytes of its records.
+     */
+    public let historyBytes: Int64
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The number of files, hidden ones included.
+         */files: Int64,
+        /**
+         * The bytes of all files together.
+         */bytes: Int64,
+        /**
+         * The number of versions in the history, those of deleted files included.
+         */versions: Int64,
+        /**
+         * The bytes of its records.
+         */historyBytes: Int64) {
+        self.files = files
+        self.bytes = bytes
+        self.versions = versions
+        self.historyBytes = historyBytes
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension Erased: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeErased: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Erased {
+        return
+            try Erased(
+                files: FfiConverterInt64.read(from: &buf),
+                bytes: FfiConverterInt64.read(from: &buf),
+                versions: FfiConverterInt64.read(from: &buf),
+                historyBytes: FfiConverterInt64.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: Erased, into buf: inout [UInt8]) {
+        FfiConverterInt64.write(value.files, into: &buf)
+        FfiConverterInt64.write(value.bytes, into: &buf)
+        FfiConverterInt64.write(value.versions, into: &buf)
+        FfiConverterInt64.write(value.historyBytes, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeErased_lift(_ buf: RustBuffer) throws -> Erased {
+    return try FfiConverterTypeErased.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeErased_lower(_ value: Erased) -> RustBuffer {
+    return FfiConverterTypeErased.lower(value)
+}
+
+
+/**
  * What happened in one call.
  */
 public struct Event: Equatable, Hashable {
@@ -6376,6 +6531,85 @@ public func FfiConverterTypeProblem_lift(_ buf: RustBuffer) throws -> Problem {
 #endif
 public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
     return FfiConverterTypeProblem.lower(value)
+}
+
+
+/**
+ * What `Memory.redactText` removed from the history, or would remove.
+ */
+public struct RedactedText: Equatable, Hashable {
+    /**
+     * The id of the change; null if there was nothing to do, or with `dryRun`.
+     */
+    public let change: String?
+    /**
+     * The versions whose contents have the text, newest first, as they were before.
+     */
+    public let versions: [Version]
+    /**
+     * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+     */
+    public let current: [String]
+
+    // Default memberwise initializers are never public by default, so we
+    // declare one manually.
+    public init(
+        /**
+         * The id of the change; null if there was nothing to do, or with `dryRun`.
+         */change: String?,
+        /**
+         * The versions whose contents have the text, newest first, as they were before.
+         */versions: [Version],
+        /**
+         * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+         */current: [String]) {
+        self.change = change
+        self.versions = versions
+        self.current = current
+    }
+
+
+
+
+}
+
+#if compiler(>=6)
+extension RedactedText: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeRedactedText: FfiConverterRustBuffer {
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> RedactedText {
+        return
+            try RedactedText(
+                change: FfiConverterOptionString.read(from: &buf),
+                versions: FfiConverterSequenceTypeVersion.read(from: &buf),
+                current: FfiConverterSequenceString.read(from: &buf)
+        )
+    }
+
+    public static func write(_ value: RedactedText, into buf: inout [UInt8]) {
+        FfiConverterOptionString.write(value.change, into: &buf)
+        FfiConverterSequenceTypeVersion.write(value.versions, into: &buf)
+        FfiConverterSequenceString.write(value.current, into: &buf)
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRedactedText_lift(_ buf: RustBuffer) throws -> RedactedText {
+    return try FfiConverterTypeRedactedText.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeRedactedText_lower(_ value: RedactedText) -> RustBuffer {
+    return FfiConverterTypeRedactedText.lower(value)
 }
 
 
@@ -8005,6 +8239,10 @@ public enum HistoryOperation: Equatable, Hashable {
      * notices it.
      */
     case external
+    /**
+     * An operation that this package has no name for.
+     */
+    case unknown
 
 
 
@@ -8047,6 +8285,8 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
         case 10: return .redacted
 
         case 11: return .external
+
+        case 12: return .unknown
 
         default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -8098,6 +8338,10 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
 
         case .external:
             writeInt(&buf, Int32(11))
+
+
+        case .unknown:
+            writeInt(&buf, Int32(12))
 
         }
     }
@@ -10661,7 +10905,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 49638) {
+    if (uniffi_memdir_ffi_checksum_method_memory_clear() != 62586) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_create() != 24549) {
@@ -10709,7 +10953,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 24799) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_erase() != 57353) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 54151) {

@@ -789,9 +789,19 @@ RustBuffer uniffi_memdir_ffi_fn_method_memory_grep_history(uint64_t ptr, RustBuf
 RustBuffer uniffi_memdir_ffi_fn_method_memory_read_at(uint64_t ptr, RustBuffer path, double at, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_REDACT_TEXT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_REDACT_TEXT
+RustBuffer uniffi_memdir_ffi_fn_method_memory_redact_text(uint64_t ptr, RustBuffer query, RustBuffer reason, int8_t regex, int8_t ignore_case, int8_t dry_run, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESOLVE_ID
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_RESOLVE_ID
 RustBuffer uniffi_memdir_ffi_fn_method_memory_resolve_id(uint64_t ptr, RustBuffer part, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_ERASE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_ERASE
+RustBuffer uniffi_memdir_ffi_fn_method_memory_erase(uint64_t ptr, int8_t dry_run, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORY_FIND_SENSITIVE
@@ -1628,9 +1638,21 @@ uint16_t uniffi_memdir_ffi_checksum_method_memory_read_at(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_REDACT_TEXT
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_REDACT_TEXT
+uint16_t uniffi_memdir_ffi_checksum_method_memory_redact_text(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESOLVE_ID
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_RESOLVE_ID
 uint16_t uniffi_memdir_ffi_checksum_method_memory_resolve_id(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_ERASE
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORY_ERASE
+uint16_t uniffi_memdir_ffi_checksum_method_memory_erase(void
 
 );
 #endif

@@ -163,6 +163,24 @@ final class HistoryTests: XCTestCase {
         }
     }
 
+    func testATextIsRedactedInAllVersionsThatHaveIt() throws {
+        try onEachStore { open in
+            let memory = try open(MemoryOptions(history: true))
+            try memory.write(path: a, text: "key: hunter2")
+            try memory.write(path: a, text: "key: Hunter2")
+            let dry = try memory.redactText(query: "hunter2", reason: "a key", ignoreCase: true, dryRun: true)
+            XCTAssertNil(dry.change)
+            XCTAssertEqual(dry.versions.count, 2)
+            XCTAssertEqual(dry.current, [a])
+            let error = failed(.isCurrent) { try memory.redactText(query: "(?i)HUNTER2", reason: "a key", regex: true) }
+            XCTAssertEqual(error.paths, [a])
+            _ = try memory.delete(path: a)
+            let redacted = try memory.redactText(query: "hunter2", reason: "a key", ignoreCase: true)
+            XCTAssertEqual(redacted.versions, dry.versions)
+            XCTAssertEqual(try memory.history().last?.redacted, "a key")
+        }
+    }
+
     func testEraseRemovesTheFilesAndTheHistory() throws {
         try onEachStore { open in
             let memory = try open(MemoryOptions(history: true))
@@ -316,6 +334,8 @@ final class HistoryTests: XCTestCase {
         XCTAssertNotNil(redaction)
         let trimmed = try await memory.trimHistory()
         XCTAssertEqual(trimmed, 0)
+        let unfound = try await memory.redactText(query: "none of it", reason: "test")
+        XCTAssertEqual(unfound.versions, [])
         let counted = try await memory.erase(dryRun: true)
         XCTAssertEqual(counted.files, 1)
         do {

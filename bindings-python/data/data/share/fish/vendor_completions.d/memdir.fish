@@ -42,11 +42,13 @@ complete -c memdir -n "__fish_memdir_needs_command" -f -a "diff" -d 'Show what c
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "blame" -d 'Show which change brought each line of a file, who made it and when'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "restore" -d 'Bring back a version of a file, or everything as it was at a time'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "undo" -d 'Take back a change, or all changes since a time'
-complete -c memdir -n "__fish_memdir_needs_command" -f -a "redact" -d 'Remove the content of a version from the history for good'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "redact" -d 'Remove the content of a version from the history for good, or every content with a text'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "erase" -d 'Remove everything for good: all files, and the whole history'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "copy" -d 'Copy everything from one store into another'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "export" -d 'Write everything that a store holds into one file, an archive'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "import" -d 'Bring files into a store, or an archive of `memdir export`'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "check" -d 'Read all that a store and its history hold, and report what is not as it should be'
+complete -c memdir -n "__fish_memdir_needs_command" -f -a "namespaces" -d 'List the memories in a PostgreSQL database, or below a prefix of a bucket, and how much each holds'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "serve" -d 'Show memories on a page in the browser: what the agent remembers, and who changed it'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "mcp" -d 'Serve a memory to programs that speak the Model Context Protocol (MCP)'
 complete -c memdir -n "__fish_memdir_needs_command" -f -a "completions" -d 'Print what completes memdir\'s commands and flags in a shell'
@@ -238,10 +240,18 @@ complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep la
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s n -l dry-run -d 'Only print what would be changed; of a file that is merged, as a unified diff'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand redact" -l reason -d 'Why, for who looks for the content later' -r
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -l text -d 'Every version whose content has this text. It is shown to others on this machine while the command runs' -r
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -l reason -d 'Reason, shown to anyone who later asks for the content' -r
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l as -d 'Who makes this change, for the history' -r
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -l regex -d 'The text is a regular expression, as for grep'
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -s i -l ignore-case -d 'Upper and lower case are the same'
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -s y -l yes -d 'Remove what has the text, and do not only print it'
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c memdir -n "__fish_memdir_using_subcommand erase" -s y -l yes -d 'Do not ask'
+complete -c memdir -n "__fish_memdir_using_subcommand erase" -s n -l dry-run -d 'Only print how much would be removed'
+complete -c memdir -n "__fish_memdir_using_subcommand erase" -l json -d 'Print JSON, one object a line'
+complete -c memdir -n "__fish_memdir_using_subcommand erase" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand copy" -l durability -d 'What a copied file survives: "full" a loss of power, "relaxed" the end of the process' -r -f -a "full\t''
 relaxed\t''"
 complete -c memdir -n "__fish_memdir_using_subcommand copy" -l overwrite -d 'Replace files that have another content'
@@ -286,6 +296,8 @@ complete -c memdir -n "__fish_memdir_using_subcommand import" -l json -d 'Print 
 complete -c memdir -n "__fish_memdir_using_subcommand import" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand check" -s h -l help -d 'Print help'
+complete -c memdir -n "__fish_memdir_using_subcommand namespaces" -l json -d 'Print JSON, one object a line'
+complete -c memdir -n "__fish_memdir_using_subcommand namespaces" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount -d 'Mount another store into the first one' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l mount-read-only -d 'Mount another store, which exists, and can be viewed but not changed' -r
 complete -c memdir -n "__fish_memdir_using_subcommand serve" -l port -d 'The port; by default the first of 8767 to 8776 that is free, or another one if none is' -r

@@ -1016,7 +1016,11 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_read_at(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_redact_text(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_resolve_id(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_erase(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_find_sensitive(
     ): Int
@@ -1229,7 +1233,11 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_read_at(`ptr`: Long,`path`: RustBuffer.ByValue,`at`: Double,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_redact_text(`ptr`: Long,`query`: RustBuffer.ByValue,`reason`: RustBuffer.ByValue,`regex`: Byte,`ignoreCase`: Byte,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_resolve_id(`ptr`: Long,`part`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_erase(`ptr`: Long,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_find_sensitive(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1565,7 +1573,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 49638) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 62586) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_create() and 0xFFFF) != 24549) {
@@ -1613,7 +1621,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 24799) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 57353) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 54151) {
@@ -4012,7 +4026,8 @@ public interface MemoryInterface {
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
 
     /**
-     * Deletes everything below `/memories`. The model cannot call this.
+     * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
+     * history; `erase` removes it, too.
      *
      * Throws `Store` if the store is broken.
      */
@@ -4160,6 +4175,17 @@ public interface MemoryInterface {
     fun `readAt`(`path`: kotlin.String, `at`: java.time.Instant): kotlin.ByteArray?
 
     /**
+     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
+     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
+     * which files have the text now. Names of files and of actors stay. It computes every content.
+     *
+     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
+     * expression is wrong; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean = false, `ignoreCase`: kotlin.Boolean = false, `dryRun`: kotlin.Boolean = false): RedactedText
+
+    /**
      * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
      * 6 digits. Dashes and the case of letters do not matter.
      *
@@ -4168,6 +4194,19 @@ public interface MemoryInterface {
      */
     @Throws(MemdirException::class)
     fun `resolveId`(`part`: kotlin.String): kotlin.String
+
+    /**
+     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
+     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
+     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     *
+     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
+     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     *
+     * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)
+    fun `erase`(`dryRun`: kotlin.Boolean = false): Erased
 
     /**
      * The first `limit` places at `path` and below it where the rules for sensitive text find something, in names and
@@ -4831,7 +4870,8 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * Deletes everything below `/memories`. The model cannot call this.
+     * Deletes everything below `/memories`. The model cannot call this. With a history, all contents stay in the
+     * history; `erase` removes it, too.
      *
      * Throws `Store` if the store is broken.
      */
@@ -5182,6 +5222,33 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
+     * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
+     * which files have the text now. Names of files and of actors stay. It computes every content.
+     *
+     * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
+     * expression is wrong; `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `redactText`(`query`: kotlin.String, `reason`: kotlin.String, `regex`: kotlin.Boolean, `ignoreCase`: kotlin.Boolean, `dryRun`: kotlin.Boolean): RedactedText {
+            return FfiConverterTypeRedactedText.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_redact_text(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`query`),
+        FfiConverterTypeMemdirText.lower(`reason`),
+        FfiConverterBoolean.lower(`regex`),
+        FfiConverterBoolean.lower(`ignoreCase`),
+        FfiConverterBoolean.lower(`dryRun`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * The whole id of the version or of the change that a person means by a part of it: its beginning or its end, at least
      * 6 digits. Dashes and the case of letters do not matter.
      *
@@ -5196,6 +5263,31 @@ open class Memory: AutoCloseable, MemoryInterface
         it,
 
         FfiConverterTypeMemdirText.lower(`part`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
+     * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
+     * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
+     *
+     * Afterwards the memory goes on as an empty one, also for other processes. If it fails or is killed, a second call
+     * does the rest. What memdir cannot reach stays: backups, and what a disk or a server keeps of deleted data.
+     *
+     * Throws `Refused` if the memory is read-only, `Store` if the store is broken.
+     */
+    @Throws(MemdirException::class)override fun `erase`(`dryRun`: kotlin.Boolean): Erased {
+            return FfiConverterTypeErased.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_erase(
+        it,
+
+        FfiConverterBoolean.lower(`dryRun`),_status)
 }
     }
     )
@@ -8418,6 +8510,69 @@ internal object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
 
 
 /**
+ * How much `Memory.erase` removed for good, or would.
+ */
+data class Erased (
+    /**
+     * The number of files, hidden ones included.
+     */
+    val `files`: kotlin.Long
+    ,
+    /**
+     * The bytes of all files together.
+     */
+    val `bytes`: kotlin.Long
+    ,
+    /**
+     * The number of versions in the history, those of deleted files included.
+     */
+    val `versions`: kotlin.Long
+    ,
+    /**
+     * The bytes of its records.
+     */
+    val `historyBytes`: kotlin.Long
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeErased: FfiConverterRustBuffer<Erased> {
+    override fun read(buf: ByteBuffer): Erased {
+        return Erased(
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+            FfiConverterLong.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: Erased) = (
+            FfiConverterLong.allocationSize(value.`files`) +
+            FfiConverterLong.allocationSize(value.`bytes`) +
+            FfiConverterLong.allocationSize(value.`versions`) +
+            FfiConverterLong.allocationSize(value.`historyBytes`)
+    )
+
+    override fun write(value: Erased, buf: ByteBuffer) {
+            FfiConverterLong.write(value.`files`, buf)
+            FfiConverterLong.write(value.`bytes`, buf)
+            FfiConverterLong.write(value.`versions`, buf)
+            FfiConverterLong.write(value.`historyBytes`, buf)
+    }
+}
+
+
+
+/**
  * What happened in one call.
  */
 data class Event (
@@ -9195,6 +9350,61 @@ internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
             FfiConverterString.write(value.`path`, buf)
             FfiConverterString.write(value.`description`, buf)
             FfiConverterBoolean.write(value.`isBeside`, buf)
+    }
+}
+
+
+
+/**
+ * What `Memory.redactText` removed from the history, or would remove.
+ */
+data class RedactedText (
+    /**
+     * The id of the change; null if there was nothing to do, or with `dryRun`.
+     */
+    val `change`: kotlin.String?
+    ,
+    /**
+     * The versions whose contents have the text, newest first, as they were before.
+     */
+    val `versions`: List<Version>
+    ,
+    /**
+     * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+     */
+    val `current`: List<kotlin.String>
+
+){
+
+
+
+
+
+    companion object
+}
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeRedactedText: FfiConverterRustBuffer<RedactedText> {
+    override fun read(buf: ByteBuffer): RedactedText {
+        return RedactedText(
+            FfiConverterOptionalString.read(buf),
+            FfiConverterSequenceTypeVersion.read(buf),
+            FfiConverterSequenceString.read(buf),
+        )
+    }
+
+    override fun allocationSize(value: RedactedText) = (
+            FfiConverterOptionalString.allocationSize(value.`change`) +
+            FfiConverterSequenceTypeVersion.allocationSize(value.`versions`) +
+            FfiConverterSequenceString.allocationSize(value.`current`)
+    )
+
+    override fun write(value: RedactedText, buf: ByteBuffer) {
+            FfiConverterOptionalString.write(value.`change`, buf)
+            FfiConverterSequenceTypeVersion.write(value.`versions`, buf)
+            FfiConverterSequenceString.write(value.`current`, buf)
     }
 }
 
@@ -10410,7 +10620,11 @@ enum class HistoryOperation {
      * Somebody else changed the file, not through a memory with history. The next change of that file
      * notices it.
      */
-    EXTERNAL;
+    EXTERNAL,
+    /**
+     * An operation that this package has no name for.
+     */
+    UNKNOWN;
 
 
 

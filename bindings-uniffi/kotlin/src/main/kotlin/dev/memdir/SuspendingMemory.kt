@@ -194,6 +194,15 @@ private constructor(
     /** As [Memory.redact]. */
     public suspend fun redact(id: String, reason: String): String? = off { it.redact(id, reason) }
 
+    /** As [Memory.redactText]. */
+    public suspend fun redactText(
+        query: String,
+        reason: String,
+        regex: Boolean = false,
+        ignoreCase: Boolean = false,
+        dryRun: Boolean = false,
+    ): RedactedText = off { it.redactText(query, reason, regex, ignoreCase, dryRun) }
+
     /** As [Memory.trimHistory]. */
     public suspend fun trimHistory(): Long = off { it.trimHistory() }
 

@@ -154,6 +154,21 @@ class HistoryTest {
     }
 
     @Test
+    fun `a text is redacted in all versions that have it`() = onEachStore { open ->
+        open(MemoryOptions()).use { memory ->
+            memory.write(a, "key: hunter2")
+            memory.write(a, "key: Hunter2")
+            val dry = memory.redactText("hunter2", "a key", ignoreCase = true, dryRun = true)
+            assertEquals(listOf(null, 2, listOf(a)), listOf(dry.change, dry.versions.size, dry.current))
+            val error = failed(HistoryErrorKind.IS_CURRENT) { memory.redactText("(?i)HUNTER2", "a key", regex = true) }
+            assertEquals(listOf(a), error.paths)
+            memory.delete(a)
+            assertEquals(dry.versions, memory.redactText("hunter2", "a key", ignoreCase = true).versions)
+            assertEquals("a key", memory.history().last().redacted)
+        }
+    }
+
+    @Test
     fun `erase removes the files and the history`() = onEachStore { open ->
         open(MemoryOptions()).use { memory ->
             memory.write(a, "one")
@@ -316,6 +331,7 @@ class HistoryTest {
             memory.restoreAll(Instant.now(), dryRun = true)
             assertNotNull(memory.redact(first.id, "test"))
             assertEquals(0, memory.trimHistory())
+            assertEquals(listOf<Version>(), memory.redactText("none of it", "test").versions)
             assertEquals(2, memory.erase().files)
             // The other memory is closed with the first one.
             blocking.close()
