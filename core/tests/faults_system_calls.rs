@@ -510,7 +510,8 @@ mod linux {
         memory.create("/memories/later.md", "later\n").unwrap();
         expected.push(whole("created", "later.md", "later\n"));
         let next = self::memory(address);
-        let problem = [&memory, &next].into_iter().find_map(|memory| told_otherwise(memory, &expected));
+        let problem =
+            [&memory, &next].into_iter().find_map(|memory| told_otherwise(memory, &expected));
         if files(&next) != files_after(&expected) {
             return Some(format!("later the files are {:?}", files(&next)));
         }
@@ -535,7 +536,12 @@ mod linux {
             .rev()
             .map(|version| {
                 let old_path = version.old_path.as_ref().map(ToString::to_string);
-                (version.operation.to_string(), version.path.to_string(), old_path, content(version))
+                (
+                    version.operation.to_string(),
+                    version.path.to_string(),
+                    old_path,
+                    content(version),
+                )
             })
             .collect();
         let current = versions.iter().filter(|version| version.is_current);

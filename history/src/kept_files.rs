@@ -153,10 +153,7 @@ impl KeptFiles {
     }
 
     /// Every record that is there. The latest block is listed first: if a record is seen, so is every record that it depends on.
-    fn listed(
-        &self,
-        context: &Context,
-    ) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
+    fn listed(&self, context: &Context) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
         let old = self.list(context, &directory())?;
         let mut records = Vec::new();
         for block in blocks_in(&old) {
@@ -222,9 +219,9 @@ impl Journal for KeptFiles {
             there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
         // Records that others withdrew, removed for their age, or rewrote, which changes their size.
         let kept = loaded.records.len();
-        loaded.records.retain(|stored| {
-            kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len))
-        });
+        loaded
+            .records
+            .retain(|stored| kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len)));
         let mut is_rewritten = loaded.records.len() < kept;
         let known: HashSet<HistoryId> =
             loaded.records.iter().map(|stored| stored.header.id).collect();
@@ -268,12 +265,6 @@ impl Journal for KeptFiles {
     ) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
-        // What it says of records that stay is said before those go that said so.
-        let (first, last) = match note {
-            Some(note) if !note.header.confirms.is_empty() => (Some(note), None),
-            note => (None, note),
-        };
-        first.map_or(Ok(()), |note| self.append_alone(note))?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
         let mut gone = Vec::new();
         for stored in concerned {
@@ -289,9 +280,10 @@ impl Journal for KeptFiles {
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
-        // At any moment, a record that stays can do without those that are gone: the newest goes first.
-        gone.iter().rev().try_for_each(|path| self.remove(path))?;
-        last.map_or(Ok(()), |note| self.append_alone(note))
+        // If this is interrupted, what stays can do without what is gone: it was rewritten before, the note says what only records
+        // said that go, and the newest of them goes first.
+        note.map_or(Ok(()), |note| self.append_alone(note))?;
+        gone.iter().rev().try_for_each(|path| self.remove(path))
     }
 
     fn is_apart(&self) -> bool {

@@ -135,7 +135,10 @@ fn was_made(
     let mut until_back = until_next.iter().take_while(|other| other.to != step.from).enumerate();
     if until_back.any(|(at, other)| {
         let was_found = || until_next[at + 1..].iter().any(|found| found.from == other.to);
-        other.from == step.from && !matches!(other.to, PathState::Unknown) && other.to != step.to && was_found()
+        other.from == step.from
+            && !matches!(other.to, PathState::Unknown)
+            && other.to != step.to
+            && was_found()
     }) {
         return false;
     }

@@ -33,9 +33,8 @@ impl Decided {
         is_confirmed: impl Fn(HistoryId) -> bool,
         is_alone: bool,
     ) -> Self {
-        let is_going = |stored: &Stored| {
-            goes.contains(&stored.header.id) || stored.header.trims.is_some()
-        };
+        let is_going =
+            |stored: &Stored| goes.contains(&stored.header.id) || stored.header.trims.is_some();
         // What only records say that go.
         let going = snapshot.records.iter().filter(|stored| is_going(stored));
         let said: HashSet<HistoryId> =
@@ -66,7 +65,9 @@ impl Decided {
                 continue;
             }
             let not_made: Vec<usize> = (0..header.rows.len())
-                .filter(|row| !made.contains(&(header.id, *row)) && !header.rows[*row].is_reserved())
+                .filter(|row| {
+                    !made.contains(&(header.id, *row)) && !header.rows[*row].is_reserved()
+                })
                 .collect();
             let is_past = |row: &Row| {
                 is_alone || paths(snapshot, row).any(|path| last.get(&path) > Some(&number))

@@ -33,7 +33,10 @@ fn told(memory: &Memory) -> Vec<Told> {
     let snapshot = memory.history_snapshot().unwrap();
     let listed: Vec<_> = snapshot.listed(&MemoryPath::root()).collect();
     let versions = memory.history(&HistoryQuery::default()).unwrap();
-    assert!(listed.iter().map(|listed| &listed.version).eq(&versions), "a snapshot tells another history");
+    assert!(
+        listed.iter().map(|listed| &listed.version).eq(&versions),
+        "a snapshot tells another history"
+    );
     // One change a command, whoever else was at work.
     let mut changes = BTreeMap::new();
     let mut all = Vec::new();
@@ -43,9 +46,14 @@ fn told(memory: &Memory) -> Vec<Told> {
         let is_redacted = version.redacted.is_some();
         let is_gone = ["deleted", "expired", "cleared", "redacted"].contains(&operation);
         let left = snapshot.left_by(listed).unwrap();
-        let content = left.filter(|_| !is_gone).map(|left| String::from_utf8(left.to_vec()).unwrap());
+        let content =
+            left.filter(|_| !is_gone).map(|left| String::from_utf8(left.to_vec()).unwrap());
         if let (Some(content), Some(hash)) = (&content, &version.sha256) {
-            assert_eq!((hash, version.size), (&sha256(content), Some(content.len() as u64)), "{version:?}");
+            assert_eq!(
+                (hash, version.size),
+                (&sha256(content), Some(content.len() as u64)),
+                "{version:?}"
+            );
         }
         if !["external", "redacted"].contains(&operation) {
             let actor = version.actor.clone();
@@ -77,9 +85,8 @@ fn comparable(expected: &Expected) -> Expected {
 }
 
 fn at_path<'v>(versions: &'v [Expected], path: &str) -> Vec<&'v Expected> {
-    let is_at = |version: &&Expected| {
-        version.path == path || version.old_path.as_deref() == Some(path)
-    };
+    let is_at =
+        |version: &&Expected| version.path == path || version.old_path.as_deref() == Some(path);
     versions.iter().filter(is_at).collect()
 }
 
@@ -97,7 +104,8 @@ fn in_order(versions: &[Expected]) -> Vec<&Expected> {
 
 /// That what is told is what was done; else it says only what differs.
 fn same(told: &[&Expected], expected: &[&Expected]) {
-    let Some(first) = (0..told.len().max(expected.len())).find(|at| told.get(*at) != expected.get(*at))
+    let Some(first) =
+        (0..told.len().max(expected.len())).find(|at| told.get(*at) != expected.get(*at))
     else {
         return;
     };
@@ -163,7 +171,10 @@ pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
             None => {
                 let near = told.iter().filter(|told| told.path == version.path);
                 let near: Vec<String> = near.map(ToString::to_string).collect();
-                assert!(may_go.contains(&(number - 1)), "a trim removed {version}: {near:#?} is there");
+                assert!(
+                    may_go.contains(&(number - 1)),
+                    "a trim removed {version}: {near:#?} is there"
+                );
                 truth.is_trimmed = true;
                 false
             }

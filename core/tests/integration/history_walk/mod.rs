@@ -117,9 +117,8 @@ fn walks(steps: usize, with_interrupts: bool) -> impl Strategy<Value = Vec<Actio
     } else {
         Just(None).boxed()
     };
-    let action = (0..PROCESSES, what(), fault(), interrupt).prop_map(
-        |(process, what, fault, interrupt)| Action { process, what, fault, interrupt },
-    );
+    let action = (0..PROCESSES, what(), fault(), interrupt)
+        .prop_map(|(process, what, fault, interrupt)| Action { process, what, fault, interrupt });
     prop::collection::vec(action, steps)
 }
 
@@ -173,7 +172,11 @@ fn path(number: usize) -> String {
 
 /// One of a few texts, which come again, or one that is there once.
 fn text(number: usize, command: usize) -> String {
-    if number < 3 { format!("{number}\n") } else { format!("{command}: {}\n", "text ".repeat(number % 3)) }
+    if number < 3 {
+        format!("{number}\n")
+    } else {
+        format!("{command}: {}\n", "text ".repeat(number % 3))
+    }
 }
 
 impl<'w> Walk<'w> {
@@ -241,8 +244,11 @@ impl<'w> Walk<'w> {
             self.is_ordered = false;
             Box::new(move || {
                 let process = other.lock().unwrap();
-                *process.eyes.doing.lock().unwrap() =
-                    Doing { command: command(what), actor: format!("{number}"), ..Doing::default() };
+                *process.eyes.doing.lock().unwrap() = Doing {
+                    command: command(what),
+                    actor: format!("{number}"),
+                    ..Doing::default()
+                };
                 // Whether it is refused does not matter here.
                 process.clock.run(|| drop(act(&process, what, number, &before, &[])));
             }) as Box<dyn FnOnce() + Send>
@@ -322,7 +328,9 @@ impl<'w> Walk<'w> {
         match action.what {
             What::Redact(version) if matches!(done, Some(Done::Made(_))) => {
                 let Some(version) = chosen(before, version) else { return };
-                let Expected { content, is_redacted: false, .. } = &before.versions[version] else { return };
+                let Expected { content, is_redacted: false, .. } = &before.versions[version] else {
+                    return;
+                };
                 let Some(content) = content else { return };
                 let mut truth = self.truth.lock().unwrap();
                 truth.redacted(content);
@@ -419,9 +427,9 @@ fn act(
         _ => Done::Failed,
     };
     match what {
-        What::View(number) => {
-            memory.view(&path(number), None).map_or_else(refused, |_| Done::Made(Some(before.tree.clone())))
-        }
+        What::View(number) => memory
+            .view(&path(number), None)
+            .map_or_else(refused, |_| Done::Made(Some(before.tree.clone()))),
         What::Create(to, chosen) => {
             let (path, text) = (path(to), text(chosen, number));
             memory.create(&path, &text).map_or_else(refused, |_| with(&path, Some(text)))
@@ -453,7 +461,9 @@ fn act(
         What::WriteIfUnchanged(to, chosen) => {
             let (path, text) = (path(to), text(chosen, number));
             let old = at(&path);
-            memory.write(&path, &text, Some(&old)).map_or_else(refused, |()| with(&path, Some(text)))
+            memory
+                .write(&path, &text, Some(&old))
+                .map_or_else(refused, |()| with(&path, Some(text)))
         }
         What::Rename(from, to) => {
             let (from, to) = (path(from), path(to));
@@ -532,7 +542,10 @@ fn act(
             options.history_max_versions = Some(KEPT_OF_GONE);
             let trimming = Memory::with_store(Arc::clone(&process.store), options);
             let done = trimming.trim_history();
-            done.map_or_else(|error| history_refused(&error), |_| Done::Made(Some(before.tree.clone())))
+            done.map_or_else(
+                |error| history_refused(&error),
+                |_| Done::Made(Some(before.tree.clone())),
+            )
         }
         What::Restart => Done::Nothing,
     }

@@ -104,7 +104,8 @@ impl Truth {
             }
             Made::Cleared(top) => {
                 let is_of_store = |path: &String| {
-                    is_within(path, &top) && (top == MOUNTED || !is_within(path, MOUNTED) || !self.has_mounts)
+                    is_within(path, &top)
+                        && (top == MOUNTED || !is_within(path, MOUNTED) || !self.has_mounts)
                 };
                 let paths: Vec<String> =
                     self.tree.keys().filter(|path| is_of_store(path)).cloned().collect();
@@ -227,8 +228,7 @@ impl Truth {
         let (mut tree, mut brought_back) = (self.tree.clone(), Tree::new());
         for file in 1..=self.next_file {
             let chain = self.chain(file);
-            let Some(first) =
-                chain.iter().position(|number| self.versions[*number].actor == actor)
+            let Some(first) = chain.iter().position(|number| self.versions[*number].actor == actor)
             else {
                 continue;
             };
@@ -252,8 +252,7 @@ impl Truth {
     pub(super) fn is_last(&self, actor: &str) -> bool {
         let last = self.versions.iter().rev().take_while(|version| version.actor == actor);
         last.clone().count() > 0
-            && last.count()
-                == self.versions.iter().filter(|version| version.actor == actor).count()
+            && last.count() == self.versions.iter().filter(|version| version.actor == actor).count()
     }
 
     /// What the files hold when a version was brought back.
