@@ -279,10 +279,18 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@exit $$status
 
 .PHONY: faults
-faults: $(CACHE)/strace ## every system call of every command fails with every likely error
+faults: $(CACHE)/strace ## every system call of every command fails with every likely error, and a process is killed before each
 	@$(call need,cargo,Rust)
 	@$(call ready,rust-built)
 	@MEMDIR_EFFORT=9 tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
+
+.PHONY: history-model
+history-model: servers $(CACHE)/postgres rust-built ## 50,000 random steps of several processes on each store against a model of the history, 500 histories with secrets (long; SEED=7)
+	@$(call need,cargo,Rust)
+	@export MEMDIR_SEED=$(SEED)
+	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
+	@tests/servers/run tests/harmless env MEMDIR_EFFORT=100 cargo test $(RUST) --test integration --quiet -- history_walk::
+	@MEMDIR_EFFORT=25 tests/harmless cargo test $(RUST) --test integration --quiet -- history_raw_bytes::
 
 .PHONY: test-platforms
 test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take half an hour)

@@ -288,12 +288,6 @@ impl Journal for KeptFiles {
     ) -> Result<(), StoreError> {
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
-        // What it says of records that stay is said before those go that said so.
-        let (first, last) = match note {
-            Some(note) if !note.header.confirms.is_empty() => (Some(note), None),
-            note => (None, note),
-        };
-        first.map_or(Ok(()), |note| self.append_alone(note))?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
         let mut gone = Vec::new();
         for stored in concerned {
@@ -309,9 +303,10 @@ impl Journal for KeptFiles {
                 Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
             }
         }
-        // At any moment, a record that stays can do without those that are gone: the newest goes first.
-        gone.iter().rev().try_for_each(|path| self.remove(path))?;
-        last.map_or(Ok(()), |note| self.append_alone(note))
+        // If this is interrupted, what stays can do without what is gone: it was rewritten before, the note says what only records
+        // said that go, and the newest of them goes first.
+        note.map_or(Ok(()), |note| self.append_alone(note))?;
+        gone.iter().rev().try_for_each(|path| self.remove(path))
     }
 
     /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were

@@ -51,7 +51,12 @@ impl Recorder {
         let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
-            match moment.state {
+            // A deletion whose earlier versions were trimmed still has what the file held.
+            let state = match (&moment.state, moment.earlier, moment.before) {
+                (FileState::Gone, None, Some(before)) => FileState::Content(before),
+                (state, ..) => state.clone(),
+            };
+            match state {
                 FileState::Content(content) if timeline.redaction(content).is_none() => {
                     let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
                     marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });

@@ -12,7 +12,7 @@ use memdir_store::{Context, HistoryId};
 use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
 use super::journal::Rewrite;
-use super::record::{ContentId, Header, Record};
+use super::record::{ContentId, Digest, Header, Record};
 use super::recorder::Recorder;
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
@@ -67,6 +67,17 @@ impl Recorder {
             Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
         };
         note.header.confirms.clone_from(&decided.made);
+        // The contents of the versions that stay, and what the deletions among them found.
+        let moments = snapshot.timeline.moments.iter();
+        let needed: HashSet<Digest> = moments
+            .filter(|moment| !goes.contains(&moment.header.id))
+            .flat_map(|moment| {
+                let is_first = firsts.contains_key(&(moment.header.id, moment.row));
+                [moment.state.content(), moment.before.filter(|_| !is_first)]
+            })
+            .flatten()
+            .map(|content| content.sha256)
+            .collect();
         let is_older_note = |header: &Header| header.trims.is_some() && header.id != id;
         let is_first = |header: &Header| {
             (0..header.rows.len()).any(|row| firsts.contains_key(&(header.id, row)))
@@ -86,6 +97,7 @@ impl Recorder {
                     return Ok(None);
                 }
                 decided.apply(id, &mut record.header.rows);
+                let mut forgotten = HashSet::new();
                 for row in 0..record.header.rows.len() {
                     if let Some(whole) = firsts.get(&(record.header.id, row)) {
                         let kept = &mut record.header.rows[row];
@@ -94,9 +106,16 @@ impl Recorder {
                             if kept.old_path.is_some() {
                                 (kept.before, kept.after) = (Some(*content), Some(*content));
                             }
+                            // What came before goes from the splice as well, which has removed it.
+                            let before = kept.before.filter(|_| kept.splice.is_some());
+                            forgotten.extend(before.map(|before| before.sha256));
                             record.keep(*content, bytes);
                         }
                     }
+                }
+                forgotten.retain(|digest| !needed.contains(digest));
+                if !forgotten.is_empty() {
+                    record = record.with_only(|digest| !forgotten.contains(&digest));
                 }
                 Ok(Some(record))
             },

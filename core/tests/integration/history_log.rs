@@ -634,3 +634,75 @@ fn many_writers_at_once_leave_whole_records() {
     assert_eq!(all(&memory).len(), 65 * 12);
     check(&open(place.path()));
 }
+
+/// A small file system in memory, if this process may mount one: only root can.
+#[cfg(target_os = "linux")]
+fn small_file_system(place: &Path, bytes: usize) -> bool {
+    let size = format!("size={bytes}");
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", &size, "memdir-full"])
+        .arg(place)
+        .status();
+    mounted.is_ok_and(|status| status.success())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_loses_nothing_that_was_acknowledged() {
+    let place = tempfile::tempdir().unwrap();
+    if !small_file_system(place.path(), 512 << 10) {
+        eprintln!("==> LEFT OUT: a full disk, because no file system can be mounted here");
+        return;
+    }
+    let memory = open(&place.path().join("m"));
+    let mut acknowledged = 0;
+    let ballast = place.path().join("ballast");
+    for round in 0..times(3) {
+        fs::write(&ballast, vec![0; 64 << 10]).unwrap();
+        // Until it is full, and some more.
+        let mut refused = 0;
+        for number in 0.. {
+            let path = format!("/memories/{round}-{number}.md");
+            let text = format!("{round} {number}\n").repeat(1 + number * 37 % 900);
+            match memory.create(&path, &text) {
+                Ok(_) => acknowledged += 1,
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(said.contains("full"), "{said}");
+                    assert!(!memory.exists(&path).unwrap(), "{path}");
+                    refused += 1;
+                }
+            }
+            if memory.insert(&path, 0, "more").is_ok() {
+                acknowledged += 1;
+            }
+            if refused > 20 {
+                break;
+            }
+        }
+        let known = |memory: &Memory| all(memory).len();
+        assert_eq!(known(&memory), acknowledged, "while it is full");
+        assert_eq!(
+            known(&open(&place.path().join("m"))),
+            acknowledged,
+            "while it is full, to another"
+        );
+        check(&memory);
+        // Then there is room again, and everything goes on.
+        fs::remove_file(&ballast).unwrap();
+        memory.create(&format!("/memories/after-{round}.md"), "after\n").unwrap();
+        acknowledged += 1;
+        for memory in [&memory, &open(&place.path().join("m"))] {
+            assert_eq!(known(memory), acknowledged, "after it was full");
+            check(memory);
+        }
+        // What the history takes is given back by a trim.
+        let mut few = options();
+        few.history_max_bytes = Some(10_000);
+        let trimming = Memory::open(place.path().join("m").to_str().unwrap(), few).unwrap();
+        trimming.clear().unwrap();
+        trimming.trim_history().unwrap();
+        acknowledged = all(&memory).len();
+    }
+    let _ = std::process::Command::new("umount").arg(place.path()).status();
+}

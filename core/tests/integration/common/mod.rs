@@ -11,6 +11,7 @@ pub(crate) mod fork;
 pub(crate) mod on_disk;
 #[cfg(unix)]
 pub(crate) mod proxy;
+pub(crate) mod raw_bytes;
 pub(crate) mod store_helpers;
 #[macro_use]
 pub(crate) mod stores;

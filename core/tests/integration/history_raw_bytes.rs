@@ -1,0 +1,161 @@
+//! Redaction, in the bytes that are stored: after random histories in which secrets come and go, nothing of a redacted one is in
+//! any file of a directory, and in no record of an encrypted directory.
+#![cfg(all(any(unix, windows), feature = "encryption"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::path::Path;
+
+use memdir::history::{HistoryError, HistoryQuery};
+use memdir::store::walk_files;
+use memdir::{Durability, Memory, MemoryOptions, open_store};
+use proptest::prelude::*;
+
+use crate::common::effort;
+use crate::common::raw_bytes::{files_with_parts, parts_in};
+use crate::common::store_helpers::key;
+
+#[derive(Debug, Clone)]
+enum Action {
+    /// A text, with a secret at this place of it or without one.
+    Write(usize, Option<usize>),
+    Insert(usize, Option<usize>),
+    /// The secret goes from the file.
+    TakeOut(usize),
+    Rename(usize, usize),
+    Delete(usize),
+    Undo(usize),
+    /// A version with the secret is redacted, perhaps one of several.
+    Redact(usize),
+    Trim,
+    Reopen,
+}
+
+const PATHS: [&str; 4] = ["/memories/a", "/memories/b", "/memories/d/a", "/memories/d/b"];
+
+fn actions() -> impl Strategy<Value = Vec<Action>> {
+    let path = || 0..PATHS.len();
+    let secret = || proptest::option::of(0..3_usize);
+    let action = prop_oneof![
+        4 => (path(), secret()).prop_map(|(path, secret)| Action::Write(path, secret)),
+        4 => (path(), secret()).prop_map(|(path, secret)| Action::Insert(path, secret)),
+        3 => path().prop_map(Action::TakeOut),
+        2 => (path(), path()).prop_map(|(from, to)| Action::Rename(from, to)),
+        2 => path().prop_map(Action::Delete),
+        1 => any::<usize>().prop_map(Action::Undo),
+        1 => any::<usize>().prop_map(Action::Redact),
+        1 => Just(Action::Trim),
+        1 => Just(Action::Reopen),
+    ];
+    proptest::collection::vec(action, 1..30)
+}
+
+fn options(is_encrypted: bool) -> MemoryOptions {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.history_max_versions = Some(3);
+    options.durability = Durability::Relaxed;
+    options.encryption_key = is_encrypted.then(|| key(7));
+    options
+}
+
+fn open(place: &Path, is_encrypted: bool) -> Memory {
+    Memory::open(place.to_str().unwrap(), options(is_encrypted)).unwrap()
+}
+
+fn text(secret: &str, at: Option<usize>, number: usize) -> String {
+    match at {
+        None => format!("line {number}\n"),
+        Some(0) => format!("{secret} {number}\n"),
+        Some(1) => format!("line {number} {secret}\n"),
+        Some(_) => format!("{number}\n{secret}\n{number}\n"),
+    }
+}
+
+fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
+    let mut memory = open(place, is_encrypted);
+    let versions = |memory: &Memory| memory.history(&HistoryQuery::default()).unwrap();
+    for (number, action) in actions.iter().enumerate() {
+        // What is refused is no matter here.
+        match action {
+            Action::Write(at, with) => {
+                let _ = memory.write(PATHS[*at], &text(secret, *with, number), None);
+            }
+            Action::Insert(at, with) => {
+                let _ = memory.insert(PATHS[*at], 0, &text(secret, *with, number));
+            }
+            Action::TakeOut(at) => {
+                let _ = memory.str_replace(PATHS[*at], secret, "-");
+            }
+            Action::Rename(from, to) => {
+                let _ = memory.rename(PATHS[*from], PATHS[*to]);
+            }
+            Action::Delete(at) => {
+                let _ = memory.delete(PATHS[*at]);
+            }
+            Action::Undo(chosen) | Action::Redact(chosen) => {
+                let versions = versions(&memory);
+                if versions.is_empty() {
+                    continue;
+                }
+                let version = &versions[chosen % versions.len()];
+                if matches!(action, Action::Undo(_)) {
+                    let _ = memory.undo(version.change, false);
+                } else {
+                    let _ = memory.redact(version.id, "a secret");
+                }
+            }
+            Action::Trim => {
+                memory.trim_history().unwrap();
+            }
+            Action::Reopen => memory = open(place, is_encrypted),
+        }
+    }
+    // It goes from the files, and from each version that has it.
+    for path in PATHS {
+        let Ok(now) = memory.read(path) else { continue };
+        if now.contains(secret) {
+            memory.write(path, &now.replace(secret, "-"), None).unwrap();
+        }
+    }
+    for version in versions(&memory) {
+        match memory.read_version(version.id) {
+            Ok(content) if String::from_utf8_lossy(&content).contains(secret) => {
+                memory.redact(version.id, "a secret").unwrap();
+            }
+            // A deletion has what the file held, if the versions before it were trimmed.
+            Err(HistoryError::NoContent(_)) => drop(memory.redact(version.id, "a secret")),
+            Ok(_) | Err(HistoryError::Redacted(_)) => {}
+            Err(error) => panic!("{version:?}: {error:?}"),
+        }
+    }
+    let living: Vec<String> = PATHS.iter().filter_map(|path| memory.read(path).ok()).collect();
+    drop(memory);
+    assert_eq!(files_with_parts(place, secret.as_bytes(), &living), [""; 0]);
+    if is_encrypted {
+        // What is hidden, too, as it is before it is encrypted.
+        let store = open_store(place.to_str().unwrap(), &options(true)).unwrap();
+        let mut paths = Vec::new();
+        walk_files(&*store, &mut |entry| paths.push(entry.path)).unwrap();
+        for path in paths {
+            let parts = parts_in(&store.read(&path).unwrap(), secret.as_bytes(), &living);
+            assert!(parts.is_empty(), "{path}: {parts:?}");
+        }
+    }
+    // The rest of the history is whole.
+    let memory = open(place, is_encrypted);
+    let mut problems = Vec::new();
+    memory.store().inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
+    assert!(problems.is_empty(), "{problems:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_shrink_iters: 1000, ..effort::cases(20) })]
+
+    #[test]
+    fn nothing_of_a_redacted_secret_is_left_in_any_file(secret in "[a-zA-Z0-9]{24}", actions in actions()) {
+        for is_encrypted in [false, true] {
+            let place = tempfile::tempdir().unwrap();
+            follow(place.path(), is_encrypted, &secret, &actions);
+        }
+    }
+}
