@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use memdir::history::{HistoryError, HistoryQuery};
+use memdir::history::{HistoryError, HistoryQuery, UndoOptions};
 use memdir::store::walk_files;
 use memdir::{Durability, Memory, MemoryOptions, open_store};
 use proptest::prelude::*;
@@ -99,7 +99,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
                 }
                 let version = &versions[chosen % versions.len()];
                 if matches!(action, Action::Undo(_)) {
-                    let _ = memory.undo(version.change, false);
+                    let _ = memory.undo(version.change, UndoOptions::default());
                 } else {
                     let _ = memory.redact(version.id, "a secret");
                 }
