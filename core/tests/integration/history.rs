@@ -474,7 +474,7 @@ impl Layer for Audited {
     }
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        let Mutation::Delete { path } = mutation else {
+        let (Mutation::Delete { path } | Mutation::DeleteIf { path, .. }) = mutation else {
             return self.0.mutate(context, mutation);
         };
         self.1.write(path, b"deleted", OnExisting::Overwrite)?;
