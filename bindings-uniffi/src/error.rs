@@ -144,7 +144,9 @@ impl From<HistoryError> for MemdirError {
             HistoryError::Redacted(_) => HistoryErrorKind::Redacted,
             HistoryError::Conflict { .. } => HistoryErrorKind::Conflict,
             HistoryError::Trimmed { .. } => HistoryErrorKind::Trimmed,
-            HistoryError::IsCurrent { .. } => HistoryErrorKind::IsCurrent,
+            HistoryError::IsCurrent { .. } | HistoryError::AreCurrent { .. } => {
+                HistoryErrorKind::IsCurrent
+            }
             HistoryError::Partly { .. } => HistoryErrorKind::Partly,
             _ => HistoryErrorKind::Damaged,
         };

@@ -176,7 +176,7 @@ final class HistoryTests: XCTestCase {
             XCTAssertEqual(error.paths, [a])
             _ = try memory.delete(path: a)
             let redacted = try memory.redactText(query: "hunter2", reason: "a key", ignoreCase: true)
-            XCTAssertEqual(redacted.versions, dry.versions)
+            XCTAssertEqual(redacted.versions.count, 2)
             XCTAssertEqual(try memory.history().last?.redacted, "a key")
         }
     }

@@ -163,7 +163,7 @@ class HistoryTest {
             val error = failed(HistoryErrorKind.IS_CURRENT) { memory.redactText("(?i)HUNTER2", "a key", regex = true) }
             assertEquals(listOf(a), error.paths)
             memory.delete(a)
-            assertEquals(dry.versions, memory.redactText("hunter2", "a key", ignoreCase = true).versions)
+            assertEquals(2, memory.redactText("hunter2", "a key", ignoreCase = true).versions.size)
             assertEquals("a key", memory.history().last().redacted)
         }
     }
