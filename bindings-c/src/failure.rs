@@ -14,7 +14,7 @@ pub(crate) struct Failure {
     /// The option that is wrong.
     option: Option<String>,
     /// More about an error of the history.
-    history: Option<HistoryFailure>,
+    history: Option<Box<HistoryFailure>>,
 }
 
 /// The case of an error about the history, the paths in question, and what was changed since.
@@ -43,7 +43,8 @@ impl Failure {
         if let Some(option) = &self.option {
             shown["option"] = json!(option);
         }
-        if let Some(HistoryFailure { kind, paths, conflicts }) = &self.history {
+        if let Some(history) = &self.history {
+            let HistoryFailure { kind, paths, conflicts } = &**history;
             shown["history_kind"] = json!(kind);
             shown["paths"] = json!(paths);
             shown["conflicts"] = json!(conflicts);
@@ -84,7 +85,7 @@ impl From<HistoryError> for Failure {
         }
         let paths = error.paths().iter().map(ToString::to_string).collect();
         let conflicts = error.conflicts().iter().map(conflict).collect();
-        let history = Some(HistoryFailure { kind: error.kind(), paths, conflicts });
+        let history = Some(Box::new(HistoryFailure { kind: error.kind(), paths, conflicts }));
         Self { kind: "history", message: error.to_string(), option: None, history }
     }
 }

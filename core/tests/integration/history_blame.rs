@@ -1,4 +1,5 @@
 //! Which version brought each line of a file, on every store; and random changes against a model that compares whole contents.
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::sync::Arc;

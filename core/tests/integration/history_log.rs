@@ -1,6 +1,7 @@
 //! The log of a local directory's history: what a kill or a full disk leaves in it, what stands in the place of its files, how
 //! it grows and shrinks, and the log of an older form.
 #![cfg(unix)]
+#![allow(clippy::print_stderr, reason = "what is left out is said")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;

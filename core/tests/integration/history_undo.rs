@@ -1,4 +1,5 @@
 //! What `undo` does where later changes depend on what it would take back, on every store.
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
 use std::sync::Arc;

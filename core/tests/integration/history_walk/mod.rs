@@ -648,7 +648,7 @@ mod kinds {
     }
 
     fn at_root(store: Arc<dyn Store>, eyes: &Eyes) -> Arc<dyn Store> {
-        Witness::new(store, "/memories", eyes)
+        Witness::of(store, "/memories", eyes)
     }
 
     fn encrypted(store: Arc<dyn Store>, with_names: bool) -> Arc<dyn Store> {
@@ -695,8 +695,8 @@ mod kinds {
     pub(super) fn mounts() -> impl Fn() -> Box<Open> {
         in_directory(|place, eyes| {
             let below = encrypted(open_raw(&format!("sqlite:{place}/a.db")), false);
-            let root = Witness::new(open(&format!("{place}/root")), "/memories", eyes);
-            Arc::new(mounted(root, Witness::new(below, "/memories/other", eyes)))
+            let root = Witness::of(open(&format!("{place}/root")), "/memories", eyes);
+            Arc::new(mounted(root, Witness::of(below, "/memories/other", eyes)))
         })
     }
 
@@ -706,8 +706,8 @@ mod kinds {
             let [root, below]: [Arc<dyn Store>; 2] =
                 [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
             Box::new(move |eyes: &Eyes| {
-                let root = Witness::new(Arc::clone(&root), "/memories", eyes);
-                let below = Witness::new(Arc::clone(&below), "/memories/other", eyes);
+                let root = Witness::of(Arc::clone(&root), "/memories", eyes);
+                let below = Witness::of(Arc::clone(&below), "/memories/other", eyes);
                 Arc::new(mounted(root, below))
             })
         }

@@ -55,7 +55,7 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    pub(super) fn new(inner: Arc<dyn Store>, at: &str, eyes: &Eyes) -> Arc<dyn Store> {
+    pub(super) fn of(inner: Arc<dyn Store>, at: &str, eyes: &Eyes) -> Arc<dyn Store> {
         eyes.truth.lock().unwrap().has_mounts |= at == MOUNTED;
         Arc::new(Self { inner, at: at.to_owned(), eyes: eyes.clone() })
     }

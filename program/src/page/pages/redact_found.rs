@@ -83,7 +83,7 @@ pub(super) fn ask(site: &Site, room: &Room, params: &Params) -> PageAnswer {
 }
 
 pub(super) fn redact(room: &Room, ids: &str, reason: &str) -> PageAnswer {
-    let ids = ids.split(',').map(|id| id.parse::<HistoryId>());
+    let ids = ids.split(',').map(str::parse::<HistoryId>);
     let ids: Result<Vec<HistoryId>, _> = ids.collect();
     let ids = ids.map_err(|_| Refusal::wrong("The form is not one of this page's."))?;
     let mut word = "nothing";
