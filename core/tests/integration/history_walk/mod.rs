@@ -620,9 +620,13 @@ fn fewest(mut actions: Vec<Action>, fails: impl Fn(&[Action]) -> bool) -> Vec<Ac
     actions
 }
 
-/// How many steps are taken on each store, and on those that take longer for each.
+/// How many steps are taken on each store.
 const STEPS: usize = 500;
-const FEW_STEPS: usize = 125;
+
+/// How many on those that take longer for each: fewer, unless more effort is asked for.
+fn few_steps() -> usize {
+    if effort::times(1_u32) > 1 { STEPS } else { STEPS / 4 }
+}
 
 /// A store of each kind, whose files are in a directory of its own.
 mod kinds {
@@ -769,8 +773,8 @@ macro_rules! on_each {
 }
 
 on_each! {
-    directory: STEPS, bare_directory: STEPS, sqlite: STEPS, encrypted_directory: FEW_STEPS, encrypted_sqlite: FEW_STEPS,
-    in_process: STEPS, of_six_methods: STEPS, mounts: FEW_STEPS, mounts_in_process: STEPS
+    directory: STEPS, bare_directory: STEPS, sqlite: STEPS, encrypted_directory: few_steps(), encrypted_sqlite: few_steps(),
+    in_process: STEPS, of_six_methods: STEPS, mounts: few_steps(), mounts_in_process: STEPS
 }
 
 #[cfg(all(unix, feature = "postgres"))]
@@ -784,7 +788,7 @@ fn every_change_is_told_once_on_postgresql() {
 #[test]
 fn every_change_is_told_once_on_object_storage() {
     for cloud in crate::common::clouds::all() {
-        walk(cloud.few(FEW_STEPS, FEW_STEPS), Clocks::Same, kinds::at_address(|| cloud.fresh()));
+        walk(few_steps(), Clocks::Same, kinds::at_address(|| cloud.fresh()));
     }
 }
 
@@ -804,7 +808,7 @@ mod the_order_is_that_of_the_changes_whatever_the_clocks_say {
 
     #[test]
     fn encrypted_directory() {
-        walk(FEW_STEPS, Clocks::Differ, kinds::encrypted_directory());
+        walk(few_steps(), Clocks::Differ, kinds::encrypted_directory());
     }
 
     #[test]
