@@ -1,4 +1,4 @@
-//! The form of a [`Record`] in a log: a frame that tells a whole record from a part of one.
+//! The form of a [`Record`](super::record::Record) in a log: a frame that tells a whole record from a part of one.
 //!
 //! ```text
 //! "MDH2" | length of the header (u32) | length of the contents (u64)
