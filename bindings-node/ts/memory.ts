@@ -614,8 +614,11 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
-    return this.#ask(options, RESTORE_OPTIONS, async (engine, cancellation, { overwrite = false }) =>
-      restored(await engine.restore(id, overwrite, cancellation)),
+    return this.#ask(
+      options,
+      RESTORE_OPTIONS,
+      async (engine, cancellation, { overwrite = false }) =>
+        restored(await engine.restore(id, overwrite, cancellation)),
     );
   }
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import time
 from datetime import datetime, timezone
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 from slow_store import on_both
 
-from memdir import AsyncMemory, BlamedLine, ConfigError, HistoryError, HistoryMatch, Memory, PastFile
+from memdir import (
+    AsyncMemory,
+    BlamedLine,
+    ConfigError,
+    HistoryError,
+    HistoryMatch,
+    Memory,
+    PastFile,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def now() -> datetime:

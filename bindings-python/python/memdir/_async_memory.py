@@ -378,8 +378,9 @@ class AsyncMemory(Generic[ViewT_co]):
         self._memory.forget_views()
 
     async def clear(self) -> str:
-        """Deletes everything below `/memories`. The model cannot call this. With a history, all contents
-        stay in the history; `erase` removes it, too.
+        """Deletes everything below `/memories`. The model cannot call this.
+
+        With a history, all contents stay in the history; `erase` removes it, too.
 
         Raises:
             StoreError: The store itself failed.

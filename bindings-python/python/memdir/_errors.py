@@ -65,7 +65,7 @@ class HistoryError(MemdirError):
     """The files in question, such as those of a conflict."""
 
     conflicts: list[Conflict]
-    """Of a `"conflict"`, for each path the later change, its actor and its time; otherwise empty."""
+    """Of a `"conflict"`: for each path the later change, its actor and its time. Else empty."""
 
 
 class ConfigError(MemdirError, ValueError):
