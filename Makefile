@@ -290,7 +290,7 @@ history-model: servers $(CACHE)/postgres rust-built ## 50,000 random steps of se
 	@export MEMDIR_SEED=$(SEED)
 	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
 	@tests/servers/run tests/harmless env MEMDIR_EFFORT=100 cargo test $(RUST) --test integration --quiet -- history_walk::
-	@MEMDIR_EFFORT=25 tests/harmless cargo test $(RUST) --test integration --quiet -- history_raw_bytes::
+	@MEMDIR_EFFORT=50 tests/harmless cargo test $(RUST) --test integration --quiet -- history_raw_bytes:: history_remains::
 
 .PHONY: test-platforms
 test-platforms: ## the core on other platforms (PLATFORMS='i686 musl'; all take half an hour)

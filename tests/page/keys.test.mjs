@@ -137,6 +137,7 @@ testPage(
       'Delete',
       'Rendered',
       'Source',
+      'Blame',
     ]);
 
     await page.locator('.skip').focus();

@@ -300,6 +300,7 @@ mod tests {
                 "inspect",
                 "revision",
                 "notes",
+                "sealing",
                 "can_keep"
             ]
         );

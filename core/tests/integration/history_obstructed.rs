@@ -362,7 +362,10 @@ impl Layer for Faster {
     }
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        if let Mutation::Write { path, .. } | Mutation::Rename { to: path, .. } = &mutation {
+        if let Mutation::Write { path, .. }
+        | Mutation::Rename { to: path, .. }
+        | Mutation::RenameIf { to: path, .. } = &mutation
+        {
             self.make(path);
         }
         self.inner.mutate(context, mutation)

@@ -149,7 +149,7 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { max_shrink_iters: 1000, ..effort::cases(20) })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 1000, ..effort::cases(10) })]
 
     #[test]
     fn nothing_of_a_redacted_secret_is_left_in_any_file(secret in "[a-zA-Z0-9]{24}", actions in actions()) {

@@ -130,7 +130,7 @@ fn nothing_remains(address: &str, place: &Path, actions: &[Action]) {
 }
 
 proptest! {
-    #![proptest_config(effort::cases(100))]
+    #![proptest_config(effort::cases(12))]
 
     #[test]
     fn nothing_redacted_or_erased_remains_in_the_bytes_of_a_database(actions in actions()) {

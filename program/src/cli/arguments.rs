@@ -305,11 +305,11 @@ pub(super) struct CheckArguments {
     pub(super) store: String,
 }
 
-/// List the memories in a PostgreSQL database, or below a prefix of a bucket, and how much each holds
+/// List the memories in a PostgreSQL database or a bucket, and how much each holds
 ///
-/// Each line has the number of files, their bytes, the bytes of the history, and the name of the namespace.
-/// Row-level security limits a list to the namespaces that the user may see. In a bucket a directory of a
-/// memory that is at the prefix itself looks like a namespace.
+/// Each line has the number of files, their bytes, the bytes of the history, and the namespace.
+/// Row-level security limits a list to the namespaces that the user may see. In a bucket a
+/// directory of a memory that is at the prefix itself looks like a namespace.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,

@@ -245,9 +245,9 @@ pub(super) struct StatsArguments {
 
 /// Remove everything for good: all files, and the whole history
 ///
-/// It removes all files, directories, records of the history, and what killed processes left, whether or not
-/// a history is kept at the moment. It is not recorded and cannot be undone. Only the memory that
-/// STORE names is erased: of a database one namespace, of a bucket one prefix.
+/// It removes all files, directories, records of the history, and what killed processes left,
+/// whether or not a history is kept at the moment. It is not recorded and cannot be undone.
+/// Only the memory that STORE names is erased: of a database one namespace, of a bucket one prefix.
 /// It asks first, and refuses where it cannot ask, unless --yes is given.
 #[derive(Debug, Args)]
 #[command(

@@ -176,7 +176,7 @@ pub(super) struct UndoArguments {
     pub(super) by: By,
 }
 
-/// Remove the content of a version from the history for good, or every content with a text
+/// Remove a version's content, or every content with a text, from the history for good
 ///
 /// The version stays in the history, with the reason in the place of its content. A content that a
 /// file has now is refused: change or delete the file first.
@@ -199,7 +199,7 @@ pub(super) struct RedactArguments {
     /// The version; of a change, all of its versions
     pub(super) id: Option<String>,
 
-    /// Every version whose content has this text. It is shown to others on this machine while the command runs
+    /// Every version whose content has this text. Other users of the machine may see it meanwhile
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
     pub(super) text: Option<String>,
 
