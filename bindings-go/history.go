@@ -185,12 +185,12 @@ type Conflict struct {
 	// InTheWay says whether it is in the way: a file where a directory is needed, or a directory or something else where a
 	// file is needed. It is never overwritten. Delete or rename it first.
 	InTheWay bool
-	// Change is the id of the newest later change of the file. It is empty if it is not recorded: somebody else changed the
+	// Change is the id of the newest later change of the file. It is empty if it is not recorded: another program changed the
 	// file since its last version, or something is in the way.
 	Change string
 	// Actor made this change, as the memory was told.
 	Actor string
-	// Time is when; if somebody else made the change, when it was noticed. It is zero if there is no change.
+	// Time is when; if another program made the change, when it was noticed. It is zero if there is no change.
 	Time time.Time
 }
 

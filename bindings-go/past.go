@@ -105,18 +105,18 @@ type BlamedLine struct {
 	Line int
 	// Text is the line without its line feed. A carriage return before that is a part of the text.
 	Text string
-	// Version is the id of the version that brought the line. It is empty if the history does not know of it: somebody else
+	// Version is the id of the version that brought the line. It is empty if the history does not know of it: another program
 	// changed the file since its last version, or it has no version.
 	Version string
 	// Change is the id of the change that made this version.
 	Change string
-	// Operation is what this change did: "external" if somebody else brought the line.
+	// Operation is what this change did: "external" if another program brought the line.
 	Operation Operation
 	// Actor made this change, as the memory was told.
 	Actor string
 	// Time is when; of an external version, when it was noticed. It is zero if there is no version.
 	Time time.Time
-	// MayBeOlder says whether the line may be older than this version: somebody else brought it, or earlier versions were
+	// MayBeOlder says whether the line may be older than this version: another program brought it, or earlier versions were
 	// removed for their age, redacted or damaged.
 	MayBeOlder bool
 }

@@ -95,7 +95,7 @@ test('each line has the version that brought it', async () => {
 
 const skip = process.env['MEMDIR_WASM'] === '1' && 'WebAssembly has the stores in the process';
 
-test('a line that nobody recorded has no version', { skip }, async () => {
+test('a line that was not recorded has no version', { skip }, async () => {
   const place = mkdtempSync(join(tmpdir(), 'memdir-'));
   try {
     const memory = new Memory(place, { history: true });

@@ -12,13 +12,13 @@ export interface Conflict {
    */
   inTheWay: boolean;
   /**
-   * The id of the newest later change of the file. Absent if it is not recorded: somebody else changed the file since
+   * The id of the newest later change of the file. Absent if it is not recorded: another program changed the file since
    * its last version, or something is in the way.
    */
   change?: string | undefined;
   /** Who made this change, as the memory was told. */
   actor?: string | undefined;
-  /** When. If somebody else made the change, when it was noticed. */
+  /** When. If another program made the change, when it was noticed. */
   time?: Date | undefined;
 }
 

@@ -106,20 +106,20 @@ export interface BlamedLine {
   /** The line without its line feed. A carriage return before that is a part of the text. */
   text: string;
   /**
-   * The id of the version that brought the line. Absent if the history does not know of it: somebody else changed the
+   * The id of the version that brought the line. Absent if the history does not know of it: another program changed the
    * file since its last version, or it has no version.
    */
   version?: string | undefined;
   /** The id of the change that made this version. */
   change?: string | undefined;
-  /** What this change did. `external` if somebody else brought the line. */
+  /** What this change did. `external` if another program brought the line. */
   operation?: Operation | undefined;
   /** Who made this change, as the memory was told. */
   actor?: string | undefined;
   /** When. Of an external version, when it was noticed. */
   time?: Date | undefined;
   /**
-   * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+   * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
    * their age, redacted or damaged.
    */
   mayBeOlder: boolean;

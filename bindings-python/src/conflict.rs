@@ -12,8 +12,8 @@ use crate::time::{Time, shown};
 ///
 /// `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
 /// something else where a file is needed; it is never overwritten. `change` is the id of the newest later
-/// change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
-/// else changed the file since its last version, or something is in the way.
+/// change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: another
+/// program changed the file since its last version, or something is in the way.
 #[pyclass(module = "memdir", frozen, eq, hash)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Conflict {

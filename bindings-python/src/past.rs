@@ -103,10 +103,10 @@ impl From<CoreFile> for PastFile {
 ///
 /// `line` is its number, counted from 1, and `text` is the line without its line feed. `version` is the id
 /// of the version that brought it, and `change` that of its change; both are `None` if the history does not
-/// know of it: somebody else changed the file since its last version, or it has no version. `operation` is
-/// what this change did, such as `"modified"`, or `"external"` if somebody else brought the line. `actor`
+/// know of it: another program changed the file since its last version, or it has no version. `operation` is
+/// what this change did, such as `"modified"`, or `"external"` if another program brought the line. `actor`
 /// made this change, and `time` is when; of an external version, when it was noticed. `may_be_older` says
-/// whether the line may be older than this version: somebody else brought it, or earlier versions were
+/// whether the line may be older than this version: another program brought it, or earlier versions were
 /// removed for their age, redacted or damaged.
 #[pyclass(module = "memdir", frozen, eq, hash)]
 #[derive(PartialEq, Eq, Hash)]

@@ -112,7 +112,7 @@ def test_each_line_has_the_version_that_brought_it() -> None:
         Memory("memory:").blame("/memories/tea.md")
 
 
-def test_a_line_that_nobody_recorded_has_no_version(tmp_path: Path) -> None:
+def test_a_line_that_was_not_recorded_has_no_version(tmp_path: Path) -> None:
     memory = Memory(tmp_path, history=True)
     (tmp_path / "memories" / "tea.md").write_text("green\n")
     (line,) = memory.blame("/memories/tea.md")

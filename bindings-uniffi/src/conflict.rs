@@ -10,12 +10,12 @@ pub struct Conflict {
     /// Whether it is in the way: a file where a directory is needed, or a directory or something else where
     /// a file is needed. It is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
-    /// The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+    /// The id of the newest later change of the file. Null if it is not recorded: another program changed the
     /// file since its last version, or something is in the way.
     pub change: Option<String>,
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
-    /// When. If somebody else made the change, when it was noticed.
+    /// When. If another program made the change, when it was noticed.
     pub time: Option<SystemTime>,
 }
 

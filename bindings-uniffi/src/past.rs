@@ -45,18 +45,18 @@ pub struct BlamedLine {
     pub line: i64,
     /// The line without its line feed. A carriage return before that is a part of the text.
     pub text: String,
-    /// The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+    /// The id of the version that brought the line. Null if the history does not know of it: another program changed the
     /// file since its last version, or it has no version.
     pub version: Option<String>,
     /// The id of the change that made this version.
     pub change: Option<String>,
-    /// What this change did: external if somebody else brought the line.
+    /// What this change did: external if another program brought the line.
     pub operation: Option<HistoryOperation>,
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
     /// When. Of an external version, when it was noticed.
     pub time: Option<SystemTime>,
-    /// Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+    /// Whether the line may be older than this version: another program brought it, or earlier versions were removed for
     /// their age, redacted or damaged.
     pub may_be_older: bool,
 }

@@ -115,7 +115,7 @@ mod linux {
     /// A version: what was done, where, from where, and what the file holds since then.
     type Told = (String, String, Option<String>, Option<String>);
 
-    /// The versions after the tree was made ready and so many steps were taken.
+    /// The versions after the tree was prepared and `steps` steps were taken.
     fn versions_after(steps: usize) -> Vec<Told> {
         let all: [(&str, &str, Option<&str>, Option<&str>); 8] = [
             ("created", "a.md", None, Some("a\n")),
@@ -482,7 +482,7 @@ mod linux {
         assert!(killed > 20 && findings.is_empty(), "{what}:\n{findings}");
     }
 
-    /// What is wrong after a process was killed when so many steps were acknowledged, if anything is.
+    /// What is wrong after a process was killed that had acknowledged `steps` steps, if anything is.
     fn after_kill(address: &str, acknowledged: usize) -> Option<String> {
         let memory = memory(address);
         let files = |memory: &Memory| {

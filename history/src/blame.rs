@@ -1,7 +1,7 @@
 //! `blame`: which version brought each line of a file.
 //!
 //! The versions are gone through from the newest to the oldest. A splice says which lines its change touched. Where there is
-//! none, or somebody else changed the file, two whole contents are compared. The walk ends when each line has its version.
+//! none, or another program changed the file, two whole contents are compared. The walk ends when each line has its version.
 
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
@@ -30,18 +30,18 @@ pub struct BlamedLine {
     /// The line without its `\n`. A `\r` before it is a part of the text.
     pub text: String,
     /// The id of the version that brought the line. `None` if the history does not know of it: the file was changed by
-    /// somebody else since its last version, or has no version.
+    /// another program since its last version, or has no version.
     pub version: Option<HistoryId>,
     /// The change that made this version.
     pub change: Option<HistoryId>,
-    /// What this change did. [`External`](Operation::External) if somebody else brought the line.
+    /// What this change did. [`External`](Operation::External) if another program brought the line.
     pub operation: Option<Operation>,
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
     /// When. Of an external version, when it was noticed.
     #[serde(serialize_with = "optional_as_text")]
     pub time: Option<SystemTime>,
-    /// Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for their
+    /// Whether the line may be older than this version: another program brought it, or earlier versions were removed for their
     /// age, redacted or damaged.
     pub may_be_older: bool,
 }
@@ -69,7 +69,7 @@ impl Recorder {
         if is_whole {
             return Ok(lines);
         }
-        // A record could not be read. Somebody may have rewritten the journal since it was loaded: the records are
+        // A record could not be read. Another process may have rewritten the journal since it was loaded: the records are
         // elsewhere then.
         self.index().reload(context, &*self.journal)?;
         let (snapshot, content) = self.snapshot_and_content(context, path)?;
@@ -137,7 +137,7 @@ impl Recorder {
             let recorded = latest.and_then(|latest| latest.state.content());
             let is_recorded = recorded.is_none_or(|recorded| recorded == ContentId::of(&content));
             let latest = Some(latest.map(|latest| latest.id));
-            // Somebody else changed the file, unless a change was recorded in between.
+            // Another program changed the file, unless a change was recorded in between.
             if is_recorded || latest == latest_before {
                 return Ok((snapshot, content));
             }

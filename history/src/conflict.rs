@@ -20,12 +20,12 @@ pub struct Conflict {
     /// Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is needed. It
     /// is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
-    /// The newest later change of the file. `None` if it is not recorded: somebody else changed the file since its last version, or
+    /// The newest later change of the file. `None` if it is not recorded: another program changed the file since its last version, or
     /// something is in the way.
     pub change: Option<HistoryId>,
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
-    /// When. If somebody else made the change, when it was noticed.
+    /// When. If another program made the change, when it was noticed.
     #[serde(serialize_with = "optional_as_text")]
     pub time: Option<SystemTime>,
 }
@@ -69,7 +69,7 @@ impl fmt::Display for Conflict {
         let Self { path, change, actor, time, .. } = self;
         match (change, time) {
             (Some(change), Some(time)) => {
-                let actor = actor.as_deref().unwrap_or("somebody");
+                let actor = actor.as_deref().unwrap_or("an unknown actor");
                 write!(f, "{path} by {actor} at {} (change {change})", rfc3339(*time))
             }
             _ => write!(f, "{path}"),
@@ -139,7 +139,7 @@ mod tests {
     fn a_conflict_names_the_change_its_actor_and_its_time() {
         let id: HistoryId = "01990a3c-7c00-7123-8456-789abc000000".parse().unwrap();
         let time = rfc3339(id.time());
-        for (actor, who) in [(Some("Ann"), "Ann"), (None, "somebody")] {
+        for (actor, who) in [(Some("Ann"), "Ann"), (None, "an unknown actor")] {
             let conflict = Conflict {
                 change: Some(id),
                 actor: actor.map(str::to_owned),

@@ -5,7 +5,7 @@
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, EntryKind, Mutation, ProblemKind, StoreError};
 
-use super::recorder::Recorder;
+use super::recorder::{Recorder, writable};
 
 /// What was removed for good, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,13 +40,13 @@ impl Recorder {
         if self.parts.is_empty() {
             return self.erase_one(context, dry_run);
         }
-        let mut writable = self.writable_parts().peekable();
+        let mut writable = writable(&self.parts).peekable();
         if writable.peek().is_none() {
             return Err(StoreError::ReadOnly);
         }
         // Each is erased, even if another one fails.
         let (mut erased, mut failed) = (Erased::default(), None);
-        for part in writable {
+        for (_, part) in writable {
             match part.recorder.erase_one(context, dry_run) {
                 Ok(one) => erased += one,
                 Err(error) => failed = failed.or(Some(error)),

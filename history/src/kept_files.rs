@@ -128,40 +128,44 @@ impl KeptFiles {
 
     /// The number for a new record: higher than that of each record that is there now.
     fn next_number(&self, context: &Context) -> Result<Number, StoreError> {
+        let (mut block, mut records) = self.latest_block(context)?;
+        if records.len() >= BLOCK_RECORDS {
+            let end = block_directory(block)?.join(END).map_err(|_| StoreError::NameTooLong)?;
+            let write = Mutation::WriteUnique { path: &end, content: &[] };
+            match self.store.mutate(&context.separate(), write) {
+                Err(StoreError::AlreadyExists) => {}
+                written => drop(written?),
+            }
+            self.block.store(block, Ordering::Relaxed);
+            (block, records) = self.latest_block(context)?;
+        }
+        self.block.store(block, Ordering::Relaxed);
+        let highest =
+            records.iter().filter_map(|entry| Some(numbered(entry.path.name()?)?.0)).max();
+        Ok(Number { block, in_block: highest.unwrap_or(0) + 1 })
+    }
+
+    /// The latest block and its records. It may be one that does not exist yet.
+    fn latest_block(&self, context: &Context) -> Result<(u32, Vec<Entry>), StoreError> {
         let mut block = self.block.load(Ordering::Relaxed);
         loop {
-            // A block without files may have been removed with everything before and after it.
             let mut listed = Vec::new();
             if block > 0 {
                 listed = self.list(context, &block_directory(block)?)?;
             }
             let has_ended = listed.iter().any(|entry| entry.path.name() == Some(END));
-            if listed.is_empty() || has_ended {
-                let latest = self.blocks(context)?.first().copied().unwrap_or(0);
-                let is_the_latest = latest <= block;
-                if has_ended && is_the_latest {
-                    block += 1;
-                    listed.clear();
-                } else if latest.max(1) == block {
-                    // It is new.
-                } else {
-                    block = latest.max(1);
-                    continue;
-                }
+            if !has_ended && !listed.is_empty() {
+                return Ok((block, listed));
             }
-            if listed.len() >= BLOCK_RECORDS {
-                let end = block_directory(block)?.join(END).map_err(|_| StoreError::NameTooLong)?;
-                let write = Mutation::WriteUnique { path: &end, content: &[] };
-                match self.store.mutate(&context.separate(), write) {
-                    Err(StoreError::AlreadyExists) => {}
-                    written => drop(written?),
-                }
-                block += 1;
-                continue;
+            // Others went on in a later block, or everything was removed, also the blocks.
+            let latest = self.blocks(context)?.first().copied().unwrap_or(1);
+            if has_ended && latest <= block {
+                return Ok((block + 1, Vec::new()));
             }
-            self.block.store(block, Ordering::Relaxed);
-            let numbers = listed.iter().filter_map(|entry| Some(numbered(entry.path.name()?)?.0));
-            return Ok(Number { block, in_block: numbers.max().unwrap_or(0) + 1 });
+            if latest == block {
+                return Ok((block, listed));
+            }
+            block = latest;
         }
     }
 
@@ -335,7 +339,7 @@ mod tests {
     use super::*;
     use crate::record::Header;
 
-    /// A record whose writer's clock says that it was made so many seconds after 1970.
+    /// A record whose id has the time `seconds` after 1970.
     fn record(seconds: u64) -> Record {
         let millis = seconds * 1_000;
         let (high, low) = (millis >> 16, millis & 0xffff);

@@ -15,7 +15,7 @@ use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrit
 use super::kept_files;
 use super::place::Place;
 use super::record::{Header, Record, Row};
-use super::recorder::{Part, Recorder};
+use super::recorder::{Part, Recorder, writable};
 use super::retention::Retention;
 use super::snapshot::Extent;
 
@@ -124,14 +124,6 @@ impl MountedJournals {
         }
         taken
     }
-
-    /// The parts whose store may be changed, one that is mounted twice only once.
-    fn writable(&self) -> impl Iterator<Item = (usize, &Part)> {
-        self.parts.iter().enumerate().filter(|(number, part)| {
-            let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
-            !part.recorder.store.info().is_read_only && !self.parts[..*number].iter().any(is_same)
-        })
-    }
 }
 
 impl MountedJournals {
@@ -139,7 +131,7 @@ impl MountedJournals {
     fn own_notes(&self, note: &Record) -> Result<Vec<(usize, Record)>, StoreError> {
         let state = self.state();
         let mut notes = Vec::new();
-        for (number, _) in self.writable() {
+        for (number, _) in writable(&self.parts) {
             let own = note.header.redacts.iter().filter_map(|id| {
                 let (part, stored) = state.records.get(&id.record())?;
                 let is_own = Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
@@ -253,7 +245,7 @@ impl Journal for MountedJournals {
                 }
             }
         }
-        for (number, part) in self.writable() {
+        for (number, part) in writable(&self.parts) {
             let journal = &part.recorder.journal;
             let note = notes.iter().find(|(of, _)| *of == number).map(|(_, note)| note);
             journal.rewrite(&journal.lock()?, rewrite, note)?;
@@ -271,7 +263,7 @@ impl Journal for MountedJournals {
     }
 
     fn scrub(&self) -> Result<(), StoreError> {
-        self.writable().try_for_each(|(_, part)| part.recorder.journal.scrub())
+        writable(&self.parts).try_for_each(|(_, part)| part.recorder.journal.scrub())
     }
 
     fn is_apart(&self) -> bool {

@@ -76,6 +76,14 @@ pub(super) struct Part {
     pub(super) recorder: Arc<Recorder>,
 }
 
+/// The parts whose store may be changed, with their numbers; one that is mounted twice only once.
+pub(super) fn writable(parts: &[Part]) -> impl Iterator<Item = (usize, &Part)> {
+    parts.iter().enumerate().filter(|(number, part)| {
+        let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
+        !part.recorder.store.info().is_read_only && !parts[..*number].iter().any(is_same)
+    })
+}
+
 impl Recorder {
     /// A history of `store`: beside the files if it is a local directory, else in the store itself.
     pub(super) fn of_one(
@@ -144,19 +152,6 @@ impl Recorder {
     /// Whether it is the history of mounts, each of which records its own changes.
     fn is_of_mounts(&self) -> bool {
         !self.parts.is_empty()
-    }
-
-    /// The stores of mounts that may be changed, one that is mounted twice only once.
-    pub(super) fn writable_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts
-            .iter()
-            .enumerate()
-            .filter(|(number, part)| {
-                let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
-                !part.recorder.store.info().is_read_only
-                    && !self.parts[..*number].iter().any(is_same)
-            })
-            .map(|(_, part)| part)
     }
 
     /// Whether the journal is among the files of the store.

@@ -62,7 +62,7 @@ impl Recorder {
                     marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
                     redacts.push(moment.id);
                 }
-                // It was moved with its directory, and the file has it still. Otherwise nobody knows it.
+                // It was moved with its directory, and the file has it still. Otherwise it is not known.
                 FileState::Unread if timeline.is_latest(number) => {
                     return Err(HistoryError::IsCurrent { path: moment.path.clone() });
                 }

@@ -42,7 +42,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The change that made it. What somebody else changed is a change of its own.
+    /// The change that made it. What another program changed is a change of its own.
     pub(super) fn change(&self) -> HistoryId {
         if self.operation == Operation::External { self.id } else { self.header.change }
     }

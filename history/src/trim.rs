@@ -13,7 +13,7 @@ use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
 use super::journal::Rewrite;
 use super::record::{ContentId, Digest, Header, Record};
-use super::recorder::Recorder;
+use super::recorder::{Recorder, writable};
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
 use super::trim_doubt::Decided;
@@ -29,9 +29,7 @@ impl Recorder {
     /// [`HistoryError::Store`].
     pub fn trim(&self, context: &Context) -> Result<usize, HistoryError> {
         if !self.parts.is_empty() {
-            let writable =
-                self.parts.iter().filter(|part| !part.recorder.store.info().is_read_only);
-            return writable.map(|part| part.recorder.trim(context)).sum();
+            return writable(&self.parts).map(|(_, part)| part.recorder.trim(context)).sum();
         }
         // A version that is the first now is kept whole, so there may be too much again.
         let mut trimmed = 0;
@@ -126,7 +124,7 @@ impl Recorder {
     }
 
     /// If something is too old only by a clock that is not believed, the journal notes that time, so the next process believes it.
-    /// Otherwise nothing would ever be removed from a memory that no one changes.
+    /// Otherwise nothing would ever be removed from a memory that is not changed any more.
     fn note_doubted_time(&self, snapshot: &Snapshot) -> Result<(), HistoryError> {
         let would_be_doubted = AgeClock::new(&snapshot.records).is_doubted();
         if !would_be_doubted || self.expired_records(snapshot, clock::now()).is_empty() {

@@ -25,10 +25,10 @@ class BlamedLine:
 
     `line` is its number, counted from 1, and `text` is the line without its line feed. `version` is the id
     of the version that brought it, and `change` that of its change; both are `None` if the history does not
-    know of it: somebody else changed the file since its last version, or it has no version. `operation` is
-    what this change did, such as `"modified"`, or `"external"` if somebody else brought the line. `actor`
+    know of it: another program changed the file since its last version, or it has no version. `operation` is
+    what this change did, such as `"modified"`, or `"external"` if another program brought the line. `actor`
     made this change, and `time` is when; of an external version, when it was noticed. `may_be_older` says
-    whether the line may be older than this version: somebody else brought it, or earlier versions were
+    whether the line may be older than this version: another program brought it, or earlier versions were
     removed for their age, redacted or damaged.
     """
     __match_args__: Final[tuple[str, str, str]]
@@ -150,8 +150,8 @@ class Conflict:
 
     `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
     something else where a file is needed; it is never overwritten. `change` is the id of the newest later
-    change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: somebody
-    else changed the file since its last version, or something is in the way.
+    change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: another
+    program changed the file since its last version, or something is in the way.
     """
     __match_args__: Final[tuple[str, str, str]]
     def __eq__(self, value: object, /) -> bool: ...

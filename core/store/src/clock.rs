@@ -49,7 +49,7 @@ mod simulated {
     }
 
     impl SimulatedClock {
-        /// A clock that is so many seconds ahead of the machine's; behind it if the number is negative.
+        /// A clock that is `seconds` ahead of the machine's; behind it if the number is negative.
         #[must_use]
         pub fn ahead(seconds: i64) -> Arc<Self> {
             Arc::new(Self { ahead: seconds, latest: AtomicU64::new(0) })

@@ -244,7 +244,7 @@ fn a_redaction_is_no_deletion(store: Arc<dyn Store>) {
     let deletion = memory.read_version(versions[1].id);
     assert!(matches!(deletion, Err(HistoryError::NoContent(_))));
 
-    // Nobody has read the file since it was moved: it has the content still.
+    // The file was not read since it was moved: it still has the content.
     memory.rename("/memories/d", "/memories/e").unwrap();
     let moved = of(&memory, "/memories/e/b")[0].id;
     let error = memory.redact(moved, "no").unwrap_err();

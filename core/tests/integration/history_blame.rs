@@ -151,7 +151,7 @@ fn what_the_history_cannot_tell_is_marked(store: Arc<dyn Store>) {
     memory.acting_as("Ann").insert(TEA, 1, "Ann's\n").unwrap();
     assert_eq!(told(&memory, TEA), ["^-: old", "Ann: Ann's"]);
     assert_eq!(memory.blame(TEA).unwrap()[0].operation, Some(Operation::External));
-    // Somebody else changed it since.
+    // Another program changed it since.
     other.insert(TEA, 1, "theirs\n").unwrap();
     assert_eq!(told(&memory, TEA), ["^-: old", "^-: theirs", "Ann: Ann's"]);
     let lines = memory.blame(TEA).unwrap();
@@ -277,7 +277,7 @@ fn actions() -> impl Strategy<Value = Vec<Action>> {
     proptest::collection::vec(action, 1..25)
 }
 
-/// A file and all contents that it had, each with the step that wrote it; no step for those that nobody recorded.
+/// A file and all contents that it had, each with the step that wrote it; no step for those that were not recorded.
 struct Model {
     contents: Vec<(Option<usize>, Vec<String>)>,
     /// Whether a recorded change has seen the last content.
@@ -303,7 +303,7 @@ impl Model {
             return;
         };
         let lines: Vec<String> = content.split_inclusive('\n').map(str::to_owned).collect();
-        // Of what nobody notices only the last counts.
+        // Of changes that are not noticed only the last counts.
         if step.is_none()
             && !self.is_noticed
             && self.contents.last().is_some_and(|(last, _)| last.is_none())

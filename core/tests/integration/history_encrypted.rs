@@ -132,15 +132,23 @@ fn with_history(store: Arc<dyn Store>) -> Memory {
     Memory::with_store(store, options)
 }
 
+/// A store with a history as an earlier build wrote it, that build's memory, and what the history tells.
+fn written_by_an_earlier_build(
+    address: &str,
+) -> (Arc<dyn Store>, Memory, Vec<(Version, Option<Vec<u8>>)>) {
+    let store = open_store(address, &options(key(1))).unwrap();
+    let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
+    fill(&earlier);
+    let before = told(&earlier);
+    (store, earlier, before)
+}
+
 #[test]
 fn records_in_the_store_itself_are_moved_once() {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("notes")).unwrap();
     for address in addresses(place.path()) {
-        let store = open_store(&address, &options(key(1))).unwrap();
-        let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
-        fill(&earlier);
-        let before = told(&earlier);
+        let (store, earlier, before) = written_by_an_earlier_build(&address);
         let hidden = at("/memories/.memdir-history/1");
         assert_eq!(store.list(&hidden).unwrap().len(), 6, "{address}");
 
@@ -187,10 +195,7 @@ fn a_move_that_was_killed_doubles_no_record() {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("notes")).unwrap();
     for address in addresses(place.path()) {
-        let store = open_store(&address, &options(key(1))).unwrap();
-        let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
-        fill(&earlier);
-        let before = told(&earlier);
+        let (store, earlier, before) = written_by_an_earlier_build(&address);
         let killed = with_history(Arc::new(KilledBeforeRemoving(Arc::clone(&store))));
         assert!(killed.history(&HistoryQuery::default()).is_err());
         // The old ones are still there, and a process of an earlier build goes on with them.
@@ -207,10 +212,7 @@ fn a_move_that_was_killed_doubles_no_record() {
 fn a_change_that_was_not_made_is_not_moved() {
     let place = tempfile::tempdir().unwrap();
     let address = format!("sqlite:{}/memory.db", place.path().to_str().unwrap());
-    let store = open_store(&address, &options(key(1))).unwrap();
-    let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
-    fill(&earlier);
-    let before = told(&earlier);
+    let (store, earlier, before) = written_by_an_earlier_build(&address);
     earlier.create("/memories/late.md", "late\n").unwrap();
     // As if it had been killed when the record was written.
     store.delete(&at("/memories/late.md")).unwrap();
@@ -240,7 +242,7 @@ fn its_key_changes_with_that_of_the_files() {
 }
 
 #[test]
-fn a_record_that_somebody_put_there_in_plain_is_damage() {
+fn a_plain_record_in_a_sealed_log_is_damage() {
     let place = tempfile::tempdir().unwrap();
     let address = place.path().join("memory").to_str().unwrap().to_owned();
     let mut plain = MemoryOptions::default();

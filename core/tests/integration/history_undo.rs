@@ -79,7 +79,7 @@ fn a_conflict_names_the_newest_later_change(store: Arc<dyn Store>) {
     assert_eq!(error.to_string(), sentence);
     assert_eq!(memory.read(A).unwrap(), "four\n");
 
-    // What somebody else did is known when it was noticed.
+    // What another program did is known when it was noticed.
     ben.str_replace(B, "one", "two").unwrap();
     let change = last(&memory).change;
     plain(&store).str_replace(B, "two", "theirs").unwrap();
@@ -157,7 +157,7 @@ fn later_changes_of_other_lines_are_kept_on_request(store: Arc<dyn Store>) {
     ann.str_replace(A, "2\n", "two\n").unwrap();
     let change = last(&memory).change;
     ben.str_replace(A, "9\n", "nine\nten\n").unwrap();
-    // Somebody else, who is not recorded, and a new path.
+    // Another program, which is not recorded, and a new path.
     plain(&store).str_replace(A, "6\n", "").unwrap();
     ben.rename(A, B).unwrap();
     let text = "1\n2\n3\n4\n5\n7\n8\nnine\nten\n";
@@ -252,7 +252,7 @@ proptest! {
         undone in 0..3_usize,
     ) {
         let line = |at: usize| format!("line {at}");
-        // Lines of the actors 0, 1 and 2 in turns, with one of nobody between.
+        // Lines of the actors 0, 1 and 2 in turns, with one of no actor between.
         let mut lines: Vec<String> = (0..36).map(line).collect();
         let mut others = lines.clone();
         let text = |lines: &[String]| lines.join("\n") + "\n";

@@ -37,7 +37,7 @@ pub(super) fn run(wanted: &EraseArguments, output: &mut Output) -> Result<Ended,
     Ok(Ended::Well)
 }
 
-/// Asks a person. Without a terminal there is nobody to ask.
+/// Asks a person. Without a terminal it cannot ask.
 fn confirm(argument: &StoreArgument, erased: &Erased) -> Result<(), Failure> {
     let (store, what) = (escaped(argument.shown()), shown(erased));
     if !io::stdin().is_terminal() {

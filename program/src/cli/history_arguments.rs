@@ -73,7 +73,7 @@ pub(super) struct DiffArguments {
 /// Show which change brought each line of a file, who made it and when
 ///
 /// The columns are: the end of the version's id, the actor, the time, the number of the line, its
-/// text. A ^ before the id says that the line may be older: somebody else brought it, or earlier
+/// text. A ^ before the id says that the line may be older: another program brought it, or earlier
 /// versions were removed. Without an id, the file was changed since its last version.
 #[derive(Debug, Args)]
 #[command(
@@ -164,7 +164,7 @@ pub(super) struct UndoArguments {
     #[arg(long)]
     pub(super) skip_conflicts: bool,
 
-    /// Keep later changes of other lines, where they do not touch what is taken back
+    /// Keep later changes of other lines, where they do not touch what is undone
     #[arg(long)]
     pub(super) merge: bool,
 

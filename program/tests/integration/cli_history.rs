@@ -590,7 +590,7 @@ fn who_stops_reading_ends_it_quietly() {
 fn erase_removes_the_files_and_the_history_if_it_is_told_to() {
     for scene in scenes() {
         changed(&scene);
-        // Nobody can be asked here.
+        // It cannot ask here.
         let (code, stdout, stderr) = scene.run(&["erase", scene.store]);
         assert_eq!((code, stdout.as_str()), (1, ""));
         assert!(stderr.contains("1 file (4B) and 5 versions ("), "{stderr}");

@@ -54,7 +54,7 @@ impl Client {
                 found.file(at, &file);
             }
         }
-        // Commands cannot reach what has a reserved name, so nobody views it.
+        // Commands cannot reach what has a reserved name, so it is never viewed.
         if path.is_reserved() {
             return Ok(found.all());
         }

@@ -4649,7 +4649,7 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let text: String
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+     * The id of the version that brought the line. Null if the history does not know of it: another program changed the
      * file since its last version, or it has no version.
      */
     public let version: String?
@@ -4658,7 +4658,7 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let change: String?
     /**
-     * What this change did: external if somebody else brought the line.
+     * What this change did: external if another program brought the line.
      */
     public let operation: HistoryOperation?
     /**
@@ -4670,7 +4670,7 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let time: Date?
     /**
-     * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+     * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
      * their age, redacted or damaged.
      */
     public let mayBeOlder: Bool
@@ -4685,14 +4685,14 @@ public struct BlamedLine: Equatable, Hashable {
          * The line without its line feed. A carriage return before that is a part of the text.
          */text: String,
         /**
-         * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+         * The id of the version that brought the line. Null if the history does not know of it: another program changed the
          * file since its last version, or it has no version.
          */version: String?,
         /**
          * The id of the change that made this version.
          */change: String?,
         /**
-         * What this change did: external if somebody else brought the line.
+         * What this change did: external if another program brought the line.
          */operation: HistoryOperation?,
         /**
          * Who made this change, as the memory was told.
@@ -4701,7 +4701,7 @@ public struct BlamedLine: Equatable, Hashable {
          * When. Of an external version, when it was noticed.
          */time: Date?,
         /**
-         * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+         * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
          * their age, redacted or damaged.
          */mayBeOlder: Bool) {
         self.line = line
@@ -4962,7 +4962,7 @@ public struct Conflict: Equatable, Hashable {
      */
     public let inTheWay: Bool
     /**
-     * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+     * The id of the newest later change of the file. Null if it is not recorded: another program changed the
      * file since its last version, or something is in the way.
      */
     public let change: String?
@@ -4971,7 +4971,7 @@ public struct Conflict: Equatable, Hashable {
      */
     public let actor: String?
     /**
-     * When. If somebody else made the change, when it was noticed.
+     * When. If another program made the change, when it was noticed.
      */
     public let time: Date?
 
@@ -4986,14 +4986,14 @@ public struct Conflict: Equatable, Hashable {
          * a file is needed. It is never overwritten. Delete or rename it first.
          */inTheWay: Bool,
         /**
-         * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+         * The id of the newest later change of the file. Null if it is not recorded: another program changed the
          * file since its last version, or something is in the way.
          */change: String?,
         /**
          * Who made this change, as the memory was told.
          */actor: String?,
         /**
-         * When. If somebody else made the change, when it was noticed.
+         * When. If another program made the change, when it was noticed.
          */time: Date?) {
         self.path = path
         self.inTheWay = inTheWay

@@ -37,7 +37,7 @@ fn told(memory: &Memory) -> Vec<Told> {
         listed.iter().map(|listed| &listed.version).eq(&versions),
         "a snapshot tells another history"
     );
-    // One change a command, whoever else was at work.
+    // One change for each command, whatever other processes do.
     let mut changes = BTreeMap::new();
     let mut all = Vec::new();
     for listed in listed.iter().rev() {

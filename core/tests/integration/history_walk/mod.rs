@@ -110,7 +110,7 @@ fn fault() -> impl Strategy<Value = Option<(usize, Fault)>> {
     prop_oneof![3 => Just(None), 1 => (at, kinds).prop_map(Some)]
 }
 
-/// Walks of so many steps. `with_interrupts`: another process may come in between the steps of a command.
+/// Walks of `steps` steps. `with_interrupts`: another process may come in between the steps of a command.
 fn walks(steps: usize, with_interrupts: bool) -> impl Strategy<Value = Vec<Action>> {
     let interrupt = if with_interrupts {
         prop_oneof![4 => Just(None), 1 => edits().prop_map(Some)].boxed()

@@ -206,7 +206,7 @@ fn question(site: &Site, room: &Room, path: &MemoryPath, found: &Found) -> Marku
     let question = Question {
         title: &title,
         what,
-        warning: Some("The contents are then gone for good. This cannot be taken back."),
+        warning: Some("The contents are then gone for good. This cannot be undone."),
         page: "redact",
         fields,
         does: &does,

@@ -186,7 +186,7 @@ fn each_line_of_a_file_leads_to_the_version_that_brought_it() {
         }
     }
     assert!(shown.contains("&lt;b&gt;four"), "{shown}");
-    // What somebody else did since.
+    // What another program did since.
     std::fs::write(place.path().join("memories/a.md"), "theirs\n- two\n").unwrap();
     let shown = page.get("/1/file?path=/memories/a.md&view=blame").text();
     let origins: Vec<&str> = shown.split("<span class=\"origin\">").skip(1).collect();

@@ -236,7 +236,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand undo" -l since -d 'Take ba
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l actor -d 'Only what this actor changed' -r
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l skip-conflicts -d 'Leave out the files that later changes depend on, and take back the rest'
-complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep later changes of other lines, where they do not touch what is taken back'
+complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep later changes of other lines, where they do not touch what is undone'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s n -l dry-run -d 'Only print what would be changed; of a file that is merged, as a unified diff'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'

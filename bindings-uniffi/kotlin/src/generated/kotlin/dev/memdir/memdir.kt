@@ -8013,7 +8013,7 @@ data class BlamedLine (
     val `text`: kotlin.String
     ,
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: somebody else changed the
+     * The id of the version that brought the line. Null if the history does not know of it: another program changed the
      * file since its last version, or it has no version.
      */
     val `version`: kotlin.String?
@@ -8024,7 +8024,7 @@ data class BlamedLine (
     val `change`: kotlin.String?
     ,
     /**
-     * What this change did: external if somebody else brought the line.
+     * What this change did: external if another program brought the line.
      */
     val `operation`: HistoryOperation?
     ,
@@ -8039,7 +8039,7 @@ data class BlamedLine (
     val `time`: java.time.Instant?
     ,
     /**
-     * Whether the line may be older than this version: somebody else brought it, or earlier versions were removed for
+     * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
      * their age, redacted or damaged.
      */
     val `mayBeOlder`: kotlin.Boolean
@@ -8238,7 +8238,7 @@ data class Conflict (
     val `inTheWay`: kotlin.Boolean
     ,
     /**
-     * The id of the newest later change of the file. Null if it is not recorded: somebody else changed the
+     * The id of the newest later change of the file. Null if it is not recorded: another program changed the
      * file since its last version, or something is in the way.
      */
     val `change`: kotlin.String?
@@ -8249,7 +8249,7 @@ data class Conflict (
     val `actor`: kotlin.String?
     ,
     /**
-     * When. If somebody else made the change, when it was noticed.
+     * When. If another program made the change, when it was noticed.
      */
     val `time`: java.time.Instant?
 
