@@ -38,7 +38,7 @@ pub(super) fn recorder(
     let parts = parts.map(|(at, number)| Part { at, recorder: Arc::clone(&recorders[number]) });
     let parts: Arc<[Part]> = parts.collect();
     let journals = MountedJournals::new(Arc::clone(&parts), Folding::new(info.folds_case));
-    Recorder::of_parts(recording, Box::new(journals), parts, retention)
+    Recorder::of_parts(recording, Arc::new(journals), parts, retention)
 }
 
 pub(super) struct MountedJournals {
@@ -183,7 +183,7 @@ impl Journal for MountedJournals {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let mut extents = Vec::new();
         for part in &*self.parts {
-            let mut index = part.recorder.index();
+            let mut index = part.recorder.reader.index();
             index.refresh(context, &*part.recorder.journal)?;
             extents.push(index.extent());
         }
@@ -195,7 +195,7 @@ impl Journal for MountedJournals {
         let (mut new, mut all, mut parts) =
             (MergedRecords::default(), Loaded::default(), Vec::new());
         for (number, part) in self.parts.iter().enumerate() {
-            let index = part.recorder.index();
+            let index = part.recorder.reader.index();
             new.extents.push(index.extent());
             all.damaged.extend(index.loaded.damaged.iter().cloned());
             parts.push(self.take(number, &index.loaded, &mut new, &mut all));
@@ -233,7 +233,7 @@ impl Journal for MountedJournals {
     ) -> Result<(), StoreError> {
         let notes = note.map(|note| self.own_notes(note)).transpose()?.unwrap_or_default();
         for part in self.parts.iter().filter(|part| part.recorder.store.info().is_read_only) {
-            let stored: Vec<Stored> = part.recorder.index().records().cloned().collect();
+            let stored: Vec<Stored> = part.recorder.reader.index().records().cloned().collect();
             let concerned = |stored: &&Stored| (rewrite.concerns)(&stored.header);
             let stored: Vec<&Stored> = stored.iter().filter(concerned).collect();
             for stored in stored {
@@ -249,7 +249,7 @@ impl Journal for MountedJournals {
             let journal = &part.recorder.journal;
             let note = notes.iter().find(|(of, _)| *of == number).map(|(_, note)| note);
             journal.rewrite(&journal.lock()?, rewrite, note)?;
-            part.recorder.index().reload(&Context::new(), &*part.recorder.journal)?;
+            part.recorder.reader.index().reload(&Context::new(), &*part.recorder.journal)?;
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ impl Recorder {
     /// change; `None` if nothing was left to remove.
     ///
     /// # Errors
-    /// [`HistoryError::IsCurrent`] if a file holds such a content now; as [`read_version`](Self::read_version).
+    /// [`HistoryError::IsCurrent`] if a file holds such a content now; as [`read_version`](crate::HistoryReader::read_version).
     pub fn redact(
         &self,
         context: &Context,
@@ -44,9 +44,9 @@ impl Recorder {
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
         // Check the id before taking the lock, so that writers do not wait for an error.
-        self.snapshot(context)?.numbers_of(id)?;
+        self.reader.snapshot(context)?.numbers_of(id)?;
         let locked = self.journal.lock()?;
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
         for number in snapshot.numbers_of(id)? {
@@ -85,7 +85,7 @@ impl Recorder {
         dry_run: bool,
     ) -> Result<RedactedText, HistoryError> {
         let locked = if dry_run { Locked::default() } else { self.journal.lock()? };
-        let reading = self.history_snapshot(context)?;
+        let reading = self.reader.history_snapshot(context)?;
         let snapshot = Arc::clone(&reading.snapshot);
         let timeline = &snapshot.timeline;
         // Also contents before versions whose predecessor was removed for its age, which have no version.
@@ -166,7 +166,7 @@ impl Recorder {
         }
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
-            if let PathState::File(found) = self.found(context, &latest.path)?
+            if let PathState::File(found) = self.reader.found(context, &latest.path)?
                 && marks.contains_key(&found)
             {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
@@ -183,7 +183,7 @@ impl Recorder {
                     && !marks.contains_key(&other.sha256)
                     && !wholes.contains_key(&other.sha256)
                     // What cannot be computed with them either is lost already.
-                    && let Ok(content) = self.content(context, snapshot, other)
+                    && let Ok(content) = self.reader.content(context, snapshot, other)
                 {
                     wholes.insert(other.sha256, content);
                 }
@@ -199,7 +199,7 @@ impl Recorder {
             change: &mut |record| Ok(Some(redacted(record, marks, &wholes))),
         };
         self.journal.rewrite(locked, &mut rewrite, Some(&record))?;
-        self.index().reload(context, &*self.journal)?;
+        self.reader.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(change))
     }

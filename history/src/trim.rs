@@ -43,15 +43,15 @@ impl Recorder {
 
     fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
-        let snapshot = self.snapshot(context)?;
-        let now = self.index().ages().now();
+        let snapshot = self.reader.snapshot(context)?;
+        let now = self.reader.index().ages().now();
         if self.expired_records(&snapshot, now).is_empty() {
             self.note_doubted_time(&snapshot)?;
             return Ok(0);
         }
         // While the lock is held, no change is in flight and no writer relies on a record that is removed.
         let locked = self.journal.lock()?;
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let goes = self.expired_records(&snapshot, now);
         if goes.is_empty() {
             return Ok(0);
@@ -61,7 +61,7 @@ impl Recorder {
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
         let decided = {
-            let index = self.index();
+            let index = self.reader.index();
             Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
         };
         note.header.confirms.clone_from(&decided.made);
@@ -119,7 +119,7 @@ impl Recorder {
             },
         };
         self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
-        self.index().reload(context, &*self.journal)?;
+        self.reader.index().reload(context, &*self.journal)?;
         Ok(goes.len())
     }
 
@@ -202,7 +202,7 @@ impl Recorder {
                 let row = &moment.header.rows[moment.row];
                 let content = row.after.or(moment.state.content()).or(row.before);
                 let whole = content.and_then(|content| {
-                    Some((content, self.content(context, snapshot, content).ok()?))
+                    Some((content, self.reader.content(context, snapshot, content).ok()?))
                 });
                 firsts.insert((moment.header.id, moment.row), whole);
             }
