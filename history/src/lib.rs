@@ -8,16 +8,15 @@
 //! are two types: a [`Recorder`] is a store that records its changes, and its [`HistoryReader`] answers what is asked.
 //!
 //! The way of a record, downward: a layer over the store notices a change (`recording_layer`: `creations`, `edits`, `renames`,
-//! `deletions`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
-//! hidden files in any other store (`kept_files`). An encrypted store's records are sealed (`record_form`) and go to the journal of
-//! the store beneath. In a tree of mounts each store has its own, which are read as one
+//! `deletions`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the
+//! database itself (`noted`), or hidden files in any other store (`kept_files`). An encrypted store's records are sealed
+//! (`record_form`) and go to the journal of the store beneath. In a tree of mounts each store has its own, which are read as one
 //! (`mounted`).
 //!
-//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
-//! (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version brought a line is
-//! found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is brought back is decided in `restore` and `undo`, and made by
-//! `steps`. `docs/history.md`
-//! is the page about it.
+//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`), the versions that come
+//! of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
+//! brought a line is found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is
+//! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/history.md` is the page about it.
 
 mod abbreviation;
 mod age_clock;
