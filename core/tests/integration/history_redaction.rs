@@ -297,7 +297,7 @@ fn redact(memory: &Memory, by: By, change: HistoryId) -> Result<Option<HistoryId
     }
 }
 
-/// Files in both stores that have had the secret; one version of each has the same content. Returns a change by which both came.
+/// Files in both stores that have had the secret, each with a copy in the other store. Returns a change by which both came.
 fn leave_secrets(memory: &Memory) -> HistoryId {
     let paths = ["/memories/a.md", "/memories/mounted/b.md"];
     for path in paths {
@@ -307,6 +307,10 @@ fn leave_secrets(memory: &Memory) -> HistoryId {
     memory.clear().unwrap();
     let cleared = versions(memory)[0].change;
     let restored = memory.undo(cleared, UndoOptions::default()).unwrap().change.unwrap();
+    for (from, to) in [(paths[0], "/memories/mounted/copy.md"), (paths[1], "/memories/copy.md")] {
+        memory.create(to, &memory.read(from).unwrap()).unwrap();
+        memory.str_replace(to, SECRET, "-").unwrap();
+    }
     for path in paths {
         memory.str_replace(path, SECRET, "-").unwrap();
         memory.insert(path, 0, "before\n").unwrap();
