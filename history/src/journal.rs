@@ -14,6 +14,7 @@ use super::log_segment::{Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
 use super::place::Place;
 use super::record::{Header, Record};
+use super::redaction_plan::{RedactionPlan, Wholes};
 
 /// Keeps records, and gives them back in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
@@ -104,6 +105,28 @@ pub(super) trait Journal: Send + Sync {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<(), StoreError>;
+
+    /// Removes contents and names from the records, and then appends the note of the plan. The contents that only removed splices
+    /// lead to are `wholes`. A journal that cannot do this at once finishes it with
+    /// [`finish_redactions`](Journal::finish_redactions), and readers never see it half done.
+    fn redact(
+        &self,
+        locked: &Locked,
+        plan: &RedactionPlan,
+        wholes: &Wholes,
+    ) -> Result<(), StoreError> {
+        let mut rewrite = Rewrite {
+            concerns: &|header| plan.concerns(header),
+            is_forced: false,
+            change: &mut |record| Ok(Some(plan.apply(plan.with_wholes(record, wholes)))),
+        };
+        self.rewrite(locked, &mut rewrite, plan.note().as_ref())
+    }
+
+    /// Does what is left of redactions that were interrupted.
+    fn finish_redactions(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 
     /// Removes all records for good. `remove_files` removes the files, while no change is in flight where the journal can lock.
     ///
@@ -212,6 +235,8 @@ pub(super) struct Loaded {
     pub(super) damaged: Vec<String>,
     /// The number to go on after, for a journal in a table.
     pub(super) end: u64,
+    /// The redactions that a journal of hidden files shows: the unfinished ones are applied to the headers.
+    pub(super) redactions: Vec<(HistoryId, u64)>,
     /// Where to go on, for a log.
     pub(super) log: LogCursor,
     /// How often it was started anew.

@@ -3,6 +3,7 @@
 //! ```text
 //! .memdir-history/BLOCK/NUMBER-ID   a record
 //! .memdir-history/BLOCK/end         there is a later block
+//! .memdir-history/redaction-ID      a redaction: its plan, and nothing any more when it is finished
 //! ```
 //! The directory has a reserved name, which the [`Recorder`](super::Recorder) hides from everybody else. So an encrypted
 //! store encrypts its history as well, and a store of six methods has one.
@@ -14,18 +15,20 @@
 //! time, also if everything in its block was removed meanwhile.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, EntryKind, Mutation, OnExisting, Store, StoreError};
+use memdir_store::{Context, Entry, EntryKind, Mutation, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
+use super::open_redaction::{OpenRedaction, redactions_in};
 use super::packed::{PREFIX, Prefix};
 use super::place::Place;
-use super::record::{Damaged, Record};
+use super::record::{Damaged, Header, Record};
 use super::record_form::RecordForm;
+use super::redaction_plan::{RedactionPlan, Wholes};
 
 /// The reserved name.
 pub(super) use memdir_store::HISTORY as NAME;
@@ -49,31 +52,33 @@ pub(super) fn directory() -> MemoryPath {
 }
 
 pub(super) struct KeptFiles {
-    store: Arc<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
     /// Whether the store calls an edit while it holds no lock.
     is_apart: bool,
     /// The latest block that this process knows; 0 before it looked.
     block: AtomicU32,
+    /// The unfinished redactions that were there when it was last loaded.
+    pub(super) open: Mutex<Vec<Arc<OpenRedaction>>>,
 }
 
 /// The number of a record: first by its block. Blocks begin with 1; the records of 0 have no number, they are older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Number {
+pub(super) struct Number {
     block: u32,
     in_block: u32,
 }
 
 impl Number {
-    fn of(place: Place) -> Self {
+    pub(super) fn of(place: Place) -> Self {
         Self { block: (place.at >> 32) as u32, in_block: (place.at & 0xffff_ffff) as u32 }
     }
 
-    fn place(self) -> Place {
+    pub(super) fn place(self) -> Place {
         Place::numbered(u64::from(self.block) << 32 | u64::from(self.in_block))
     }
 
     /// The file of the record with this number.
-    fn path(self, id: HistoryId) -> Result<MemoryPath, StoreError> {
+    pub(super) fn path(self, id: HistoryId) -> Result<MemoryPath, StoreError> {
         let (directory, name) = match self.block {
             0 => (directory(), id.to_string()),
             block => (block_directory(block)?, format!("{}-{id}", self.in_block)),
@@ -89,21 +94,30 @@ fn block_directory(block: u32) -> Result<MemoryPath, StoreError> {
 impl KeptFiles {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         let is_apart = store.info().edits_apart;
-        Self { store, is_apart, block: AtomicU32::new(0) }
+        Self { store, is_apart, block: AtomicU32::new(0), open: Mutex::default() }
     }
 
-    fn remove(&self, path: &MemoryPath) -> Result<(), StoreError> {
+    pub(super) fn remove(&self, path: &MemoryPath) -> Result<(), StoreError> {
         match self.store.delete(path) {
             Err(StoreError::NotFound) => Ok(()),
             deleted => deleted,
         }
     }
 
-    fn record(&self, context: &Context, path: &MemoryPath) -> Result<Record, StoreError> {
+    /// A record as it is stored.
+    pub(super) fn stored_record(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<Record, StoreError> {
         Record::from_bytes(&self.store.read_in(context, path)?).map_err(damaged)
     }
 
-    fn list(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+    pub(super) fn list(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<Vec<Entry>, StoreError> {
         match self.store.list_in(context, path) {
             Err(StoreError::NotFound) => Ok(Vec::new()),
             listed => listed,
@@ -122,12 +136,13 @@ impl KeptFiles {
                 self.remove(&entry.path)?;
             }
         }
+        self.remove_redactions(&listed)?;
         let is_empty = self.list(context, &directory())?.is_empty();
         if is_empty { self.remove(&directory()) } else { Ok(()) }
     }
 
     /// The number for a new record: higher than that of each record that is there now.
-    fn next_number(&self, context: &Context) -> Result<Number, StoreError> {
+    pub(super) fn next_number(&self, context: &Context) -> Result<Number, StoreError> {
         let (mut block, mut records) = self.latest_block(context)?;
         if records.len() >= BLOCK_RECORDS {
             let end = block_directory(block)?.join(END).map_err(|_| StoreError::NameTooLong)?;
@@ -175,8 +190,20 @@ impl KeptFiles {
     }
 
     /// Every record that is there. The latest block is listed first: if a record is seen, so is every record that it depends on.
-    fn listed(&self, context: &Context) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
-        let old = self.list(context, &directory())?;
+    pub(super) fn listed(
+        &self,
+        context: &Context,
+    ) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
+        let there = self.list(context, &directory())?;
+        self.listed_in(context, there)
+    }
+
+    /// As [`listed`](Self::listed), if this is what is in the directory.
+    fn listed_in(
+        &self,
+        context: &Context,
+        old: Vec<Entry>,
+    ) -> Result<Vec<(Number, HistoryId, Entry)>, StoreError> {
         let mut records = Vec::new();
         for block in blocks_in(&old) {
             for entry in self.list(context, &block_directory(block)?)? {
@@ -193,6 +220,78 @@ impl KeptFiles {
         records.sort_by_key(|(number, id, _)| (*number, *id));
         Ok(records)
     }
+
+    /// Adds what is new. `false` if records were changed together meanwhile, so that what was read is of before and after.
+    fn load_once(&self, context: &Context, loaded: &mut Loaded) -> Result<bool, StoreError> {
+        let there = self.list(context, &directory())?;
+        let redactions = redactions_in(&there);
+        if loaded.redactions != redactions {
+            loaded.start_anew_if_any();
+            loaded.redactions.clone_from(&redactions);
+        }
+        loaded.damaged.clear();
+        let open = self.read_redactions(context, &redactions, &mut loaded.damaged)?;
+        let Some(open) = open else { return Ok(false) };
+        let there = self.listed_in(context, there)?;
+        let kinds: HashMap<HistoryId, EntryKind> =
+            there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
+        // Records that others withdrew, removed for their age, or rewrote, which changes their size.
+        let kept = loaded.records.len();
+        loaded
+            .records
+            .retain(|stored| kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len)));
+        let mut is_rewritten = loaded.records.len() < kept;
+        let known: HashSet<HistoryId> =
+            loaded.records.iter().map(|stored| stored.header.id).collect();
+        let key = |stored: &Stored| (stored.place.at, stored.header.id);
+        let last = loaded.records.last().map(key);
+        let new = there.into_iter().filter(|(_, id, _)| !known.contains(id)).collect::<Vec<_>>();
+        let has_new = !new.is_empty();
+        for (number, id, entry) in new {
+            let bytes = match self.store.read_in(context, &entry.path) {
+                Err(StoreError::NotFound) => continue,
+                Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
+                Err(error) if error.is_failure() => {
+                    loaded.damaged.push(format!("the record {id}"));
+                    continue;
+                }
+                read => read?,
+            };
+            match header_of(&bytes, &open) {
+                Some(header) if header.id == id => {
+                    // It is the last of a trim or a redaction, which may have changed what was loaded before, and no size.
+                    if last.is_some() && (header.trims.is_some() || !header.redacts.is_empty()) {
+                        return Ok(false);
+                    }
+                    is_rewritten |= last.is_some_and(|last| (number.place().at, id) < last);
+                    loaded.add(header, number.place(), bytes.len() as u64);
+                }
+                _ => loaded.damaged.push(format!("the record {id}")),
+            }
+        }
+        if has_new && redactions_in(&self.list(context, &directory())?) != redactions {
+            return Ok(false);
+        }
+        loaded.records.sort_by_key(key);
+        loaded.generation += u64::from(is_rewritten);
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+        Ok(true)
+    }
+}
+
+/// The header of a record, as it is when these redactions are finished.
+fn header_of(bytes: &[u8], open: &[Arc<OpenRedaction>]) -> Option<Header> {
+    let prefix = Prefix::read(bytes).ok()?;
+    let header = prefix.header(bytes.get(PREFIX..PREFIX + prefix.header)?).ok()?;
+    let header = RecordForm::Plain.header(header).ok()??;
+    if open.iter().any(|redaction| redaction.plan.concerns(&header)) {
+        return Some(redacted(Record::from_bytes(bytes).ok()?, open).header);
+    }
+    Some(header)
+}
+
+fn redacted(record: Record, open: &[Arc<OpenRedaction>]) -> Record {
+    open.iter().fold(record, |record, redaction| redaction.plan.apply(record))
 }
 
 fn blocks_in(entries: &[Entry]) -> Vec<u32> {
@@ -235,44 +334,15 @@ impl Journal for KeptFiles {
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        let there = self.listed(context)?;
-        loaded.damaged.clear();
-        let kinds: HashMap<HistoryId, EntryKind> =
-            there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
-        // Records that others withdrew, removed for their age, or rewrote, which changes their size.
-        let kept = loaded.records.len();
-        loaded
-            .records
-            .retain(|stored| kinds.get(&stored.header.id) == Some(&EntryKind::File(stored.len)));
-        let mut is_rewritten = loaded.records.len() < kept;
-        let known: HashSet<HistoryId> =
-            loaded.records.iter().map(|stored| stored.header.id).collect();
-        let key = |stored: &Stored| (stored.place.at, stored.header.id);
-        let last = loaded.records.last().map(key);
-        for (number, id, entry) in there.into_iter().filter(|(_, id, _)| !known.contains(id)) {
-            let bytes = match self.store.read_in(context, &entry.path) {
-                Err(StoreError::NotFound) => continue,
-                Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
-                Err(error) if error.is_failure() => {
-                    loaded.damaged.push(format!("the record {id}"));
-                    continue;
-                }
-                read => read?,
-            };
-            let header = Prefix::read(&bytes).and_then(|prefix| {
-                prefix.header(bytes.get(PREFIX..PREFIX + prefix.header).unwrap_or_default())
-            });
-            match header.map(|header| RecordForm::Plain.header(header)) {
-                Ok(Ok(Some(header))) if header.id == id => {
-                    is_rewritten |= last.is_some_and(|last| (number.place().at, id) < last);
-                    loaded.add(header, number.place(), bytes.len() as u64);
-                }
-                _ => loaded.damaged.push(format!("the record {id}")),
+        /// Each time records were changed together while they were read.
+        const MAX_ATTEMPTS: usize = 100;
+        for _ in 0..MAX_ATTEMPTS {
+            if self.load_once(context, loaded)? {
+                return Ok(());
             }
+            loaded.start_anew();
         }
-        loaded.records.sort_by_key(key);
-        loaded.generation += u64::from(is_rewritten);
-        Ok(())
+        Err(StoreError::failed("reading the history", "it is changed all the time").unchanged())
     }
 
     fn read_next(
@@ -281,7 +351,8 @@ impl Journal for KeptFiles {
         stored: &Stored,
         _: &mut OpenSegment,
     ) -> Result<Record, StoreError> {
-        self.record(context, &Number::of(stored.place).path(stored.header.id)?)
+        let path = Number::of(stored.place).path(stored.header.id)?;
+        Ok(redacted(self.stored_record(context, &path)?, &self.open_redactions()))
     }
 
     fn rewrite(
@@ -290,27 +361,43 @@ impl Journal for KeptFiles {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<(), StoreError> {
+        self.finish_redactions_there()?;
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
         let mut gone = Vec::new();
         for stored in concerned {
             let path = Number::of(stored.place).path(stored.header.id)?;
-            let record = match self.record(&Context::new(), &path) {
-                // Withdrawn meanwhile, or damaged: it cannot be read anyway.
-                Err(_) => continue,
-                Ok(record) => record,
-            };
-            match (rewrite.change)(record.clone())? {
-                None => gone.push(path),
-                Some(new) if new == record && !rewrite.is_forced => {}
-                Some(new) => self.store.write(&path, &new.to_bytes(), OnExisting::Overwrite)?,
-            }
+            let (mut is_gone, mut failed) = (false, None);
+            let updated = self.update(&path, &mut |record| {
+                (is_gone, failed) = (false, None);
+                match (rewrite.change)(record.clone()) {
+                    Ok(Some(new)) => (new != record || rewrite.is_forced).then_some(new),
+                    Ok(None) => {
+                        is_gone = true;
+                        None
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        None
+                    }
+                }
+            });
+            updated.and_then(|()| failed.map_or(Ok(()), Err))?;
+            gone.extend(is_gone.then_some(path));
         }
         // If this is interrupted, what stays can do without what is gone: it was rewritten before, the note says what only records
         // said that go, and the newest of them goes first.
         note.map_or(Ok(()), |note| self.append_alone(note))?;
         gone.iter().rev().try_for_each(|path| self.remove(path))
+    }
+
+    fn redact(&self, _: &Locked, plan: &RedactionPlan, wholes: &Wholes) -> Result<(), StoreError> {
+        self.redact_in_steps(plan, wholes)
+    }
+
+    fn finish_redactions(&self) -> Result<(), StoreError> {
+        self.finish_redactions_there()
     }
 
     /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were
@@ -321,6 +408,10 @@ impl Journal for KeptFiles {
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         remove_files()
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.finish_redactions_there()
     }
 
     fn is_apart(&self) -> bool {
@@ -334,7 +425,7 @@ impl Journal for KeptFiles {
 
 #[cfg(test)]
 mod tests {
-    use memdir_store::InProcess;
+    use memdir_store::{InProcess, OnExisting};
 
     use super::*;
     use crate::record::Header;

@@ -4,7 +4,7 @@
 //! they are, and the same for everybody who opens that store. This reads them as one, with the paths of the tree.
 //! Nothing is appended through it but notes about redactions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir_store::HistoryId;
@@ -14,8 +14,9 @@ use memdir_store::{Context, MountTable, ReadOnly, Store, StoreError};
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::kept_files;
 use super::place::Place;
-use super::record::{Header, Record, Row};
+use super::record::{Digest, Header, Record, Row};
 use super::recorder::{Part, Recorder, writable};
+use super::redaction_plan::{NewNames, RedactionPlan, Wholes};
 use super::retention::Retention;
 use super::snapshot::Extent;
 
@@ -127,24 +128,85 @@ impl MountedJournals {
 }
 
 impl MountedJournals {
-    /// What each part is told of a note about versions of the tree, by its number.
-    fn own_notes(&self, note: &Record) -> Result<Vec<(usize, Record)>, StoreError> {
+    /// What is redacted in each part that may be changed, in an order in which a second call finds all that a failure left.
+    ///
+    /// The caller names versions of some parts. A copy of their contents in another part has no version of its own there by which it
+    /// would be found again, so the copies go first. Then each part loses the contents of its own versions.
+    fn own_plans(&self, plan: &RedactionPlan) -> Result<Vec<(usize, RedactionPlan)>, StoreError> {
         let state = self.state();
-        let mut notes = Vec::new();
-        for (number, _) in writable(&self.parts) {
-            let own = note.header.redacts.iter().filter_map(|id| {
+        let (mut copies, mut own) = (Vec::new(), Vec::new());
+        for (number, part) in writable(&self.parts) {
+            // Its own id of a version of the tree, if it is one of this part.
+            let own_id = |id: HistoryId| {
                 let (part, stored) = state.records.get(&id.record())?;
                 let is_own = Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
                 is_own.then(|| stored.header.id.numbered(id.number()))
-            });
-            let redacts: Vec<HistoryId> = own.collect();
-            if !redacts.is_empty() {
-                // Ids of records are different in all of the tree.
-                let header = Header { id: HistoryId::new()?, redacts, ..note.header.clone() };
-                notes.push((number, Record { header, contents: note.contents.clone() }));
+            };
+            let of_versions: BTreeSet<Digest> = plan
+                .versions
+                .iter()
+                .filter_map(|(id, content)| own_id(*id).map(|_| *content))
+                .collect();
+            let names: Vec<NewNames> = plan.names.get(number).cloned().into_iter().collect();
+            let note = |redacts: Vec<HistoryId>| {
+                let note = plan.note.clone().map(|note| {
+                    // Ids of records are different in all of the tree.
+                    let id = HistoryId::new()?;
+                    // Other processes read the history again when there is a note, whatever it says.
+                    let redacts = if redacts.is_empty() { vec![id] } else { redacts };
+                    Ok::<_, StoreError>(Header { id, redacts, ..note })
+                });
+                note.transpose()
+            };
+            let contents = |of_versions_too: bool| {
+                let contents = plan.contents.iter();
+                contents
+                    .filter(|(content, _)| of_versions.contains(content) == of_versions_too)
+                    .map(|(content, redaction)| (*content, redaction.clone()))
+                    .collect()
+            };
+            let only_copies =
+                RedactionPlan { contents: contents(false), ..RedactionPlan::default() };
+            let concerned = |plan: &RedactionPlan| {
+                let index = part.recorder.reader.index();
+                index.loaded.records.iter().any(|stored| plan.concerns(&stored.header))
+            };
+            let redacts: Vec<HistoryId> = plan
+                .note
+                .iter()
+                .flat_map(|note| &note.redacts)
+                .filter_map(|id| own_id(*id))
+                .collect();
+            let of_its_own =
+                RedactionPlan { contents: contents(true), names, note: None, versions: Vec::new() };
+            let has_own = !redacts.is_empty() || concerned(&of_its_own);
+            // A log also loses what was withdrawn, if it has nothing of the plan.
+            if concerned(&only_copies) {
+                copies.push((number, RedactionPlan { note: note(Vec::new())?, ..only_copies }));
+            } else if !has_own {
+                copies.push((number, only_copies));
+            }
+            if has_own {
+                own.push((number, RedactionPlan { note: note(redacts)?, ..of_its_own }));
             }
         }
-        Ok(notes)
+        copies.extend(own);
+        Ok(copies)
+    }
+
+    /// An error if a part that may only be read has something of the plan.
+    fn refuse_in_read_only(&self, plan: &RedactionPlan) -> Result<(), StoreError> {
+        for (number, part) in self.parts.iter().enumerate() {
+            let names = plan.names.get(number).cloned().into_iter().collect();
+            let own = RedactionPlan { names, ..plan.clone() };
+            let index = part.recorder.reader.index();
+            if part.recorder.store.info().is_read_only
+                && index.records().any(|stored| own.concerns(&stored.header))
+            {
+                return Err(StoreError::ReadOnly);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -223,35 +285,31 @@ impl Journal for MountedJournals {
         Ok(Record { header: (*stored.header).clone(), ..record })
     }
 
-    /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
-    /// be in a store that may only be read. Each is told of its own versions.
+    /// The parts rewrite their own records, each in its own way.
     fn rewrite(
         &self,
         _: &Locked,
-        rewrite: &mut Rewrite<'_>,
-        note: Option<&Record>,
+        _: &mut Rewrite<'_>,
+        _: Option<&Record>,
     ) -> Result<(), StoreError> {
-        let notes = note.map(|note| self.own_notes(note)).transpose()?.unwrap_or_default();
-        for part in self.parts.iter().filter(|part| part.recorder.store.info().is_read_only) {
-            let stored: Vec<Stored> = part.recorder.reader.index().records().cloned().collect();
-            let concerned = |stored: &&Stored| (rewrite.concerns)(&stored.header);
-            let stored: Vec<&Stored> = stored.iter().filter(concerned).collect();
-            for stored in stored {
-                let Ok(record) = part.recorder.journal.read(&Context::new(), stored) else {
-                    continue;
-                };
-                if (rewrite.change)(record.clone())?.as_ref() != Some(&record) {
-                    return Err(StoreError::ReadOnly);
-                }
-            }
-        }
-        for (number, part) in writable(&self.parts) {
-            let journal = &part.recorder.journal;
-            let note = notes.iter().find(|(of, _)| *of == number).map(|(_, note)| note);
-            journal.rewrite(&journal.lock()?, rewrite, note)?;
-            part.recorder.reader.index().reload(&Context::new(), &*part.recorder.journal)?;
+        Err(only_by_the_parts())
+    }
+
+    /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
+    /// be in a store that may only be read. Each is told of its own versions.
+    fn redact(&self, _: &Locked, plan: &RedactionPlan, wholes: &Wholes) -> Result<(), StoreError> {
+        self.refuse_in_read_only(plan)?;
+        for (number, own) in self.own_plans(plan)? {
+            let recorder = &self.parts[number].recorder;
+            let journal = &recorder.journal;
+            journal.redact(&journal.lock()?, &own, wholes)?;
+            recorder.reader.index().reload(&Context::new(), &**journal)?;
         }
         Ok(())
+    }
+
+    fn finish_redactions(&self) -> Result<(), StoreError> {
+        writable(&self.parts).try_for_each(|(_, part)| part.recorder.journal.finish_redactions())
     }
 
     fn erase(

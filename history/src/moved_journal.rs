@@ -13,6 +13,7 @@ use memdir_store::{Context, HistoryId, Store, StoreError};
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::kept_files::KeptFiles;
 use super::record::{Digest, Record};
+use super::redaction_plan::{RedactionPlan, Wholes};
 use super::settle::{self, PathState};
 
 pub(super) struct MovedJournal {
@@ -47,6 +48,9 @@ impl MovedJournal {
     /// Returns whether the old records must stay.
     fn move_records(&self) -> Result<bool, StoreError> {
         let context = &Context::new();
+        if !self.store.info().is_read_only {
+            self.old.finish_redactions()?;
+        }
         loop {
             let mut loaded = Loaded::default();
             self.old.load(context, &mut loaded)?;
@@ -172,6 +176,19 @@ impl Journal for MovedJournal {
         note: Option<&Record>,
     ) -> Result<(), StoreError> {
         self.journal()?.rewrite(locked, rewrite, note)
+    }
+
+    fn redact(
+        &self,
+        locked: &Locked,
+        plan: &RedactionPlan,
+        wholes: &Wholes,
+    ) -> Result<(), StoreError> {
+        self.journal()?.redact(locked, plan, wholes)
+    }
+
+    fn finish_redactions(&self) -> Result<(), StoreError> {
+        self.journal()?.finish_redactions()
     }
 
     /// What is in hidden files goes with the files.

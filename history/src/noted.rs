@@ -155,7 +155,9 @@ impl Journal for Noted {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<(), StoreError> {
-        let mut gone = Vec::new();
+        /// How many bytes are written at once, if the records need not change together.
+        const AT_ONCE: usize = 16 << 20;
+        let (mut replaced, mut gone, mut bytes) = (Vec::new(), Vec::new(), 0);
         for listed in self.notes()?.list(&Context::new(), 0)? {
             let header = self.header(&Context::new(), &listed);
             if !header.is_ok_and(|header| (rewrite.concerns)(&header)) {
@@ -169,14 +171,22 @@ impl Journal for Noted {
                 None => gone.push(listed.number),
                 Some(new) if new == record && !rewrite.is_forced => {}
                 Some(new) => {
-                    self.notes()?.replace(listed.number, &self.note(&new)?.bytes)?;
+                    let new = self.note(&new)?.bytes;
+                    bytes += new.len();
+                    replaced.push((listed.number, new));
                 }
             }
+            // Under another key each record can be read as before. What is removed goes together, and with the note that says so.
+            if note.is_none() && bytes >= AT_ONCE {
+                self.notes()?.rewrite(&replaced, &[], None)?;
+                (replaced, bytes) = (Vec::new(), 0);
+            }
         }
-        if !gone.is_empty() {
-            self.notes()?.remove(&gone)?;
+        let note = note.map(|note| self.note(note)).transpose()?;
+        if replaced.is_empty() && gone.is_empty() && note.is_none() {
+            return Ok(());
         }
-        note.map_or(Ok(()), |note| self.append_alone(note))
+        self.notes()?.rewrite(&replaced, &gone, note.as_ref())
     }
 
     /// In one transaction with the files.
@@ -194,7 +204,7 @@ impl Journal for Noted {
             let remove = || {
                 let all = self.notes()?.list(context, 0)?;
                 let numbers: Vec<i64> = all.iter().map(|listed| listed.number).collect();
-                self.notes()?.remove(&numbers)?;
+                self.notes()?.rewrite(&[], &numbers, None)?;
                 self.notes()?.scrub()
             };
             remove().map_err(StoreError::after_changes)?;

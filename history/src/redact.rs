@@ -4,19 +4,20 @@
 //! is kept whole instead, so every other version stays. In the place of its SHA-256, by which a guess could be tried,
 //! stands a random mark.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId, Layer};
 
 use super::error::HistoryError;
-use super::journal::{Locked, Rewrite};
-use super::record::{ContentId, Digest, Record, Redaction};
+use super::journal::Locked;
+use super::record::{Digest, Record, Redaction};
 use super::recorder::Recorder;
+use super::redaction_plan::{RedactionPlan, Wholes};
 use super::settle::PathState;
 use super::snapshot::Snapshot;
-use super::timeline::{FileState, Moment};
+use super::timeline::FileState;
 use super::version::Version;
 
 /// What `Memory::redact_text` removed, or would remove.
@@ -46,9 +47,10 @@ impl Recorder {
         // Check the id before taking the lock, so that writers do not wait for an error.
         self.reader.snapshot(context)?.numbers_of(id)?;
         let locked = self.journal.lock()?;
+        self.journal.finish_redactions()?;
         let snapshot = self.reader.snapshot(context)?;
         let timeline = &snapshot.timeline;
-        let (mut marks, mut redacts) = (HashMap::new(), Vec::new());
+        let mut found = Found::default();
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
             // A deletion whose earlier versions were trimmed still has what the file held.
@@ -58,9 +60,8 @@ impl Recorder {
             };
             match state {
                 FileState::Content(content) if timeline.redaction(content).is_none() => {
-                    let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
-                    marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
-                    redacts.push(moment.id);
+                    found.contents.insert(content.sha256, redaction(reason)?);
+                    found.versions.push((moment.id, content.sha256));
                 }
                 // It was moved with its directory, and the file has it still. Otherwise it is not known.
                 FileState::Unread if timeline.is_latest(number) => {
@@ -69,7 +70,7 @@ impl Recorder {
                 _ => {}
             }
         }
-        self.redact_marked(context, &locked, &snapshot, &marks, redacts)
+        self.redact_found(context, &locked, &snapshot, found)
     }
 
     /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. With `dry_run`, or if a
@@ -84,12 +85,16 @@ impl Recorder {
         reason: &str,
         dry_run: bool,
     ) -> Result<RedactedText, HistoryError> {
-        let locked = if dry_run { Locked::default() } else { self.journal.lock()? };
+        let mut locked = Locked::default();
+        if !dry_run {
+            locked = self.journal.lock()?;
+            self.journal.finish_redactions()?;
+        }
         let reading = self.reader.history_snapshot(context)?;
         let snapshot = Arc::clone(&reading.snapshot);
         let timeline = &snapshot.timeline;
         // Also contents before versions whose predecessor was removed for its age, which have no version.
-        let mut marks = HashMap::new();
+        let mut found = Found::default();
         let mut seen = HashSet::new();
         let of_versions = timeline.moments.iter().rev().filter_map(|moment| moment.state.content());
         let of_records = snapshot.records.iter().flat_map(|stored| stored.header.contents());
@@ -100,23 +105,23 @@ impl Recorder {
             context.check()?;
             match reading.content(content) {
                 Ok(bytes) if has_text(&bytes) => {
-                    let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
-                    marks.insert(content.sha256, Redaction { mark, reason: reason.to_owned() });
+                    found.contents.insert(content.sha256, redaction(reason)?);
                 }
                 // What cannot be computed cannot be read either.
                 Ok(_) | Err(HistoryError::Damaged) => {}
                 Err(error) => return Err(error),
             }
         }
-        let has_mark = |moment: &&Moment| {
-            let content = moment.state.content();
-            content.is_some_and(|content| marks.contains_key(&content.sha256))
-        };
-        let redacts: Vec<HistoryId> =
-            timeline.moments.iter().filter(has_mark).map(|moment| moment.id).collect();
-        let numbers = (0..timeline.moments.len()).rev();
-        let found = numbers.filter(|number| has_mark(&&timeline.moments[*number]));
-        let versions: Vec<Version> = found.map(|number| timeline.version(number)).collect();
+        let mut versions = Vec::new();
+        for (number, moment) in timeline.moments.iter().enumerate() {
+            if let Some(content) = moment.state.content()
+                && found.contents.contains_key(&content.sha256)
+            {
+                found.versions.push((moment.id, content.sha256));
+                versions.push(timeline.version(number));
+            }
+        }
+        versions.reverse();
         let current = self.files_with(context, has_text)?;
         if dry_run {
             return Ok(RedactedText { change: None, versions, current });
@@ -124,7 +129,7 @@ impl Recorder {
         if !current.is_empty() {
             return Err(HistoryError::AreCurrent { paths: current });
         }
-        let change = self.redact_marked(context, &locked, &snapshot, &marks, redacts)?;
+        let change = self.redact_found(context, &locked, &snapshot, found)?;
         Ok(RedactedText { change, versions, current })
     }
 
@@ -149,38 +154,42 @@ impl Recorder {
         Ok(with_text)
     }
 
-    /// Removes the contents with these digests, and notes the versions. `None` if nothing is to be removed.
-    fn redact_marked(
+    /// Removes what was found, and notes the versions. `None` if that is nothing.
+    fn redact_found(
         &self,
         context: &Context,
         locked: &Locked,
         snapshot: &Snapshot,
-        marks: &HashMap<Digest, Redaction>,
-        redacts: Vec<HistoryId>,
+        found: Found,
     ) -> Result<Option<HistoryId>, HistoryError> {
         let timeline = &snapshot.timeline;
-        if marks.is_empty() {
+        if found.contents.is_empty() {
             // An earlier call may have failed in the middle.
             self.journal.scrub()?;
             return Ok(None);
         }
+        let change = HistoryId::new()?;
+        let mut note = Record::new(change, change, context.actor()).header;
+        note.redacts = found.versions.iter().map(|(version, _)| *version).collect();
+        let Found { contents, versions } = found;
+        let plan = RedactionPlan { contents, names: Vec::new(), note: Some(note), versions };
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
             if let PathState::File(found) = self.reader.found(context, &latest.path)?
-                && marks.contains_key(&found)
+                && plan.contents.contains_key(&found)
             {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
             }
         }
         // The contents that the splices lead to, which cannot be computed any more without them.
-        let mut wholes: HashMap<Digest, Vec<u8>> = HashMap::new();
+        let mut wholes = Wholes::new();
         for row in snapshot.records.iter().flat_map(|stored| &stored.header.rows) {
             let (Some(_), Some(before), Some(after)) = (row.splice, row.before, row.after) else {
                 continue;
             };
             for (one, other) in [(before, after), (after, before)] {
-                if marks.contains_key(&one.sha256)
-                    && !marks.contains_key(&other.sha256)
+                if plan.has(one)
+                    && !plan.has(other)
                     && !wholes.contains_key(&other.sha256)
                     // What cannot be computed with them either is lost already.
                     && let Ok(content) = self.reader.content(context, snapshot, other)
@@ -189,48 +198,23 @@ impl Recorder {
                 }
             }
         }
-        let Ok(change) = HistoryId::new() else { return Err(HistoryError::Damaged) };
-        let mut record = Record::new(change, change, context.actor());
-        record.header.redacts = redacts;
-        let is_marked = |content: &ContentId| marks.contains_key(&content.sha256);
-        let mut rewrite = Rewrite {
-            is_forced: false,
-            concerns: &|header| header.contents().any(|content| is_marked(&content)),
-            change: &mut |record| Ok(Some(redacted(record, marks, &wholes))),
-        };
-        self.journal.rewrite(locked, &mut rewrite, Some(&record))?;
+        self.journal.redact(locked, &plan, &wholes)?;
         self.reader.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(change))
     }
 }
 
-fn redacted(
-    record: Record,
-    marks: &HashMap<Digest, Redaction>,
-    wholes: &HashMap<Digest, Vec<u8>>,
-) -> Record {
-    let before: Vec<ContentId> = record.header.contents().collect();
-    if !before.iter().any(|content| marks.contains_key(&content.sha256)) {
-        return record;
-    }
-    let mut record = record.with_only(|digest| !marks.contains_key(&digest));
-    for content in before {
-        if let Some(whole) = wholes.get(&content.sha256) {
-            record.keep(content, whole);
-        }
-        if let Some(redaction) = marks.get(&content.sha256)
-            && !record.header.redactions.contains(redaction)
-        {
-            record.header.redactions.push(redaction.clone());
-        }
-    }
-    for content in
-        record.header.rows.iter_mut().flat_map(|row| [&mut row.before, &mut row.after]).flatten()
-    {
-        if let Some(redaction) = marks.get(&content.sha256) {
-            *content = ContentId { sha256: redaction.mark, size: 0 };
-        }
-    }
-    record
+/// What is to be removed.
+#[derive(Default)]
+struct Found {
+    contents: BTreeMap<Digest, Redaction>,
+    /// The versions, each with its content.
+    versions: Vec<(HistoryId, Digest)>,
+}
+
+/// What stands in the place of a content.
+fn redaction(reason: &str) -> Result<Redaction, HistoryError> {
+    let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
+    Ok(Redaction { mark, reason: reason.to_owned() })
 }

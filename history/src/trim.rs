@@ -42,6 +42,7 @@ impl Recorder {
     }
 
     fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
+        self.journal.finish_redactions()?;
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
         let snapshot = self.reader.snapshot(context)?;
         let now = self.reader.index().ages().now();

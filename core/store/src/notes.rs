@@ -23,11 +23,14 @@ pub trait Notes: Send + Sync {
         count: u64,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Replaces the bytes of a note, if it is there.
-    fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError>;
-
-    /// Removes notes, likewise.
-    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError>;
+    /// Replaces the bytes of notes, removes notes, and then keeps `note`: all in one transaction, so a failure or a kill leaves
+    /// everything or nothing of it. Numbers that are not there are skipped.
+    fn rewrite(
+        &self,
+        replaced: &[(i64, Vec<u8>)],
+        removed: &[i64],
+        note: Option<&Note>,
+    ) -> Result<(), StoreError>;
 
     /// Leaves nothing of what was replaced or removed, of notes and of files: neither in free space nor in a log. It may write the
     /// whole database again.

@@ -399,6 +399,7 @@ impl Store for PostgresDatabase {
                     Ok(Some(ChangeTransaction {
                         statement,
                         parameters: Vec::new(),
+                        replaced_notes: Vec::new(),
                         changes_a_row: false,
                     }))
                 })
@@ -422,6 +423,7 @@ impl Store for PostgresDatabase {
                     Ok(Some(ChangeTransaction {
                         statement: &statements::DATE,
                         parameters: vec![Box::new(file.id), Box::new(statements::storable(time))],
+                        replaced_notes: Vec::new(),
                         changes_a_row: true,
                     }))
                 })

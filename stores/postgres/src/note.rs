@@ -9,17 +9,17 @@ use super::session::{ChangeTransaction, Parameter, Wanted};
 use super::{PostgresDatabase, statements};
 
 const READING: &str = "reading the history";
-const REWRITING: &str = "rewriting the history";
 
 impl PostgresDatabase {
     /// Changes notes, in turn with the other changes of the namespace.
     fn change_notes(
         &self,
+        context: &Context,
         operation: &'static str,
         change: impl Fn() -> ChangeTransaction,
     ) -> Result<(), StoreError> {
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
-        self.change(&Context::new(), operation, wanted, |_| Ok(Some(change())))
+        self.change(context, operation, wanted, |_| Ok(Some(change())))
     }
 }
 
@@ -29,10 +29,15 @@ fn number(number: u64) -> i32 {
 
 impl Notes for PostgresDatabase {
     fn append(&self, note: &Note) -> Result<(), StoreError> {
-        self.change_notes("writing the history", || {
+        self.change_notes(&Context::new(), "writing the history", || {
             let parameters: Vec<Parameter> =
                 vec![Box::new(note.id.clone()), Box::new(note.bytes.clone())];
-            ChangeTransaction { statement: &statements::NOTE, parameters, changes_a_row: true }
+            ChangeTransaction {
+                statement: &statements::NOTE,
+                parameters,
+                replaced_notes: Vec::new(),
+                changes_a_row: true,
+            }
         })
     }
 
@@ -63,25 +68,19 @@ impl Notes for PostgresDatabase {
         read.map_err(|error| PostgresError::from(error).during(READING))
     }
 
-    fn replace(&self, id: i64, bytes: &[u8]) -> Result<(), StoreError> {
-        self.change_notes(REWRITING, || {
-            let parameters: Vec<Parameter> = vec![Box::new(id), Box::new(bytes.to_vec())];
-            ChangeTransaction {
-                statement: &statements::REPLACE_NOTE,
-                parameters,
-                changes_a_row: false,
-            }
-        })
-    }
-
-    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
-        self.change_notes(REWRITING, || {
-            let parameters: Vec<Parameter> = vec![Box::new(numbers.to_vec())];
-            ChangeTransaction {
-                statement: &statements::REMOVE_NOTES,
-                parameters,
-                changes_a_row: false,
-            }
+    fn rewrite(
+        &self,
+        replaced: &[(i64, Vec<u8>)],
+        removed: &[i64],
+        note: Option<&Note>,
+    ) -> Result<(), StoreError> {
+        let context = Context::new();
+        note.cloned().map(|note| context.put_note(note));
+        self.change_notes(&context, "rewriting the history", || ChangeTransaction {
+            statement: &statements::REMOVE_NOTES,
+            parameters: vec![Box::new(removed.to_vec())],
+            replaced_notes: replaced.to_vec(),
+            changes_a_row: false,
         })
     }
 

@@ -85,6 +85,8 @@ pub(super) struct Extent {
 pub(super) struct ChangeTransaction {
     pub(super) statement: &'static Statement,
     pub(super) parameters: Vec<Parameter>,
+    /// The notes that get other bytes before that, by their numbers.
+    pub(super) replaced_notes: Vec<(i64, Vec<u8>)>,
     /// Whether it changes at least one row.
     pub(super) changes_a_row: bool,
 }
@@ -313,6 +315,21 @@ impl Session {
         if !lease.is_ours() {
             let problem = "the process was forked in the middle of the command";
             return Err(StoreError::failed("changing a file", problem).unchanged().into());
+        }
+        // Nothing is committed yet: a failure undoes it.
+        for (id, bytes) in &change.replaced_notes {
+            let statement = &statements::REPLACE_NOTE;
+            let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, id, bytes];
+            let parameters = typed(statement, &parameters);
+            let replace = async { Ok(lease.execute_typed(statement.sql, &parameters).await?) };
+            match self.wait(replace).await {
+                Err(error) if error.is_broken_connection() => {
+                    drop(lease);
+                    self.server.close_idle();
+                    return self.search(&number, before.as_ref()).await;
+                }
+                replaced => drop(replaced?),
+            }
         }
         let parameters = self.with_namespace(change.statement, &change.parameters);
         let made = self

@@ -102,6 +102,7 @@ pub(super) fn remove(id: i64) -> ChangeTransaction {
     ChangeTransaction {
         statement: &statements::REMOVE,
         parameters: vec![Box::new(id)],
+        replaced_notes: Vec::new(),
         changes_a_row: true,
     }
 }
@@ -136,6 +137,7 @@ pub(super) fn rename(
     Ok(ChangeTransaction {
         statement: &statements::MOVE,
         parameters: vec![Box::new(id), Box::new(parent), Box::new(new), Box::new(name)],
+        replaced_notes: Vec::new(),
         changes_a_row: true,
     })
 }
@@ -150,6 +152,7 @@ pub(super) fn add(
     Ok(ChangeTransaction {
         statement: &statements::ADD,
         parameters: vec![Box::new(parent), Box::new(owned(&names)), Box::new(content)],
+        replaced_notes: Vec::new(),
         changes_a_row: true,
     })
 }
@@ -159,6 +162,7 @@ pub(super) fn replace(file: i64, content: Vec<u8>) -> Result<ChangeTransaction, 
     Ok(ChangeTransaction {
         statement: &statements::REPLACE,
         parameters: vec![Box::new(file), Box::new(content)],
+        replaced_notes: Vec::new(),
         changes_a_row: true,
     })
 }

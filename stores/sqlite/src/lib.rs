@@ -216,7 +216,7 @@ impl SqliteDatabase {
 
     /// Writes the database again, and empties its log. `secure_delete` overwrites what is deleted, but not the copies that stay
     /// in the free space of a page when its rows are moved to another page.
-    fn rewrite(&self) -> Result<(), StoreError> {
+    fn rewrite_file(&self) -> Result<(), StoreError> {
         const OPERATION: &str = "removing deleted text from the database file";
         let mut turn = turns::to_write(&self.database, self.lock_timeout, &Cancellation::never())?;
         let rewritten = || {

@@ -17,8 +17,6 @@ pub(super) fn remove_all(tree: &Tree<'_>) -> Result<(), SqliteError> {
     Ok(())
 }
 
-const REWRITING: &str = "rewriting the history";
-
 impl Notes for SqliteDatabase {
     fn append(&self, note: &Note) -> Result<(), StoreError> {
         self.change(&Context::new(), "writing the history", |tree| add(&tree, note))
@@ -58,26 +56,27 @@ impl Notes for SqliteDatabase {
         })
     }
 
-    fn replace(&self, number: i64, bytes: &[u8]) -> Result<(), StoreError> {
-        self.change(&Context::new(), REWRITING, |tree| {
+    fn rewrite(
+        &self,
+        replaced: &[(i64, Vec<u8>)],
+        removed: &[i64],
+        note: Option<&Note>,
+    ) -> Result<(), StoreError> {
+        self.change(&Context::new(), "rewriting the history", |tree| {
             let mut replace =
                 tree.prepare_cached("UPDATE note SET bytes = ?2 WHERE number = ?1")?;
-            replace.execute((number, bytes))?;
-            Ok(())
-        })
-    }
-
-    fn remove(&self, numbers: &[i64]) -> Result<(), StoreError> {
-        self.change(&Context::new(), REWRITING, |tree| {
+            for (number, bytes) in replaced {
+                replace.execute((number, bytes))?;
+            }
             let mut remove = tree.prepare_cached("DELETE FROM note WHERE number = ?1")?;
-            for number in numbers {
+            for number in removed {
                 remove.execute([number])?;
             }
-            Ok(())
+            note.map_or(Ok(()), |note| add(&tree, note))
         })
     }
 
     fn scrub(&self) -> Result<(), StoreError> {
-        self.rewrite()
+        self.rewrite_file()
     }
 }

@@ -164,7 +164,7 @@ impl Layer for Witness {
                 self.interrupted();
                 self.make(|| self.inner.mutate(context, mutation), || self.saw(made))
             }
-            (Mutation::Update { path, edit }, _) => {
+            (Mutation::Update { path, edit }, _) if !is_of_history(path) => {
                 // The last time that the store asks for the edit is the one that counts.
                 let (mut after, mut fault) = (None, None);
                 let mut watched = |old: &[u8]| {

@@ -1,0 +1,460 @@
+//! A redaction that fails or is killed in the middle: each version is whole or redacted, and the next call does the rest.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, UndoOptions, Version};
+use memdir::store::{Context, InProcess, Layer, Mounts, Mutation, walk_files};
+use memdir::{GrepQuery, Memory, MemoryOptions, MemoryPath, Store, StoreError};
+
+use crate::common::effort;
+use crate::common::raw_bytes::parts_in;
+
+/// Nothing else has a run of eight of its bytes.
+const SECRET: &str = "correct-horse-9-xK2vQ7pLw4ZtR8nYb";
+
+fn options() -> MemoryOptions {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options
+}
+
+/// A file whose first versions have the secret, and another one that had it and is gone.
+fn leave_a_secret(memory: &Memory) {
+    memory.create("/memories/a.md", &format!("one\n{SECRET}\ntwo\n")).unwrap();
+    memory.insert("/memories/a.md", 0, "zero\n").unwrap();
+    memory.str_replace("/memories/a.md", SECRET, "-").unwrap();
+    memory.insert("/memories/a.md", 0, "before\n").unwrap();
+    memory.create("/memories/b.md", SECRET).unwrap();
+    memory.delete("/memories/b.md").unwrap();
+}
+
+fn versions(memory: &Memory) -> Vec<Version> {
+    memory.history(&HistoryQuery::default()).unwrap()
+}
+
+/// What each version says, with its content, or why it has none.
+fn told(memory: &Memory) -> Vec<(Version, Result<Vec<u8>, String>)> {
+    let told = |version: Version| {
+        let content = memory.read_version(version.id).map_err(|error| error.to_string());
+        (version, content)
+    };
+    versions(memory).into_iter().map(told).collect()
+}
+
+/// The statements that rewrite the history of a database, each of which the database refuses once.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn is_all_or_nothing(address: &str, records: usize, refuse: &dyn Fn(usize), mend: &dyn Fn()) {
+    let open = || Memory::open(address, options()).unwrap();
+    let memory = open();
+    leave_a_secret(&memory);
+    let before = told(&memory);
+    let text = GrepQuery::text(SECRET);
+    let mut refused = 0;
+    for number in 0..=records {
+        refuse(number);
+        match memory.redact_text(&text, "a password", false) {
+            Err(error) => assert_eq!(error.kind(), "store", "{error}"),
+            Ok(redacted) => panic!("statement {number} is not refused: {redacted:?}"),
+        }
+        refused += 1;
+        assert_eq!(told(&memory), before, "statement {number}");
+        assert_eq!(told(&open()), before, "statement {number}");
+        mend();
+    }
+    assert_eq!(refused, records + 1);
+    let redacted = memory.redact_text(&text, "a password", false).unwrap();
+    assert_eq!(redacted.versions.len(), 3);
+    let after = told(&open());
+    for (now, then) in after[3..].iter().zip(&before) {
+        assert_eq!(now.0.redacted.is_some(), redacted.versions.contains(&then.0));
+        assert_eq!(now.1.is_err(), now.0.redacted.is_some() || then.1.is_err());
+    }
+    assert_eq!(after.len(), before.len() + 3);
+}
+
+/// The last of these inserts the record of the redaction; each of the others changes a record that has the secret.
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_redaction_in_sqlite_is_made_in_one_transaction() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.db");
+    let run = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    // All but the fourth change: the secret comes, stays and goes in the others.
+    let changed = [1, 2, 3, 5, 6];
+    // A trigger is ignored. An index refuses to have a second row like the fourth.
+    let refuse = |number: usize| {
+        let like_it = match changed.get(number) {
+            Some(note) => {
+                format!("number = {note} AND instr(bytes, CAST('\"redactions\"' AS BLOB)) > 0")
+            }
+            None => "number > 6".to_owned(),
+        };
+        run(&format!(
+            "CREATE UNIQUE INDEX refuse ON note (id IS NULL) WHERE number = 4 OR {like_it}"
+        ));
+    };
+    let address = format!("sqlite:{}", path.display());
+    is_all_or_nothing(&address, changed.len(), &refuse, &|| run("DROP INDEX refuse"));
+}
+
+#[cfg(all(unix, feature = "postgres"))]
+#[test]
+fn a_redaction_in_postgresql_is_made_in_one_transaction() {
+    let Some(server) = crate::common::postgres::server() else { return };
+    let address = server.database("redacting");
+    let run = |sql: &str| drop(server.sql("redacting", sql));
+    // Of the notes, in the order of their numbers.
+    let changed = [1, 2, 3, 5, 6];
+    let refuse = |number: usize| {
+        let when = match changed.get(number) {
+            Some(note) => {
+                let id = server.sql(
+                    "redacting",
+                    &format!(
+                        "SELECT id FROM memdir.node WHERE parent = -1 ORDER BY id OFFSET {} LIMIT 1",
+                        note - 1
+                    ),
+                );
+                format!("UPDATE ON memdir.node FOR EACH ROW WHEN (old.id = {})", id.trim())
+            }
+            None => "INSERT ON memdir.node FOR EACH ROW WHEN (new.parent = -1)".to_owned(),
+        };
+        run(&format!(
+            "CREATE FUNCTION memdir.refuse() RETURNS trigger LANGUAGE plpgsql AS \
+             $$ BEGIN RAISE EXCEPTION 'refused'; END $$; \
+             CREATE TRIGGER refuse BEFORE {when} EXECUTE FUNCTION memdir.refuse()"
+        ));
+    };
+    let mend = || run("DROP FUNCTION memdir.refuse CASCADE");
+    is_all_or_nothing(&address, changed.len(), &refuse, &mend);
+}
+
+/// What goes wrong at one change of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// It fails and does nothing.
+    Fails,
+    /// It is made, but the answer is lost.
+    Lost,
+    /// The process ends before it.
+    EndsBefore,
+    /// The process ends after it.
+    EndsAfter,
+}
+
+const FAULTS: [Fault; 4] = [Fault::Fails, Fault::Lost, Fault::EndsBefore, Fault::EndsAfter];
+
+/// What the changes of all stores of a process come to.
+struct Doing {
+    /// How many changes are left before the fault.
+    left: AtomicUsize,
+    fault: Fault,
+    has_ended: AtomicBool,
+    /// Called after each change.
+    look: Box<dyn Fn() + Send + Sync>,
+}
+
+struct Faulty {
+    inner: Arc<dyn Store>,
+    doing: Arc<Doing>,
+}
+
+impl Layer for Faulty {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let failed = || StoreError::failed("a change", "the answer was lost");
+        let doing = &self.doing;
+        if doing.has_ended.load(Ordering::SeqCst) {
+            return Err(failed());
+        }
+        let left = doing.left.fetch_sub(1, Ordering::SeqCst);
+        if left == 0 && matches!(doing.fault, Fault::EndsBefore | Fault::EndsAfter) {
+            doing.has_ended.store(true, Ordering::SeqCst);
+        }
+        if left == 0 && matches!(doing.fault, Fault::Fails | Fault::EndsBefore) {
+            return Err(failed());
+        }
+        let made = self.inner.mutate(context, mutation);
+        (doing.look)();
+        if left == 0 { made.and_then(|_| Err(failed())) } else { made }
+    }
+}
+
+/// A memory as its processes open it: each store that it is made of is wrapped, if there is something to wrap it in.
+type Open = fn(&[Arc<dyn Store>], &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>) -> Arc<dyn Store>;
+
+fn plain(
+    stores: &[Arc<dyn Store>],
+    wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
+) -> Arc<dyn Store> {
+    wrap(Arc::clone(&stores[0]))
+}
+
+/// Another store is mounted where the second of the files is.
+fn mounts(
+    stores: &[Arc<dyn Store>],
+    wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
+) -> Arc<dyn Store> {
+    let point = MemoryPath::root().join("mounted").unwrap();
+    let [root, below] = [&stores[0], &stores[1]].map(|store| wrap(Arc::clone(store)));
+    Arc::new(Mounts::new(root).mount(point, below).unwrap())
+}
+
+#[cfg(feature = "encryption")]
+fn encrypted_mounts(
+    stores: &[Arc<dyn Store>],
+    wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
+) -> Arc<dyn Store> {
+    let key = memdir::EncryptionKey::from_bytes([7; 32]);
+    // A store that has entries, such as a mount point, is encrypted no more: so the one at the root is first.
+    drop(memdir::store::Encrypted::open(Arc::clone(&stores[0]), &key, false).unwrap());
+    Arc::new(memdir::store::Encrypted::open(mounts(stores, wrap), &key, false).unwrap())
+}
+
+fn memory_of(store: Arc<dyn Store>) -> Memory {
+    Memory::with_store(store, options())
+}
+
+/// The versions by their ids, with their contents; `None` for what is redacted.
+fn contents(memory: &Memory) -> BTreeMap<HistoryId, Option<Vec<u8>>> {
+    let versions = versions(memory).into_iter();
+    let recorded = versions.filter(|version| version.operation != Operation::Redacted);
+    let contents = recorded.map(|version| {
+        let content = match memory.read_version(version.id) {
+            Err(HistoryError::Redacted(reason)) => {
+                assert_eq!(reason, "a password");
+                assert_eq!(version.redacted.as_deref(), Some("a password"), "{version:?}");
+                None
+            }
+            Err(HistoryError::NoContent(_)) => Some(Vec::new()),
+            content => Some(content.unwrap()),
+        };
+        (version.id, content)
+    });
+    contents.collect()
+}
+
+/// What a redaction may have made of the versions when it is not finished: all that it is about, or nothing. `Ok` says which.
+fn is_whole(
+    found: &BTreeMap<HistoryId, Option<Vec<u8>>>,
+    before: &BTreeMap<HistoryId, Option<Vec<u8>>>,
+    redacted: &BTreeSet<HistoryId>,
+) -> Result<bool, String> {
+    let gone: BTreeSet<HistoryId> =
+        found.iter().filter(|(_, content)| content.is_none()).map(|(id, _)| *id).collect();
+    let others = |versions: &BTreeMap<HistoryId, Option<Vec<u8>>>| {
+        let others = versions.iter().filter(|(id, _)| !gone.contains(id));
+        others.map(|(id, content)| (*id, content.clone())).collect::<Vec<_>>()
+    };
+    if others(found) != others(before) || found.len() != before.len() {
+        return Err(format!("other versions changed: {found:?}"));
+    }
+    match gone.is_empty() {
+        true => Ok(false),
+        false if gone == *redacted => Ok(true),
+        false => Err(format!("{gone:?} of {redacted:?} are redacted")),
+    }
+}
+
+/// The hidden files of a store that have a part of the secret, or the SHA-256 of a content that had it.
+fn hidden_remains(store: &dyn Store, digests: &[String]) -> Vec<String> {
+    let mut paths = Vec::new();
+    walk_files(store, &mut |entry| paths.push(entry.path)).unwrap();
+    let mut found = Vec::new();
+    for path in paths {
+        let content = store.read(&path).unwrap();
+        let text = String::from_utf8_lossy(&content);
+        let parts = parts_in(&content, SECRET.as_bytes(), &[]);
+        let digests = digests.iter().filter(|digest| text.contains(*digest));
+        found.extend(
+            parts.into_iter().chain(digests.cloned()).map(|left| format!("{path}: {left}")),
+        );
+    }
+    found
+}
+
+/// What is redacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The versions of a change, and whatever has their contents.
+    Change,
+    Text,
+}
+
+fn redact(memory: &Memory, by: By, change: HistoryId) -> Result<Option<HistoryId>, HistoryError> {
+    match by {
+        By::Change => memory.redact(change, "a password"),
+        By::Text => {
+            let query = GrepQuery::text(SECRET);
+            memory.redact_text(&query, "a password", false).map(|redacted| redacted.change)
+        }
+    }
+}
+
+/// Files in both stores that have had the secret, each with a copy in the other store. Returns a change by which both came.
+fn leave_secrets(memory: &Memory) -> HistoryId {
+    let paths = ["/memories/a.md", "/memories/mounted/b.md"];
+    for path in paths {
+        memory.create(path, &format!("one\n{SECRET}\ntwo\n")).unwrap();
+        memory.insert(path, 0, &format!("{path}\n")).unwrap();
+    }
+    memory.clear().unwrap();
+    let cleared = versions(memory)[0].change;
+    let restored = memory.undo(cleared, UndoOptions::default()).unwrap().change.unwrap();
+    for (from, to) in [(paths[0], "/memories/mounted/copy.md"), (paths[1], "/memories/copy.md")] {
+        memory.create(to, &memory.read(from).unwrap()).unwrap();
+        memory.str_replace(to, SECRET, "-").unwrap();
+    }
+    for path in paths {
+        memory.str_replace(path, SECRET, "-").unwrap();
+        memory.insert(path, 0, "before\n").unwrap();
+    }
+    memory.create("/memories/mounted/c.md", "nothing\n").unwrap();
+    restored
+}
+
+/// A memory with secrets, as it was before a redaction.
+struct Scene {
+    stores: [Arc<dyn Store>; 2],
+    open: Open,
+    /// The change whose versions are redacted.
+    change: HistoryId,
+    before: BTreeMap<HistoryId, Option<Vec<u8>>>,
+    /// What is redacted in the end.
+    redacted: BTreeSet<HistoryId>,
+    digests: Vec<String>,
+}
+
+impl Scene {
+    fn new(open: Open, by: By) -> Self {
+        let stores: [Arc<dyn Store>; 2] = [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
+        let memory = memory_of(open(&stores, &|store| store));
+        let change = leave_secrets(&memory);
+        let before = contents(&memory);
+        let has_secret = |id: &HistoryId| {
+            let content = before[id].as_ref().unwrap();
+            String::from_utf8_lossy(content).contains(SECRET)
+        };
+        let versions = versions(&memory);
+        let with_secret: Vec<&Version> =
+            versions.iter().filter(|version| has_secret(&version.id)).collect();
+        let named = with_secret.iter().filter(|version| by == By::Text || version.change == change);
+        let named: BTreeSet<String> = named.filter_map(|version| version.sha256.clone()).collect();
+        let goes =
+            with_secret.iter().filter(|version| named.contains(version.sha256.as_ref().unwrap()));
+        let redacted: BTreeSet<HistoryId> = goes.map(|version| version.id).collect();
+        assert!(redacted.len() > named.len(), "some versions have the same content");
+        Self { stores, open, change, before, redacted, digests: named.into_iter().collect() }
+    }
+
+    /// Another process.
+    fn fresh(&self) -> Memory {
+        memory_of((self.open)(&self.stores, &|store| store))
+    }
+
+    /// The memory of a process in which something goes wrong at the change with this number, or nothing.
+    fn faulty(
+        &self,
+        fault: Fault,
+        number: usize,
+        look: impl Fn() + Send + Sync + 'static,
+    ) -> (Memory, Arc<Doing>) {
+        let doing = Arc::new(Doing {
+            left: AtomicUsize::new(number),
+            fault,
+            has_ended: AtomicBool::new(false),
+            look: Box::new(look),
+        });
+        let store = (self.open)(&self.stores, &|inner| {
+            Arc::new(Faulty { inner, doing: Arc::clone(&doing) })
+        });
+        (memory_of(store), doing)
+    }
+
+    /// That the redaction is over, and nothing of it is left.
+    fn is_redacted(&self, memory: &Memory, by: By, place: &str) {
+        let found = contents(&self.fresh());
+        assert_eq!(is_whole(&found, &self.before, &self.redacted), Ok(true), "{place}");
+        assert_eq!(contents(memory), found, "{place}");
+        let left = hidden_remains(&*(self.open)(&self.stores, &|store| store), &self.digests);
+        // Another content with the secret stays if only one was redacted.
+        let is_wrong = |left: &&String| {
+            by == By::Text || self.digests.iter().any(|digest| left.contains(digest))
+        };
+        assert_eq!(left.iter().filter(is_wrong).collect::<Vec<_>>(), [""; 0], "{place}");
+        let mut problems = Vec::new();
+        memory.store().inspect(&mut |problem| problems.push(problem.to_string())).unwrap();
+        assert_eq!(problems, [""; 0], "{place}");
+    }
+}
+
+/// Interrupts a redaction at each of its changes. `is_one`: it is one store, so readers see all of it or nothing.
+fn interrupts(open: Open, by: By, is_one: bool) {
+    // One reader has read everything before, the other one comes anew each time.
+    let scene = Arc::new(Scene::new(open, by));
+    let reader = scene.fresh();
+    contents(&reader);
+    let look = {
+        let scene = Arc::clone(&scene);
+        move || {
+            for reader in [&reader, &scene.fresh()] {
+                let whole = is_whole(&contents(reader), &scene.before, &scene.redacted);
+                assert!(whole.is_ok() || !is_one, "{whole:?}");
+            }
+        }
+    };
+    let (memory, doing) = scene.faulty(Fault::Fails, usize::MAX, look);
+    redact(&memory, by, scene.change).unwrap().unwrap();
+    scene.is_redacted(&memory, by, "without a fault");
+    let changes = usize::MAX - doing.left.load(Ordering::SeqCst);
+    assert!(changes > 8, "{changes}");
+
+    for (turn, fault) in FAULTS.into_iter().enumerate() {
+        for number in (0..changes).filter(|number| effort::is_turn(turn + number, 4)) {
+            let place = format!("{fault:?} at change {number} of {changes}");
+            let scene = Scene::new(open, by);
+            let (memory, doing) = scene.faulty(fault, number, || {});
+            let done = redact(&memory, by, scene.change);
+            assert!(done.is_err(), "{place}: {done:?}");
+            assert!(doing.left.load(Ordering::SeqCst) >= number, "{place}: it came");
+            let found = contents(&scene.fresh());
+            for (id, content) in &found {
+                let is_gone = content.is_none() && scene.redacted.contains(id);
+                assert!(is_gone || *content == scene.before[id], "{place}: {id}");
+            }
+            if is_one {
+                is_whole(&found, &scene.before, &scene.redacted).unwrap();
+            }
+            // Somebody else comes next, and does the rest.
+            let next = scene.fresh();
+            redact(&next, by, scene.change).unwrap_or_else(|error| panic!("{place}: {error}"));
+            scene.is_redacted(&next, by, &place);
+        }
+    }
+}
+
+#[test]
+fn a_redaction_in_a_plain_store_is_finished_by_the_next() {
+    interrupts(plain, By::Change, true);
+    interrupts(plain, By::Text, true);
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn a_redaction_in_an_encrypted_store_over_mounts_is_finished_by_the_next() {
+    interrupts(encrypted_mounts, By::Change, true);
+    interrupts(encrypted_mounts, By::Text, true);
+}
+
+/// Each of the stores for itself.
+#[test]
+fn a_redaction_in_mounted_stores_is_finished_by_the_next() {
+    interrupts(mounts, By::Change, false);
+    interrupts(mounts, By::Text, false);
+}
