@@ -65,7 +65,8 @@ impl HistoryReader {
         self.visible_files(context, &mut |entry| {
             let key = snapshot.folding.key(&entry.path);
             let is_known = timeline.live.contains_key(&*key) || known.contains(&*key);
-            if let (false, memdir_store::EntryKind::File(size)) = (is_known, entry.kind)
+            let is_of_memory = !is_known && !entry.path.is_reserved();
+            if let (true, memdir_store::EntryKind::File(size)) = (is_of_memory, entry.kind)
                 && entry.modified.is_none_or(|modified| modified <= at)
             {
                 let (path, size) = (entry.path.clone(), Some(size));
