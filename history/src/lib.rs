@@ -13,8 +13,8 @@
 //! (`record_form`) and go to the journal of the store beneath. In a tree of mounts each store has its own, which are read as one
 //! (`mounted`).
 //!
-//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`), the versions that come
-//! of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
+//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`) and when
+//! (`late_rows`), the versions that come of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
 //! brought a line is found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is
 //! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/history.md` is the page about it.
 
@@ -37,6 +37,7 @@ mod index;
 mod journal;
 mod kept_files;
 mod kept_redactions;
+mod late_rows;
 pub mod line_diff;
 mod line_trace;
 mod log_beginning;

@@ -12,6 +12,7 @@ use memdir_store::Operation;
 use memdir_store::path::{Folding, MemoryPath};
 
 use super::journal::Stored;
+use super::late_rows::{LateRows, RowNumber};
 use super::record::{ContentId, Digest, Header, Redaction, Row};
 use super::settle::{self, PathState};
 use super::version::Version;
@@ -119,6 +120,9 @@ impl Timeline {
     ) {
         let records = &records[from..];
         let not_made = settle::not_made(records, in_doubt, folding, live);
+        let kept = |(number, row): RowNumber| &records[number].header.rows[row];
+        let was_made = |number| !not_made.contains(&number) && !kept(number).is_reserved();
+        let late = LateRows::among(records, was_made, folding, live);
         for (number, stored) in records.iter().enumerate() {
             let record = from + number;
             for redaction in &stored.header.redactions {
@@ -126,10 +130,11 @@ impl Timeline {
             }
             self.trimmed = self.trimmed.max(stored.header.trims);
             self.add_redaction(&stored.header, record);
-            for (row, kept) in stored.header.rows.iter().enumerate() {
-                if !not_made.contains(&(number, row)) && !kept.is_reserved() {
-                    self.add(&stored.header, (record, row), kept, folding);
-                }
+            let rows = 0..stored.header.rows.len();
+            let made = rows.map(|row| (number, row)).filter(|number| was_made(*number));
+            for (number, row) in made.flat_map(|number| late.at(number)) {
+                let header = &records[number].header;
+                self.add(header, (from + number, row), kept((number, row)), folding);
             }
         }
     }

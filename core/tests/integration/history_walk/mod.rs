@@ -313,14 +313,18 @@ impl<'w> Walk<'w> {
             Some(Done::Refused) if !was_interrupted => {
                 assert_eq!(now.tree, before.tree, "{action:?} was refused");
             }
-            Some(Done::Conflict) if !was_interrupted => {
+            Some(Done::Conflict(why)) if !was_interrupted => {
                 assert_eq!(now.tree, before.tree, "{action:?} had a conflict");
+                // A directory that is where a file was stays, also if nothing is in it any more.
                 if let What::Undo(version) = action.what
+                    && !why.contains("in_the_way: true")
                     && let Some(version) = chosen(before, version)
                     && !before.is_trimmed
                     && before.is_last(&before.versions[version].actor)
                 {
-                    panic!("{action:?}: nothing came after {:?}", before.versions[version]);
+                    let latest = before.versions.iter().rev().take(20).map(ToString::to_string);
+                    let latest: Vec<String> = latest.collect();
+                    panic!("{action:?}: {why}, but nothing came after it: {latest:#?}");
                 }
             }
             _ => {}
@@ -361,7 +365,7 @@ enum Done {
     Made(Option<Tree>),
     Refused,
     /// What would be taken back is not free to be.
-    Conflict,
+    Conflict(String),
     /// The store failed.
     Failed,
     /// There was nothing that it could be done with.
@@ -557,7 +561,7 @@ fn act(
 
 fn history_refused(error: &HistoryError) -> Done {
     match error {
-        HistoryError::Conflict { .. } => Done::Conflict,
+        HistoryError::Conflict { .. } => Done::Conflict(format!("{error:?}")),
         HistoryError::Redacted(_)
         | HistoryError::IsCurrent { .. }
         | HistoryError::Trimmed { .. }
