@@ -63,6 +63,7 @@ mod record_form;
 mod recorder;
 mod recording_layer;
 mod redact;
+mod redacted_names;
 mod redaction_plan;
 mod restore;
 mod retention;

@@ -42,6 +42,24 @@ pub(super) fn recorder(
     Recorder::of_parts(recording, Box::new(journals), parts, retention)
 }
 
+/// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
+pub(super) fn outside(
+    parts: &[Part],
+    folding: Folding,
+    part: usize,
+    path: &MemoryPath,
+) -> Option<MemoryPath> {
+    let at = &parts[part].at;
+    let path = path.moved(&MemoryPath::root(), at).ok()?;
+    let key = folding.key(&path);
+    let hides = |other: &Part| {
+        let other_at = folding.key(&other.at);
+        let is_deeper = folding.key(at).is_above(&other_at);
+        is_deeper && other_at.is_above(&key)
+    };
+    (!parts.iter().any(hides)).then_some(path)
+}
+
 pub(super) struct MountedJournals {
     parts: Arc<[Part]>,
     folding: Folding,
@@ -65,17 +83,8 @@ impl MountedJournals {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
     fn outside(&self, part: usize, path: &MemoryPath) -> Option<MemoryPath> {
-        let at = &self.parts[part].at;
-        let path = path.moved(&MemoryPath::root(), at).ok()?;
-        let key = self.folding.key(&path);
-        let hides = |other: &Part| {
-            let other_at = self.folding.key(&other.at);
-            let is_deeper = self.folding.key(at).is_above(&other_at);
-            is_deeper && other_at.is_above(&key)
-        };
-        (!self.parts.iter().any(hides)).then_some(path)
+        outside(&self.parts, self.folding, part, path)
     }
 
     /// A row with the paths of the tree. One that the tree does not show keeps its place, as versions are numbered by it,

@@ -316,7 +316,26 @@ fn leave_secrets(memory: &Memory) -> HistoryId {
         memory.insert(path, 0, "before\n").unwrap();
     }
     memory.create("/memories/mounted/c.md", "nothing\n").unwrap();
+    // Names that nothing has any more.
+    for directory in ["/memories", "/memories/mounted"] {
+        let (named, plain) = (format!("{directory}/d/{SECRET}/1"), format!("{directory}/d/plain"));
+        memory.create(&named, "named\n").unwrap();
+        memory.rename(&named, &plain).unwrap();
+        memory.delete(&format!("{directory}/d/{SECRET}")).unwrap();
+        memory.insert(&plain, 0, "and more").unwrap();
+    }
     restored
+}
+
+/// How many versions have the secret in their paths.
+fn named(memory: &Memory) -> usize {
+    let has_secret = |path: &MemoryPath| path.as_str().contains(SECRET);
+    let versions = versions(memory).into_iter();
+    let named = versions.filter(|version| {
+        version.operation != Operation::Redacted
+            && (has_secret(&version.path) || version.old_path.as_ref().is_some_and(has_secret))
+    });
+    named.count()
 }
 
 /// A memory with secrets, as it was before a redaction.
@@ -329,6 +348,8 @@ struct Scene {
     /// What is redacted in the end.
     redacted: BTreeSet<HistoryId>,
     digests: Vec<String>,
+    /// How many versions have the secret in their names.
+    named: usize,
 }
 
 impl Scene {
@@ -350,7 +371,9 @@ impl Scene {
             with_secret.iter().filter(|version| named.contains(version.sha256.as_ref().unwrap()));
         let redacted: BTreeSet<HistoryId> = goes.map(|version| version.id).collect();
         assert!(redacted.len() > named.len(), "some versions have the same content");
-        Self { stores, open, change, before, redacted, digests: named.into_iter().collect() }
+        let digests = named.into_iter().collect();
+        let named = self::named(&memory);
+        Self { stores, open, change, before, redacted, digests, named }
     }
 
     /// Another process.
@@ -377,11 +400,19 @@ impl Scene {
         (memory_of(store), doing)
     }
 
+    /// What a process sees: all of the redaction, or nothing.
+    fn is_done(&self, memory: &Memory, by: By) -> Result<bool, String> {
+        let is_done = is_whole(&contents(memory), &self.before, &self.redacted)?;
+        let (named, expected) =
+            (named(memory), if is_done && by == By::Text { 0 } else { self.named });
+        if named == expected { Ok(is_done) } else { Err(format!("{named} names, {is_done}")) }
+    }
+
     /// That the redaction is over, and nothing of it is left.
     fn is_redacted(&self, memory: &Memory, by: By, place: &str) {
-        let found = contents(&self.fresh());
-        assert_eq!(is_whole(&found, &self.before, &self.redacted), Ok(true), "{place}");
-        assert_eq!(contents(memory), found, "{place}");
+        for memory in [memory, &self.fresh()] {
+            assert_eq!(self.is_done(memory, by), Ok(true), "{place}");
+        }
         let left = hidden_remains(&*(self.open)(&self.stores, &|store| store), &self.digests);
         // Another content with the secret stays if only one was redacted.
         let is_wrong = |left: &&String| {
@@ -404,8 +435,8 @@ fn interrupts(open: Open, by: By, is_one: bool) {
         let scene = Arc::clone(&scene);
         move || {
             for reader in [&reader, &scene.fresh()] {
-                let whole = is_whole(&contents(reader), &scene.before, &scene.redacted);
-                assert!(whole.is_ok() || !is_one, "{whole:?}");
+                let done = scene.is_done(reader, by);
+                assert!(done.is_ok() || !is_one, "{done:?}");
             }
         }
     };
@@ -429,7 +460,7 @@ fn interrupts(open: Open, by: By, is_one: bool) {
                 assert!(is_gone || *content == scene.before[id], "{place}: {id}");
             }
             if is_one {
-                is_whole(&found, &scene.before, &scene.redacted).unwrap();
+                scene.is_done(&scene.fresh(), by).unwrap();
             }
             // Somebody else comes next, and does the rest.
             let next = scene.fresh();
