@@ -811,12 +811,11 @@ fn a_text_is_redacted_in_names_that_nothing_has_any_more(store: Arc<dyn Store>) 
 #[test]
 fn a_redacted_name_that_makes_a_path_too_long_takes_the_whole_path() {
     let memory = remembering(Arc::new(InProcess::new()));
-    let deep = format!("/memories/{}", "d".repeat(255) + "/").trim_end_matches('/').to_owned();
-    let long = std::iter::repeat_n("d".repeat(255), 15).collect::<Vec<_>>().join("/");
-    let long = format!("{deep}/{long}");
+    let deep = std::iter::repeat_n("d".repeat(255), 15).collect::<Vec<_>>().join("/");
     // It has 4096 bytes, and the new name would need more.
-    let path = format!("{long}/Q{}", "x".repeat(4096 - long.len() - 2));
-    let path = &path[..4096.min(path.len())];
+    let names = 4096 - "/memories//".len() - deep.len();
+    let path = &format!("/memories/{deep}/{}/Q", "x".repeat(names - 2));
+    assert_eq!(path.len(), 4096);
     memory.create(path, "one\n").unwrap();
     memory.insert(path, 0, "two").unwrap();
     memory.delete(path).unwrap();

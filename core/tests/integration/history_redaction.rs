@@ -425,8 +425,9 @@ impl Scene {
     }
 }
 
-/// Interrupts a redaction at each of its changes. `is_one`: it is one store, so readers see all of it or nothing.
-fn interrupts(open: Open, by: By, is_one: bool) {
+/// Interrupts a redaction at each of its changes. `is_one`: it is one store, so readers see all of it or nothing. One fault in
+/// `one_in` is tried.
+fn interrupts(open: Open, by: By, is_one: bool, one_in: usize) {
     // One reader has read everything before, the other one comes anew each time.
     let scene = Arc::new(Scene::new(open, by));
     let reader = scene.fresh();
@@ -447,7 +448,7 @@ fn interrupts(open: Open, by: By, is_one: bool) {
     assert!(changes > 8, "{changes}");
 
     for (turn, fault) in FAULTS.into_iter().enumerate() {
-        for number in (0..changes).filter(|number| effort::is_turn(turn + number, 4)) {
+        for number in (0..changes).filter(|number| effort::is_turn(turn + number, one_in)) {
             let place = format!("{fault:?} at change {number} of {changes}");
             let scene = Scene::new(open, by);
             let (memory, doing) = scene.faulty(fault, number, || {});
@@ -472,20 +473,20 @@ fn interrupts(open: Open, by: By, is_one: bool) {
 
 #[test]
 fn a_redaction_in_a_plain_store_is_finished_by_the_next() {
-    interrupts(plain, By::Change, true);
-    interrupts(plain, By::Text, true);
+    interrupts(plain, By::Change, true, 8);
+    interrupts(plain, By::Text, true, 8);
 }
 
 #[cfg(feature = "encryption")]
 #[test]
 fn a_redaction_in_an_encrypted_store_over_mounts_is_finished_by_the_next() {
-    interrupts(encrypted_mounts, By::Change, true);
-    interrupts(encrypted_mounts, By::Text, true);
+    interrupts(encrypted_mounts, By::Change, true, 16);
+    interrupts(encrypted_mounts, By::Text, true, 16);
 }
 
 /// Each of the stores for itself.
 #[test]
 fn a_redaction_in_mounted_stores_is_finished_by_the_next() {
-    interrupts(mounts, By::Change, false);
-    interrupts(mounts, By::Text, false);
+    interrupts(mounts, By::Change, false, 8);
+    interrupts(mounts, By::Text, false, 8);
 }
