@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,13 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 		}
 		_, err = me.RedactText(ctx, secret, "a tea", false)
 		isHistory(t, err, HistoryIsCurrent, dry.Current...)
+		must[string](t)(me.Create(ctx, "/memories/acme/deal", "one"))
+		must[string](t)(me.Delete(ctx, "/memories/acme"))
+		must[string](t)(me.Create(ctx, "/memories/b-acme", "two"))
+		named := must[RedactedText](t)(me.RedactText(ctx, RedactTextQuery{Query: "acme"}, "a client", false))
+		if !slices.Equal(named.Names, []string{"/memories/acme/deal"}) || !slices.Equal(named.KeptNames, []string{"/memories/b-acme"}) {
+			t.Fatalf("%+v", named)
+		}
 		counted := must[Erased](t)(me.Erase(ctx, true))
 		if counted.Files == 0 || counted.Bytes == 0 || counted.Versions == 0 || counted.HistoryBytes == 0 {
 			t.Fatalf("%+v", counted)
