@@ -106,7 +106,7 @@ fn redact_text(
     }
     for path in &found.kept_names {
         if output.json {
-            output.object(&json!({"type": "kept_name", "path": path.as_str()}))?;
+            output.object(&json!({"type": "kept-name", "path": path.as_str()}))?;
         } else {
             say(&format!("{path}: has the text in a name now, which stays"));
         }

@@ -654,7 +654,7 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
         );
         let told = scene.json(&[&redact[..], &["--yes"]].concat());
         let kinds: Vec<&Value> = told.iter().map(|object| &object["type"]).collect();
-        assert_eq!(kinds, ["name", "kept_name", "summary"]);
+        assert_eq!(kinds, ["name", "kept-name", "summary"]);
         assert_eq!(
             (&told[0]["path"], &told[1]["path"]),
             (&json!("/memories/acme/deal.md"), &json!("/memories/b-acme.md"))
