@@ -306,15 +306,23 @@ impl Journal for MountedJournals {
 
     /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
     /// be in a store that may only be read. Each is told of its own versions.
-    fn redact(&self, _: &Locked, plan: &RedactionPlan, wholes: &Wholes) -> Result<(), StoreError> {
+    fn redact(
+        &self,
+        _: &Locked,
+        plan: &RedactionPlan,
+        wholes: &Wholes,
+    ) -> Result<bool, StoreError> {
         self.refuse_in_read_only(plan)?;
         for (number, own) in self.own_plans(plan)? {
             let recorder = &self.parts[number].recorder;
             let journal = &recorder.journal;
-            journal.redact(&journal.lock()?, &own, wholes)?;
+            let is_done = journal.redact(&journal.lock()?, &own, wholes)?;
             recorder.index().reload(&Context::new(), &**journal)?;
+            if !is_done {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn finish_redactions(&self) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, HistoryId, Layer, Operation};
+use memdir_store::{Context, HistoryId, Layer, Operation, StoreError};
 
 use super::error::HistoryError;
 use super::journal::Locked;
@@ -51,6 +51,15 @@ impl Recorder {
     ) -> Result<Option<HistoryId>, HistoryError> {
         // Check the id before taking the lock, so that writers do not wait for an error.
         self.snapshot(context)?.numbers_of(id)?;
+        attempts(|| self.try_to_redact(context, id, reason))
+    }
+
+    fn try_to_redact(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        reason: &str,
+    ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         let locked = self.journal.lock()?;
         self.journal.finish_redactions()?;
         let snapshot = self.snapshot(context)?;
@@ -91,6 +100,16 @@ impl Recorder {
         reason: &str,
         dry_run: bool,
     ) -> Result<RedactedText, HistoryError> {
+        attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run))
+    }
+
+    fn try_to_redact_matching(
+        &self,
+        context: &Context,
+        has_text: &dyn Fn(&[u8]) -> bool,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<Option<RedactedText>, HistoryError> {
         let mut locked = Locked::default();
         if !dry_run {
             locked = self.journal.lock()?;
@@ -145,13 +164,14 @@ impl Recorder {
         kept_names.sort();
         let names = found.names.paths.iter().cloned().collect();
         if dry_run {
-            return Ok(RedactedText { change: None, versions, current, names, kept_names });
+            let change = None;
+            return Ok(Some(RedactedText { change, versions, current, names, kept_names }));
         }
         if !current.is_empty() {
             return Err(HistoryError::AreCurrent { paths: current });
         }
-        let change = self.redact_found(context, &locked, &snapshot, found, reason)?;
-        Ok(RedactedText { change, versions, current, names, kept_names })
+        let redacted = self.redact_found(context, &locked, &snapshot, found, reason)?;
+        Ok(redacted.map(|change| RedactedText { change, versions, current, names, kept_names }))
     }
 
     /// The files that have such a content or name now, sorted by their paths.
@@ -177,7 +197,8 @@ impl Recorder {
         Ok(Living { with_text, named })
     }
 
-    /// Removes what was found, and notes the versions. `None` if that is nothing.
+    /// Removes what was found, and notes the versions. Returns the change, and that there is none if nothing was found. `None`
+    /// if another process redacted something meanwhile.
     fn redact_found(
         &self,
         context: &Context,
@@ -185,11 +206,11 @@ impl Recorder {
         snapshot: &Snapshot,
         found: Found,
         reason: &str,
-    ) -> Result<Option<HistoryId>, HistoryError> {
+    ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         if found.contents.is_empty() && found.names.is_empty() {
             // An earlier call may have failed in the middle.
             self.journal.scrub()?;
-            return Ok(None);
+            return Ok(Some(None));
         }
         let change = HistoryId::new()?;
         let mut note = Record::new(change, change, context.actor()).header;
@@ -205,10 +226,12 @@ impl Recorder {
             self.check_living(context, snapshot, &plan)?;
         }
         let wholes = self.wholes_without(context, snapshot, &plan);
-        self.journal.redact(locked, &plan, &wholes)?;
+        if !self.journal.redact(locked, &plan, &wholes)? {
+            return Ok(None);
+        }
         self.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
-        Ok(Some(change))
+        Ok(Some(Some(change)))
     }
 
     /// An error if a file has one of the contents now.
@@ -255,6 +278,20 @@ impl Recorder {
         }
         wholes
     }
+}
+
+/// What `attempt` returns, as soon as no other process comes between.
+fn attempts<T>(
+    mut attempt: impl FnMut() -> Result<Option<T>, HistoryError>,
+) -> Result<T, HistoryError> {
+    /// Each time another redaction was made.
+    const MAX_ATTEMPTS: usize = 100;
+    for _ in 0..MAX_ATTEMPTS {
+        if let Some(done) = attempt()? {
+            return Ok(done);
+        }
+    }
+    Err(StoreError::Busy.into())
 }
 
 /// What is to be removed.

@@ -354,7 +354,10 @@ struct Scene {
 
 impl Scene {
     fn new(open: Open, by: By) -> Self {
-        let stores: [Arc<dyn Store>; 2] = [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
+        Self::over([Arc::new(InProcess::new()), Arc::new(InProcess::new())], open, by)
+    }
+
+    fn over(stores: [Arc<dyn Store>; 2], open: Open, by: By) -> Self {
         let memory = memory_of(open(&stores, &|store| store));
         let change = leave_secrets(&memory);
         let before = contents(&memory);
@@ -463,8 +466,12 @@ fn interrupts(open: Open, by: By, is_one: bool, one_in: usize) {
             if is_one {
                 scene.is_done(&scene.fresh(), by).unwrap();
             }
-            // Somebody else comes next, and does the rest.
+            // Somebody else comes next, and does the rest. So does a trim, if readers see the redaction already.
             let next = scene.fresh();
+            if is_one && scene.is_done(&next, by) == Ok(true) {
+                next.trim_history().unwrap();
+                scene.is_redacted(&next, by, &format!("{place}, trimmed"));
+            }
             redact(&next, by, scene.change).unwrap_or_else(|error| panic!("{place}: {error}"));
             scene.is_redacted(&next, by, &place);
         }
@@ -489,4 +496,82 @@ fn a_redaction_in_an_encrypted_store_over_mounts_is_finished_by_the_next() {
 fn a_redaction_in_mounted_stores_is_finished_by_the_next() {
     interrupts(mounts, By::Change, false, 8);
     interrupts(mounts, By::Text, false, 8);
+}
+
+#[test]
+fn several_processes_may_finish_a_redaction_at_once() {
+    const PROCESSES: usize = 4;
+    let mut finished = 0;
+    for number in 0..40 {
+        let scene = Scene::new(plain, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        if redact(&memory, By::Text, scene.change).is_ok() {
+            break;
+        }
+        std::thread::scope(|threads| {
+            for _ in 0..PROCESSES {
+                threads.spawn(|| redact(&scene.fresh(), By::Text, scene.change).unwrap());
+            }
+        });
+        // Those that found it unfinished wrote one record of it.
+        if scene.is_done(&scene.fresh(), By::Text) == Ok(true) {
+            finished += 1;
+        }
+        let place = format!("after change {number}");
+        scene.is_redacted(&scene.fresh(), By::Text, &place);
+        let versions = versions(&scene.fresh()).into_iter();
+        let ids: Vec<HistoryId> = versions.map(|version| version.id).collect();
+        let unique: BTreeSet<&HistoryId> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "{place}");
+    }
+    assert!(finished > 8, "{finished}");
+}
+
+/// The store as an earlier build saw it, which kept the records of an encrypted store in the store itself.
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+struct Earlier(Arc<dyn Store>);
+
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+impl Layer for Earlier {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn sealing(&self) -> Option<&dyn memdir::store::Sealing> {
+        None
+    }
+}
+
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+#[test]
+fn a_redaction_that_an_earlier_build_did_not_finish_is_finished_when_its_records_are_moved() {
+    fn earlier(
+        stores: &[Arc<dyn Store>],
+        wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Arc<dyn Store> {
+        wrap(Arc::new(Earlier(Arc::clone(&stores[0]))))
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut numbers = 0;
+    for number in 0.. {
+        let database = format!("sqlite:{}/{number}.db", place.path().display());
+        let mut with_key = options();
+        with_key.durability = memdir::Durability::Relaxed;
+        with_key.encryption_key = Some(memdir::EncryptionKey::from_bytes([7; 32]));
+        let open = || memdir::open_store(&database, &with_key).unwrap();
+        let scene = Scene::over([open(), Arc::new(InProcess::new())], earlier, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        let is_over = redact(&memory, By::Text, scene.change).is_ok();
+        let whole = scene.is_done(&scene.fresh(), By::Text).unwrap();
+        let moved = memory_of(open());
+        assert_eq!(scene.is_done(&moved, By::Text), Ok(whole), "after change {number}");
+        assert!(open().list(&MemoryPath::root().join(".memdir-history").unwrap()).is_err());
+        redact(&moved, By::Text, scene.change).unwrap();
+        assert_eq!(scene.is_done(&memory_of(open()), By::Text), Ok(true), "after change {number}");
+        numbers += 1;
+        if is_over {
+            break;
+        }
+    }
+    assert!(numbers > 8, "{numbers}");
 }
