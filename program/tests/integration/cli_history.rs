@@ -661,7 +661,8 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
         );
         assert_eq!((&told[2]["names"], &told[2]["versions"]), (&json!(1), &json!(0)));
         assert!(!scene.well(&["log", scene.store]).contains("acme/"));
-        assert_eq!(scene.well(&[&redact[..], &["--yes"]].concat()), "nothing was left to redact\n");
+        let (code, stdout, _) = scene.run(&[&redact[..], &["--yes"]].concat());
+        assert_eq!((code, stdout.as_str()), (0, "nothing was left to redact\n"));
         for wrong in
             [&["--yes"][..], &["--text", "a", "0123456"], &["0123456", "--regex"], &["--text", ""]]
         {
