@@ -149,9 +149,15 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 		}
 		_, err = me.RedactText(ctx, secret, "a tea", false)
 		isHistory(t, err, HistoryIsCurrent, dry.Current...)
-		must[string](t)(me.Create(ctx, "/memories/acme/deal", "one"))
-		must[string](t)(me.Delete(ctx, "/memories/acme"))
-		must[string](t)(me.Create(ctx, "/memories/b-acme", "two"))
+		for _, command := range []string{
+			`{"command": "create", "path": "/memories/acme/deal", "file_text": "one"}`,
+			`{"command": "delete", "path": "/memories/acme"}`,
+			`{"command": "create", "path": "/memories/b-acme", "file_text": "two"}`,
+		} {
+			if reply := execute(me, command); reply.IsError {
+				t.Fatal(reply)
+			}
+		}
 		named := must[RedactedText](t)(me.RedactText(ctx, RedactTextQuery{Query: "acme"}, "a client", false))
 		if !slices.Equal(named.Names, []string{"/memories/acme/deal"}) || !slices.Equal(named.KeptNames, []string{"/memories/b-acme"}) {
 			t.Fatalf("%+v", named)
