@@ -196,10 +196,7 @@ test('a text is redacted in all versions that have it', async () => {
   await memory.delete({ path: '/memories/acme' });
   await memory.write('/memories/b-acme', 'two\n');
   const named = await memory.redactText('acme', 'a client');
-  assert.deepEqual(
-    [named.names, named.keptNames],
-    [['/memories/acme/deal'], ['/memories/b-acme']],
-  );
+  assert.deepEqual([named.names, named.keptNames], [['/memories/acme/deal'], ['/memories/b-acme']]);
   assert.ok((await memory.history()).every((one) => !one.path.includes('acme/')));
 });
 
