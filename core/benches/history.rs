@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use memdir::history::HistoryQuery;
-use memdir::{Durability, Memory, MemoryOptions};
+use memdir::{Durability, GrepQuery, Memory, MemoryOptions};
 
 fn main() {
     let shm = Path::new("/dev/shm");
@@ -38,6 +38,18 @@ fn main() {
     }
     if is_wanted("reading") {
         reading(&at(memory.path(), "r"));
+    }
+    for (what, kind) in [
+        ("growing, a directory in memory (tmpfs)", "g"),
+        ("growing, SQLite in memory (tmpfs)", "sqlite:"),
+    ] {
+        if is_wanted(what) {
+            let place = tempfile::tempdir_in(memory.path()).unwrap();
+            growing(what, &|edits| match kind {
+                "sqlite:" => format!("sqlite:{}", at(place.path(), &edits.to_string())),
+                _ => at(place.path(), &edits.to_string()),
+            });
+        }
     }
     for (what, address) in [
         ("blame, a directory in memory (tmpfs)", at(memory.path(), "b")),
@@ -166,6 +178,58 @@ fn blame(what: &str, address: &str) {
         "\n{what}: 1,000 lines, 1,000 versions: {blamed:.2} ms; listing the versions {listed:.2} ms: {:.1}",
         blamed / listed
     );
+}
+
+/// What questions cost when the history grows with its file: a third of the edits changes the line that was added before.
+fn growing(what: &str, address: &dyn Fn(usize) -> String) {
+    println!("\n{what}");
+    let mut before: Option<[f64; 3]> = None;
+    for edits in [1_000, 4_000, 12_000] {
+        let address = address(edits);
+        let memory = open(&address, Durability::Relaxed, true);
+        memory.create("/memories/a.md", "").unwrap();
+        for number in 0..edits {
+            if number % 3 == 2 {
+                memory.str_replace("/memories/a.md", "new", "old").unwrap();
+            } else {
+                let text = format!(
+                    "- {number}: Anna and Ben meet at 10:30, {}\n",
+                    ["new", "soon"][number % 3]
+                );
+                memory.insert("/memories/a.md", 0, &text).unwrap();
+            }
+        }
+        let mut query = HistoryQuery::default();
+        query.limit = Some(10);
+        let first = timed(&address, &|memory| {
+            assert_eq!(memory.history(&query).unwrap().len(), 10);
+        });
+        let search = timed(&address, &|memory| {
+            let found = memory.grep_history(&GrepQuery::text("new"), "/memories", usize::MAX);
+            assert_eq!(found.unwrap().len(), edits / 3);
+        });
+        let mut again: Vec<f64> = (0..100)
+            .map(|number| {
+                memory.insert("/memories/a.md", 0, &format!("- {number}\n")).unwrap();
+                let begun = Instant::now();
+                assert_eq!(memory.history(&query).unwrap().len(), 10);
+                begun.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        again.sort_by(f64::total_cmp);
+        let times = [first, search, again[50]];
+        let ratio = |which: usize| before.map_or(1.0, |before| times[which] / before[which]);
+        println!(
+            "{edits:6} edits: the first 10 versions {:7.2} ms ({:4.1}), a search of all {:8.2} ms ({:4.1}), 10 versions after an edit {:6.3} ms ({:4.1})",
+            times[0],
+            ratio(0),
+            times[1],
+            ratio(1),
+            times[2],
+            ratio(2)
+        );
+        before = Some(times);
+    }
 }
 
 /// 1,000 versions of a file of 100 KiB.

@@ -137,12 +137,12 @@ fn history(
         return Ok(());
     }
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    let read = recorder.history_snapshot(context).and_then(|reading| {
+    let read = recorder.reader().history_snapshot(context).and_then(|reading| {
         if reading.is_empty() {
             return Ok(Vec::new());
         }
         *versions = Some(reading.versions() as u64);
-        Ok(recorder.check_history(context)?)
+        Ok(recorder.reader().check_history(context)?)
     });
     let problems = match read {
         Ok(problems) => problems,

@@ -6,8 +6,8 @@
 
 pub use memdir_history::{
     BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryId, HistoryQuery,
-    HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, NoHistoryId, Operation,
-    PastFile, RedactedText, ResolvedId, Restored, RestoredFile, SHORTEST_ID_PART, UndoOptions,
-    Version, has_history, without_journal,
+    HistoryRecords, HistoryRecordsBuilder, HistorySize, HistorySnapshot, LinesOf, NoHistoryId,
+    OldLines, Operation, PastFile, RedactedText, ResolvedId, Restored, RestoredFile,
+    SHORTEST_ID_PART, UndoOptions, Version, has_history, without_journal,
 };
-pub(crate) use memdir_history::{Recorder, RestoreOptions, Retention};
+pub(crate) use memdir_history::{HistoryReader, Recorder, RestoreOptions, Retention};

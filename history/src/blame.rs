@@ -3,7 +3,6 @@
 //! The versions are gone through from the newest to the oldest. A splice says which lines its change touched. Where there is
 //! none, or another program changed the file, two whole contents are compared. The walk ends when each line has its version.
 
-use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -13,10 +12,10 @@ use memdir_store::{Context, HistoryId, Operation, StoreError};
 use serde::Serialize;
 
 use super::error::HistoryError;
-use super::journal::{OpenSegment, Stored};
+use super::journal::OpenSegment;
 use super::line_trace::LineTrace;
+use super::reader::HistoryReader;
 use super::record::{ContentId, Damaged, Digest};
-use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 use super::timeline::Moment;
 use crate::time::optional_as_text;
@@ -53,7 +52,7 @@ struct Cause {
     may_be_older: bool,
 }
 
-impl Recorder {
+impl HistoryReader {
     /// For each line of a file as it is now, the version that brought it. A line that was removed and brought back is of the
     /// version that brought it back. A file that was made again after its deletion begins anew.
     ///
@@ -90,14 +89,8 @@ impl Recorder {
         let mut is_whole = true;
         if let Some(file) = snapshot.file_at(path) {
             let chain: Vec<usize> = snapshot.timeline.chain(file).collect();
-            let moments = &snapshot.timeline.moments;
-            let ids: HashSet<HistoryId> =
-                chain.iter().map(|number| moments[*number].header.id).collect();
-            let records = snapshot.records.iter().filter(|stored| ids.contains(&stored.header.id));
-            let records = records.map(|stored| (stored.header.id, stored)).collect();
             let open = OpenSegment::default();
-            let mut walk =
-                Walk { recorder: self, context, snapshot, records, trace, is_whole, open };
+            let mut walk = Walk { reader: self, context, snapshot, trace, is_whole, open };
             walk.through(&chain, ContentId::of(content))?;
             (trace, is_whole) = (walk.trace, walk.is_whole);
         }
@@ -171,11 +164,9 @@ impl Snapshot {
 
 /// The way back through the versions of a file.
 struct Walk<'w> {
-    recorder: &'w Recorder,
+    reader: &'w HistoryReader,
     context: &'w Context,
     snapshot: &'w Snapshot,
-    /// The records of the file's versions.
-    records: HashMap<HistoryId, &'w Stored>,
     trace: LineTrace<Cause>,
     /// Whether all records were read that were needed.
     is_whole: bool,
@@ -244,8 +235,8 @@ impl Walk<'_> {
         else {
             return Ok(None);
         };
-        let Some(stored) = self.records.get(&moment.header.id) else { return Ok(None) };
-        let record = match self.recorder.journal.read_next(self.context, stored, &mut self.open) {
+        let stored = &self.snapshot.records[moment.record];
+        let record = match self.reader.journal.read_next(self.context, stored, &mut self.open) {
             Ok(record) => record,
             Err(StoreError::Cancelled) => return Err(StoreError::Cancelled.into()),
             // Perhaps the content before it can be had in another way.
@@ -262,7 +253,7 @@ impl Walk<'_> {
 
     /// What a version left, if the history has it.
     fn text(&self, number: usize) -> Result<Option<Vec<u8>>, HistoryError> {
-        match self.recorder.content_of(self.context, self.snapshot, number) {
+        match self.reader.content_of(self.context, self.snapshot, number) {
             Ok(text) => Ok(Some(text)),
             Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
                 Ok(None)

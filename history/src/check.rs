@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use memdir_store::{Context, StoreError};
 
 use super::error::HistoryError;
-use super::recorder::Recorder;
+use super::reader::HistoryReader;
 use super::timeline::FileState;
 
-impl Recorder {
+impl HistoryReader {
     /// What is wrong with the history, in a few words each. Empty if nothing is.
     ///
     /// # Errors

@@ -59,7 +59,7 @@ impl Recorder {
         to: &MemoryPath,
         condition: &mut Condition<'_>,
     ) -> Result<bool, StoreError> {
-        if self.is_hidden(from) {
+        if self.reader.is_hidden(from) {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;

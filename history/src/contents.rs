@@ -31,9 +31,10 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn new(records: &[&Stored]) -> Self {
-        let mut sources: HashMap<Digest, Vec<Source>> = HashMap::new();
-        for (record, stored) in records.iter().enumerate() {
+    /// Adds what the records hold from this number on.
+    pub(super) fn extend(&mut self, records: &[Stored], from: usize) {
+        let sources = &mut self.sources;
+        for (record, stored) in records.iter().enumerate().skip(from) {
             for kept in &stored.header.wholes {
                 let whole = Source::Whole { record, content: kept.content };
                 sources.entry(kept.content.sha256).or_default().push(whole);
@@ -49,7 +50,6 @@ impl Contents {
                 }
             }
         }
-        Self { sources }
     }
 
     /// The content. `live` reads it from a file that has it, if there is one.

@@ -1,5 +1,7 @@
 //! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
 
+use std::time::SystemTime;
+
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, Node, StoreError};
@@ -8,6 +10,67 @@ use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
 
 impl Recorder {
+    pub(super) fn delete_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        self.refuse_hidden(path)?;
+        if path.is_reserved() {
+            return self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        }
+        self.delete_as(context, path, Operation::Deleted)
+    }
+
+    pub(super) fn delete_as(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        operation: Operation,
+    ) -> Result<(), StoreError> {
+        let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
+        if files.first() == Some(path) {
+            // Another process may edit it meanwhile: exactly what is recorded is deleted.
+            match self.delete_if_as(context, path, operation, &mut |_| true) {
+                // It has become a directory since.
+                Err(StoreError::IsADirectory) => {
+                    return self.delete_as(context, path, operation);
+                }
+                deleted => return deleted.map(drop),
+            }
+        }
+        let recorded = self.record_deletion(context, &files, operation)?;
+        let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
+        self.finish(context, recorded, deleted)
+    }
+
+    pub(super) fn delete_unused_recorded(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        since: SystemTime,
+    ) -> Result<bool, StoreError> {
+        if self.reader.is_hidden(path) {
+            return Ok(false);
+        }
+        let recorded =
+            self.record_deletion(context, std::slice::from_ref(path), Operation::Expired)?;
+        let deleted = self.store.mutate(context, Mutation::DeleteUnused { path, since });
+        self.finish_if_changed(context, recorded, deleted)
+    }
+
+    pub(super) fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
+        // The journal stays.
+        if self.reader.is_inside {
+            return self.empty(context, &MemoryPath::root(), &mut false);
+        }
+        let files =
+            self.files_in_tree(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
+        let cleared = self.store.mutate(context, Mutation::Clear).map(drop);
+        self.finish(context, recorded, cleared)
+    }
+
     /// Records that the files are gone, each with its content.
     pub(super) fn record_deletion(
         &self,
@@ -102,7 +165,7 @@ impl Recorder {
             Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
             listed => listed?,
         };
-        for entry in entries.into_iter().filter(|entry| !self.is_hidden(&entry.path)) {
+        for entry in entries.into_iter().filter(|entry| !self.reader.is_hidden(&entry.path)) {
             if entry.is_file() {
                 files.push(entry.path);
             } else {
@@ -122,7 +185,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let mut listed = self.store.list_in(context, directory).map_err(StoreError::unchanged)?;
         listed.sort_by(|a, b| a.path.cmp(&b.path));
-        for entry in listed.iter().filter(|entry| !self.is_hidden(&entry.path)) {
+        for entry in listed.iter().filter(|entry| !self.reader.is_hidden(&entry.path)) {
             let deleted = if entry.path.is_reserved() {
                 self.store.mutate(context, Mutation::Delete { path: &entry.path }).map(drop)
             } else {

@@ -4,7 +4,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId};
 
 use super::error::HistoryError;
-use super::recorder::Recorder;
+use super::reader::HistoryReader;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use crate::text_diff::unified_diff;
@@ -12,7 +12,7 @@ use crate::text_diff::unified_diff;
 /// What stands for a file that is not there.
 const NOTHING: &str = "/dev/null";
 
-impl Recorder {
+impl HistoryReader {
     /// The content of a version.
     ///
     /// # Errors

@@ -99,7 +99,7 @@ impl Recorder {
         let mut record = |old: &[u8]| -> Result<Option<Splice>, StoreError> {
             // The store tries again, with a newer content.
             if let Some(Recorded { id, said, appended, .. }) = recorded.take() {
-                self.index().withdrawn(id, said);
+                self.reader.index().withdrawn(id, said);
                 pen = Some(self.journal.withdraw(context, id, appended)?);
             }
             let Some(splice) = edit(old) else { return Ok(None) };
@@ -126,7 +126,7 @@ impl Recorder {
 }
 
 /// How many bytes both begin with, and then end with.
-fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
+pub(super) fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);
     let end = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();

@@ -72,8 +72,8 @@ impl Recorder {
         };
         self.journal.erase(context, &mut remove_files)?;
         // The next record says nothing of earlier ones.
-        drop(self.index().take_unconfirmed());
-        let reloaded = self.index().reload(context, &*self.journal);
+        drop(self.reader.index().take_unconfirmed());
+        let reloaded = self.reader.index().reload(context, &*self.journal);
         reloaded.and_then(|()| self.check_removal()).map_err(StoreError::after_changes)?;
         Ok(erased.unwrap_or_default())
     }
@@ -83,13 +83,13 @@ impl Recorder {
         let mut held = Erased::default();
         self.store.files_in(context, &mut |file| {
             if let EntryKind::File(size) = file.kind
-                && !self.is_hidden(&file.path)
+                && !self.reader.is_hidden(&file.path)
             {
                 held.files += 1;
                 held.bytes += size;
             }
         })?;
-        let history = self.size(context)?;
+        let history = self.reader.size(context)?;
         (held.versions, held.history_bytes) = (history.versions, history.bytes);
         Ok(held)
     }
@@ -97,7 +97,7 @@ impl Recorder {
     /// Removes all files. The journal goes with them if the store keeps it among them.
     fn remove_files(&self, context: &Context) -> Result<(), StoreError> {
         // Windows does not move a directory while the lock in it is held.
-        if cfg!(windows) && self.is_inside() && self.store.info().directory.is_some() {
+        if cfg!(windows) && self.reader.is_inside && self.store.info().directory.is_some() {
             return self.empty(context, &MemoryPath::root(), &mut false);
         }
         self.store.mutate(context, Mutation::Clear).map(drop)

@@ -63,6 +63,6 @@ impl Layer for Hiding {
     }
 
     fn can_keep(&self, path: &MemoryPath) -> bool {
-        !self.0.is_hidden(path) && self.0.store.can_keep(path)
+        !self.0.reader.is_hidden(path) && self.0.store.can_keep(path)
     }
 }

@@ -10,7 +10,7 @@ use super::age_clock::AgeClock;
 use super::journal::{Appended, Journal, Loaded, Pen, Stored};
 use super::record::{Digest, Header};
 use super::retention::Retention;
-use super::snapshot::Extent;
+use super::snapshot::{Extent, LoadedUntil};
 
 #[derive(Default)]
 pub(super) struct Index {
@@ -85,8 +85,27 @@ impl Index {
         self.counted = (self.loaded.records.len(), self.loaded.generation);
     }
 
+    /// How many records were loaded, and the last of them.
+    pub(super) fn end(&self) -> (usize, Option<HistoryId>) {
+        let records = &self.loaded.records;
+        (records.len(), records.last().map(|stored| stored.header.id))
+    }
+
+    /// Whether the records are those that were loaded then, with new ones after them.
+    pub(super) fn goes_on_after(&self, then: LoadedUntil) -> bool {
+        let (count, last) = then.end;
+        let before = &self.loaded.records.get(..count);
+        let is_same = |records: &&[Stored]| records.last().map(|stored| stored.header.id) == last;
+        then.extent.0 == self.loaded.generation && before.as_ref().is_some_and(is_same)
+    }
+
+    /// The records of which is not known whether their change was made.
+    pub(super) fn in_doubt(&self) -> HashSet<HistoryId> {
+        self.unsure.iter().map(|(id, _)| *id).collect()
+    }
+
     /// The paths of changes of which is not known whether they were made, as far as the journal was loaded.
-    pub(super) fn in_doubt(&self, folding: Folding) -> HashSet<MemoryPath> {
+    pub(super) fn paths_in_doubt(&self, folding: Folding) -> HashSet<MemoryPath> {
         let Loaded { confirmed, .. } = &self.loaded;
         let doubtful = self.records().filter(|stored| !confirmed.contains(&stored.header.id));
         let paths = doubtful.flat_map(|stored| &stored.header.rows);
@@ -160,8 +179,13 @@ impl Index {
 
     /// The records whose change may have been made, in the order of the journal.
     pub(super) fn records(&self) -> impl Iterator<Item = &Stored> {
-        let withdrawn = &self.loaded.withdrawn;
-        self.loaded.records.iter().filter(|stored| !withdrawn.contains(&stored.header.id))
+        self.records_from(0)
+    }
+
+    /// Of the loaded records those from this number on whose change may have been made.
+    pub(super) fn records_from(&self, from: usize) -> impl Iterator<Item = &Stored> {
+        let Loaded { records, withdrawn, .. } = &self.loaded;
+        records.iter().skip(from).filter(|stored| !withdrawn.contains(&stored.header.id))
     }
 }
 

@@ -230,6 +230,8 @@ pub(super) struct LogCursor {
 pub(super) struct Loaded {
     /// In the order of the journal.
     pub(super) records: Vec<Stored>,
+    /// The ids of all records that were added.
+    added: HashSet<HistoryId>,
     pub(super) withdrawn: HashSet<HistoryId>,
     /// The records whose change was made for certain.
     pub(super) confirmed: HashSet<HistoryId>,
@@ -263,8 +265,14 @@ impl Loaded {
         }
     }
 
+    /// Whether this record was added, also if it is not kept because it tells only of others.
+    pub(super) fn has(&self, id: HistoryId) -> bool {
+        self.added.contains(&id)
+    }
+
     pub(super) fn add(&mut self, header: Header, place: Place, len: u64) {
         header.id.seen();
+        self.added.insert(header.id);
         self.withdrawn.extend(&header.withdraws);
         self.confirmed.extend(&header.confirms);
         if header.is_kept() {

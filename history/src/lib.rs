@@ -4,20 +4,19 @@
 //! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
 //! and not what the file holds.
 //!
-//! Users of memdir have this as methods of `Memory` and as `memdir::history`, and examples use those names. A [`Recorder`] has
-//! the same without a `Memory`: it is a store, and its own methods read the history of that store.
+//! Users of memdir have this as methods of `Memory` and as `memdir::history`, and examples use those names. Without a `Memory` there
+//! are two types: a [`Recorder`] is a store that records its changes, and its [`HistoryReader`] answers what is asked.
 //!
-//! The way of a record, downward: a layer over the store notices a change (`recorder`, `edits`, `deletions`) and makes a
-//! `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the database itself (`noted`), or
-//! hidden files in any other store (`kept_files`). An encrypted store's records are sealed (`record_form`) and go to the journal of
-//! the store beneath. In a tree of mounts each store has its own, which are read as one
+//! The way of a record, downward: a layer over the store notices a change (`recording_layer`: `creations`, `edits`, `renames`,
+//! `deletions`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the
+//! database itself (`noted`), or hidden files in any other store (`kept_files`). An encrypted store's records are sealed
+//! (`record_form`) and go to the journal of the store beneath. In a tree of mounts each store has its own, which are read as one
 //! (`mounted`).
 //!
-//! The way of a question: what was loaded (`index`), which of it was really made (`settle`), the versions that come of it
-//! (`timeline`), and their `contents`. Which version brought a line is found by `blame`, line by line in
-//! `line_trace`. What is brought back is decided in `restore` and `undo`, and made by
-//! `steps`. `docs/history.md`
-//! is the page about it.
+//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`), the versions that come
+//! of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
+//! brought a line is found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is
+//! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/history.md` is the page about it.
 
 mod abbreviation;
 mod age_clock;
@@ -26,6 +25,7 @@ mod check;
 mod conditional;
 mod conflict;
 mod contents;
+mod creations;
 mod deletions;
 mod diff;
 mod edits;
@@ -50,12 +50,14 @@ mod moved_journal;
 mod new_segments;
 mod noted;
 mod obstacles;
+mod old_lines;
 mod open_redaction;
 mod opening;
 mod packed;
 mod past;
 mod place;
 mod query;
+mod reader;
 mod reading;
 mod recall;
 mod record;
@@ -65,6 +67,7 @@ mod recording_layer;
 mod redact;
 mod redacted_names;
 mod redaction_plan;
+mod renames;
 mod restore;
 mod retention;
 mod seal_again;
@@ -90,8 +93,10 @@ pub use error::HistoryError;
 pub use fast_import::FastImportError;
 pub use hidden::without_journal;
 pub use memdir_store::{HistoryId, NoHistoryId, Operation};
+pub use old_lines::{LinesOf, OldLines};
 pub use past::PastFile;
 pub use query::HistoryQuery;
+pub use reader::HistoryReader;
 pub use reading::{HistorySnapshot, ListedVersion, has_history};
 pub use recorder::Recorder;
 pub use redact::RedactedText;

@@ -39,7 +39,7 @@ pub(super) fn recorder(
     let parts = parts.map(|(at, number)| Part { at, recorder: Arc::clone(&recorders[number]) });
     let parts: Arc<[Part]> = parts.collect();
     let journals = MountedJournals::new(Arc::clone(&parts), Folding::new(info.folds_case));
-    Recorder::of_parts(recording, Box::new(journals), parts, retention)
+    Recorder::of_parts(recording, Arc::new(journals), parts, retention)
 }
 
 /// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
@@ -177,7 +177,7 @@ impl MountedJournals {
             let only_copies =
                 RedactionPlan { contents: contents(false), ..RedactionPlan::default() };
             let concerned = |plan: &RedactionPlan| {
-                let index = part.recorder.index();
+                let index = part.recorder.reader.index();
                 index.loaded.records.iter().any(|stored| plan.concerns(&stored.header))
             };
             let redacts: Vec<HistoryId> = plan
@@ -208,7 +208,7 @@ impl MountedJournals {
         for (number, part) in self.parts.iter().enumerate() {
             let names = plan.names.get(number).cloned().into_iter().collect();
             let own = RedactionPlan { names, ..plan.clone() };
-            let index = part.recorder.index();
+            let index = part.recorder.reader.index();
             if part.recorder.store.info().is_read_only
                 && index.records().any(|stored| own.concerns(&stored.header))
             {
@@ -254,7 +254,7 @@ impl Journal for MountedJournals {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let mut extents = Vec::new();
         for part in &*self.parts {
-            let mut index = part.recorder.index();
+            let mut index = part.recorder.reader.index();
             index.refresh(context, &*part.recorder.journal)?;
             extents.push(index.extent());
         }
@@ -266,7 +266,7 @@ impl Journal for MountedJournals {
         let (mut new, mut all, mut parts) =
             (MergedRecords::default(), Loaded::default(), Vec::new());
         for (number, part) in self.parts.iter().enumerate() {
-            let index = part.recorder.index();
+            let index = part.recorder.reader.index();
             new.extents.push(index.extent());
             all.damaged.extend(index.loaded.damaged.iter().cloned());
             parts.push(self.take(number, &index.loaded, &mut new, &mut all));
@@ -317,7 +317,7 @@ impl Journal for MountedJournals {
             let recorder = &self.parts[number].recorder;
             let journal = &recorder.journal;
             let is_done = journal.redact(&journal.lock()?, &own, wholes)?;
-            recorder.index().reload(&Context::new(), &**journal)?;
+            recorder.reader.index().reload(&Context::new(), &**journal)?;
             if !is_done {
                 return Ok(false);
             }

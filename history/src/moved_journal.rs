@@ -17,7 +17,7 @@ use super::redaction_plan::{RedactionPlan, Wholes};
 use super::settle::{self, PathState};
 
 pub(super) struct MovedJournal {
-    new: Box<dyn Journal>,
+    new: Arc<dyn Journal>,
     old: KeptFiles,
     store: Arc<dyn Store>,
     /// Whether the old records are where they were, because the store may only be read.
@@ -25,7 +25,7 @@ pub(super) struct MovedJournal {
 }
 
 impl MovedJournal {
-    pub(super) fn new(new: Box<dyn Journal>, old: KeptFiles, store: Arc<dyn Store>) -> Self {
+    pub(super) fn new(new: Arc<dyn Journal>, old: KeptFiles, store: Arc<dyn Store>) -> Self {
         Self { new, old, store, uses_old: OnceLock::new() }
     }
 
@@ -78,31 +78,31 @@ impl MovedJournal {
 
     /// The records whose changes were made. In their new place nothing says any more which are in doubt.
     fn made(&self, loaded: &Loaded) -> Result<Vec<Stored>, StoreError> {
-        let kept = loaded.records.iter();
-        let records: Vec<&Stored> =
-            kept.filter(|stored| !loaded.withdrawn.contains(&stored.header.id)).collect();
+        let is_kept = |stored: &&Stored| !loaded.withdrawn.contains(&stored.header.id);
+        let records: Vec<Stored> = loaded.records.iter().filter(is_kept).cloned().collect();
+        let ids = records.iter().map(|stored| stored.header.id);
+        let in_doubt = ids.filter(|id| !loaded.confirmed.contains(id)).collect();
         let folding = Folding::new(self.store.info().folds_case);
         let (mut broken, mut found) = (None, HashMap::<MemoryPath, PathState>::new());
-        let not_made =
-            settle::not_made(&records, &loaded.confirmed, folding, &mut |path: &MemoryPath| {
-                *found.entry(path.clone()).or_insert_with(|| match self.store.read(path) {
-                    Ok(content) => PathState::File(Digest::of(&content)),
-                    Err(error) if error.is_failure() => {
-                        broken = Some(error);
-                        PathState::Unknown
-                    }
-                    Err(_) => PathState::Nothing,
-                })
-            });
+        let not_made = settle::not_made(&records, &in_doubt, folding, &mut |path: &MemoryPath| {
+            *found.entry(path.clone()).or_insert_with(|| match self.store.read(path) {
+                Ok(content) => PathState::File(Digest::of(&content)),
+                Err(error) if error.is_failure() => {
+                    broken = Some(error);
+                    PathState::Unknown
+                }
+                Err(_) => PathState::Nothing,
+            })
+        });
         if let Some(error) = broken {
             return Err(error);
         }
-        let is_made = |(number, stored): &(usize, &Stored)| {
+        let is_made = |(number, stored): &(usize, Stored)| {
             let rows = stored.header.rows.len();
             rows == 0 || (0..rows).any(|row| !not_made.contains(&(*number, row)))
         };
         let made = records.into_iter().enumerate().filter(is_made);
-        Ok(made.map(|(_, stored)| stored.clone()).collect())
+        Ok(made.map(|(_, stored)| stored).collect())
     }
 }
 

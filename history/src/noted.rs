@@ -2,7 +2,6 @@
 //!
 //! A record is there if and only if its change was made, so nothing is ever withdrawn or in doubt.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use memdir_store::HistoryId;
@@ -111,8 +110,6 @@ impl Journal for Noted {
         if new.is_empty() {
             return Ok(());
         }
-        let mut known: HashSet<HistoryId> =
-            loaded.records.iter().map(|stored| stored.header.id).collect();
         let mut is_rewritten = false;
         for listed in new {
             let number = u64::try_from(listed.number).unwrap_or(0);
@@ -121,7 +118,7 @@ impl Journal for Noted {
                     // It is the last of a trim or a redaction, which changed what was loaded before.
                     is_rewritten |= header.trims.is_some() || !header.redacts.is_empty();
                     // Two processes that moved the same records here at once may have doubled some.
-                    if known.insert(header.id) {
+                    if !loaded.has(header.id) {
                         loaded.confirmed.insert(header.id);
                         loaded.add(header, Place::numbered(number), listed.len);
                     }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::time::SystemTime;
 
+use memdir_store::Node;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId};
-use memdir_store::{Layer, Node};
 use serde::Serialize;
 
 use super::error::HistoryError;
-use super::recorder::Recorder;
+use super::reader::HistoryReader;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 
@@ -28,7 +28,7 @@ pub struct PastFile {
     pub version: Option<HistoryId>,
 }
 
-impl Recorder {
+impl HistoryReader {
     /// The files that there were at a time, sorted by their paths.
     ///
     /// # Errors
@@ -62,10 +62,11 @@ impl Recorder {
         }
         let known: HashSet<MemoryPath> =
             files.iter().map(|file| snapshot.folding.key(&file.path).into_owned()).collect();
-        Layer::files_in(self, context, &mut |entry| {
+        self.visible_files(context, &mut |entry| {
             let key = snapshot.folding.key(&entry.path);
             let is_known = timeline.live.contains_key(&*key) || known.contains(&*key);
-            if let (false, memdir_store::EntryKind::File(size)) = (is_known, entry.kind)
+            let is_of_memory = !is_known && !entry.path.is_reserved();
+            if let (true, memdir_store::EntryKind::File(size)) = (is_of_memory, entry.kind)
                 && entry.modified.is_none_or(|modified| modified <= at)
             {
                 let (path, size) = (entry.path.clone(), Some(size));

@@ -6,7 +6,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId};
 
 use super::error::HistoryError;
-use super::recorder::Recorder;
+use super::reader::HistoryReader;
 use super::snapshot::Snapshot;
 use super::version::Version;
 
@@ -45,7 +45,7 @@ pub struct HistoryQuery {
     pub since: Option<SystemTime>,
 }
 
-impl Recorder {
+impl HistoryReader {
     /// The versions that the query asks for, newest first.
     ///
     /// # Errors
@@ -73,13 +73,9 @@ impl Recorder {
         };
         let wanted = |number: &usize| {
             let moment = &timeline.moments[*number];
-            let version_of = || timeline.version(*number);
             query.since.is_none_or(|since| moment.id.time() >= since)
-                && query.change.is_none_or(|change| version_of().change == change)
-                && query
-                    .actor
-                    .as_ref()
-                    .is_none_or(|actor| version_of().actor.as_ref() == Some(actor))
+                && query.change.is_none_or(|change| moment.change() == change)
+                && query.actor.as_deref().is_none_or(|actor| moment.actor() == Some(actor))
                 && path.as_ref().is_none_or(|path| snapshot.concerns(*number, path))
         };
         let newest_first = (0..end).rev().filter(wanted);

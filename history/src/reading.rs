@@ -12,6 +12,7 @@ use memdir_store::{Cancellation, Context, Durability, Store};
 
 use super::diff::unified;
 use super::error::HistoryError;
+use super::reader::HistoryReader;
 use super::record::{ContentId, Digest};
 use super::recorder::Recorder;
 use super::snapshot::Snapshot;
@@ -19,13 +20,13 @@ use super::timeline::FileState;
 use super::version::Version;
 
 /// How many bytes of contents are kept.
-const KEPT: usize = 64 << 20;
+pub(super) const KEPT: usize = 64 << 20;
 
 /// The history of a memory at one moment, from `Memory::history_snapshot`, for a caller that reads
 /// much of it, such as a log with diffs or an export. It keeps up to 64 MiB of the contents that it computed last, so the next version of
 /// a file costs little.
 pub struct HistorySnapshot<'r> {
-    pub(super) recorder: &'r Recorder,
+    pub(super) reader: &'r HistoryReader,
     pub(super) snapshot: Arc<Snapshot>,
     cancellation: Cancellation,
     kept: Mutex<Kept>,
@@ -37,20 +38,20 @@ struct Kept {
     bytes: usize,
 }
 
-impl Recorder {
+impl HistoryReader {
     /// The history as it is now, for a caller that reads much of it.
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
     pub fn history_snapshot(&self, context: &Context) -> Result<HistorySnapshot<'_>, HistoryError> {
         let (snapshot, cancellation) = (self.snapshot(context)?, context.cancellation().clone());
-        Ok(HistorySnapshot { recorder: self, snapshot, cancellation, kept: Mutex::default() })
+        Ok(HistorySnapshot { reader: self, snapshot, cancellation, kept: Mutex::default() })
     }
 }
 
 impl HistorySnapshot<'_> {
     /// Reading it ends when the call is cancelled that made it.
-    fn context(&self) -> Context {
+    pub(super) fn context(&self) -> Context {
         Context::new().cancelled_by(&self.cancellation)
     }
 
@@ -59,20 +60,20 @@ impl HistorySnapshot<'_> {
             return Ok(content);
         }
         let (snapshot, context) = (&*self.snapshot, &self.context());
-        let journal = &*self.recorder.journal;
+        let journal = &*self.reader.journal;
         let read =
             snapshot.contents.read(context, &snapshot.records, journal, wanted, &mut |digest| {
                 if let Some(content) = self.kept(digest) {
                     return Some(content.to_vec());
                 }
                 let content =
-                    self.recorder.found_content(context, snapshot.holders.get(&digest)?)?;
+                    self.reader.found_content(context, snapshot.timeline.holder(digest)?)?;
                 (Digest::of(&content) == digest).then_some(content)
             });
         let content = match read {
             Ok(content) => content,
             // Somebody may have rewritten the journal meanwhile.
-            Err(_) => self.recorder.content(context, snapshot, wanted)?,
+            Err(_) => self.reader.content(context, snapshot, wanted)?,
         };
         let content = Arc::new(content);
         self.keep(wanted.sha256, &content);
@@ -95,7 +96,7 @@ impl HistorySnapshot<'_> {
     }
 }
 
-impl Recorder {
+impl HistoryReader {
     /// What a file holds, if it can be read.
     fn found_content(&self, context: &Context, path: &MemoryPath) -> Option<Vec<u8>> {
         self.store.read_in(context, path).ok()
@@ -115,7 +116,7 @@ impl Recorder {
 /// [`HistoryError::Store`].
 pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
     let recorder = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-    Ok(!recorder.history_snapshot(&Context::new())?.is_empty())
+    Ok(!recorder.reader().history_snapshot(&Context::new())?.is_empty())
 }
 
 /// A version, for a caller that goes through all of them.
@@ -124,7 +125,7 @@ pub struct ListedVersion {
     pub version: Version,
     /// The file that it is a version of: the same number for all of its versions.
     pub file: usize,
-    number: usize,
+    pub(super) number: usize,
 }
 
 impl HistorySnapshot<'_> {
@@ -156,7 +157,7 @@ impl HistorySnapshot<'_> {
             FileState::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
                 self.content(*content)
             }
-            _ => self.recorder.content_of(&self.context(), &self.snapshot, number).map(Arc::new),
+            _ => self.reader.content_of(&self.context(), &self.snapshot, number).map(Arc::new),
         }
     }
 }

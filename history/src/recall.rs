@@ -1,40 +1,47 @@
 //! How a history is read: the [`Snapshot`] of what is in the journal now, and the contents of its versions.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, Operation, StoreError};
 
-use super::contents::Contents;
 use super::error::HistoryError;
 use super::journal::Stored;
+use super::reader::HistoryReader;
 use super::record::{ContentId, Digest};
-use super::recorder::Recorder;
 use super::settle::PathState;
-use super::snapshot::Snapshot;
-use super::timeline::{FileState, Timeline};
+use super::snapshot::{LoadedUntil, Snapshot};
+use super::timeline::FileState;
 
-impl Recorder {
+impl HistoryReader {
     /// The history as it is now.
     pub(super) fn snapshot(&self, context: &Context) -> Result<Arc<Snapshot>, HistoryError> {
-        let (records, confirmed, damaged, extent) = {
+        let (mut snapshot, new, in_doubt, loaded) = {
             let mut index = self.index();
             index.refresh(context, &*self.journal)?;
-            let extent = index.extent();
-            if let Some((of, snapshot)) = &*self.last_snapshot()
-                && *of == extent
+            let (extent, end) = (index.extent(), index.end());
+            let mut last = self.last_snapshot();
+            if let Some((of, snapshot)) = &*last
+                && of.extent == extent
             {
                 return Ok(Arc::clone(snapshot));
             }
-            let records: Vec<Stored> = index.records().cloned().collect();
-            (records, index.loaded.confirmed.clone(), index.loaded.damaged.clone(), extent)
+            // A history that went on is not computed anew, unless somebody still reads the earlier one.
+            let earlier = last.take().and_then(|(of, snapshot)| {
+                let goes_on = snapshot.can_go_on() && index.goes_on_after(of);
+                let snapshot = goes_on.then(|| Arc::try_unwrap(snapshot).ok()).flatten()?;
+                Some((snapshot, of.end.0))
+            });
+            let folding = Folding::new(self.store.info().folds_case);
+            let (mut snapshot, from) = earlier.unwrap_or_else(|| (Snapshot::new(folding), 0));
+            snapshot.damaged.clone_from(&index.loaded.damaged);
+            let new: Vec<Stored> = index.records_from(from).cloned().collect();
+            (snapshot, new, index.in_doubt(), LoadedUntil { extent, end })
         };
-        let folding = Folding::new(self.store.info().folds_case);
-        let borrowed: Vec<&Stored> = records.iter().collect();
         // A file is read once, so all that is decided about it is decided by one state.
         let (mut broken, mut found) = (None, HashMap::new());
-        let timeline = Timeline::new(&borrowed, &confirmed, folding, &mut |path| {
+        snapshot.extend(new, &in_doubt, &mut |path| {
             *found.entry(path.clone()).or_insert_with(|| {
                 self.found(context, path).unwrap_or_else(|error| {
                     broken = Some(error);
@@ -42,23 +49,13 @@ impl Recorder {
                 })
             })
         });
-        let is_in_doubt = !found.is_empty();
+        let was_asked = !found.is_empty();
         if let Some(error) = broken {
             return Err(error.into());
         }
-        let contents = Contents::new(&borrowed);
-        let mut holders = HashMap::new();
-        for file in timeline.live.values() {
-            let moment = &timeline.moments[timeline.latest[*file]];
-            if let FileState::Content(content) = moment.state {
-                holders.insert(content.sha256, moment.path.clone());
-            }
-        }
-        let last = Mutex::default();
-        let snapshot =
-            Arc::new(Snapshot { records, timeline, folding, contents, holders, damaged, last });
+        let snapshot = Arc::new(snapshot);
         // A change that is not confirmed may be one that is just being made: that is asked again.
-        *self.last_snapshot() = (!is_in_doubt).then(|| (extent, Arc::clone(&snapshot)));
+        *self.last_snapshot() = (!was_asked).then(|| (loaded, Arc::clone(&snapshot)));
         Ok(snapshot)
     }
 
@@ -110,7 +107,8 @@ impl Recorder {
                 {
                     return Some(content.clone());
                 }
-                let content = self.store.read_in(context, snapshot.holders.get(&digest)?).ok()?;
+                let content =
+                    self.store.read_in(context, snapshot.timeline.holder(digest)?).ok()?;
                 (Digest::of(&content) == digest).then_some(content)
             },
         )?;

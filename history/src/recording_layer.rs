@@ -19,7 +19,7 @@ impl Layer for Recorder {
             Mutation::Write { path, content, existing } => {
                 self.write_recorded(context, path, content, existing)
             }
-            Mutation::Update { path, .. } if path.is_reserved() && !self.is_hidden(path) => {
+            Mutation::Update { path, .. } if path.is_reserved() && !self.reader.is_hidden(path) => {
                 return self.store.mutate(context, mutation);
             }
             Mutation::Update { path, edit } => {
@@ -49,7 +49,7 @@ impl Layer for Recorder {
     }
 
     fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        if self.is_hidden(path) {
+        if self.reader.is_hidden(path) {
             Err(StoreError::NotFound)
         } else {
             self.store.read_in(context, path)
@@ -57,11 +57,11 @@ impl Layer for Recorder {
     }
 
     fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
-        if self.is_hidden(path) {
+        if self.reader.is_hidden(path) {
             return Err(StoreError::NotFound);
         }
         let mut entries = self.store.list_in(context, path)?;
-        self.hide_in(&mut entries);
+        self.reader.hide_in(&mut entries);
         Ok(entries)
     }
 
@@ -72,7 +72,7 @@ impl Layer for Recorder {
         depth: usize,
     ) -> Result<Node<'_>, StoreError> {
         // In a directory it is hidden, as every name that begins with a dot.
-        if self.is_hidden(path) {
+        if self.reader.is_hidden(path) {
             Err(StoreError::NotFound)
         } else {
             self.store.open_in(context, path, depth)
@@ -80,31 +80,35 @@ impl Layer for Recorder {
     }
 
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
-        if self.is_hidden(path) {
+        if self.reader.is_hidden(path) {
             return Some(Err(StoreError::NotFound));
         }
         self.store.open_nowait(path, depth)
     }
 
     fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        self.store.files_in(context, &mut |entry| {
-            if !self.is_hidden(&entry.path) {
-                visit(entry);
-            }
-        })
+        self.reader.visible_files(context, visit)
     }
 
     fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.modified(path) }
+        if self.reader.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.modified(path)
+        }
     }
 
     fn accessed(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
-        if self.is_hidden(path) { Err(StoreError::NotFound) } else { self.store.accessed(path) }
+        if self.reader.is_hidden(path) {
+            Err(StoreError::NotFound)
+        } else {
+            self.store.accessed(path)
+        }
     }
 
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.store.inspect(report)?;
-        for problem in self.check_history(&Context::new())? {
+        for problem in self.reader.check_history(&Context::new())? {
             report(Problem::new(ProblemKind::Damaged, &MemoryPath::root(), problem));
         }
         Ok(())

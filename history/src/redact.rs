@@ -42,7 +42,7 @@ impl Recorder {
     /// change; `None` if nothing was left to remove.
     ///
     /// # Errors
-    /// [`HistoryError::IsCurrent`] if a file holds such a content now; as [`read_version`](Self::read_version).
+    /// [`HistoryError::IsCurrent`] if a file holds such a content now; as [`read_version`](crate::HistoryReader::read_version).
     pub fn redact(
         &self,
         context: &Context,
@@ -50,7 +50,7 @@ impl Recorder {
         reason: &str,
     ) -> Result<Option<HistoryId>, HistoryError> {
         // Check the id before taking the lock, so that writers do not wait for an error.
-        self.snapshot(context)?.numbers_of(id)?;
+        self.reader.snapshot(context)?.numbers_of(id)?;
         attempts(|| self.try_to_redact(context, id, reason))
     }
 
@@ -62,7 +62,7 @@ impl Recorder {
     ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         let locked = self.journal.lock()?;
         self.journal.finish_redactions()?;
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let mut found = Found::default();
         for number in snapshot.numbers_of(id)? {
@@ -115,7 +115,7 @@ impl Recorder {
             locked = self.journal.lock()?;
             self.journal.finish_redactions()?;
         }
-        let reading = self.history_snapshot(context)?;
+        let reading = self.reader.history_snapshot(context)?;
         let snapshot = Arc::clone(&reading.snapshot);
         let timeline = &snapshot.timeline;
         // Also contents before versions whose predecessor was removed for its age, which have no version.
@@ -229,7 +229,7 @@ impl Recorder {
         if !self.journal.redact(locked, &plan, &wholes)? {
             return Ok(None);
         }
-        self.index().reload(context, &*self.journal)?;
+        self.reader.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(Some(change)))
     }
@@ -244,7 +244,7 @@ impl Recorder {
         let timeline = &snapshot.timeline;
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
-            if let PathState::File(found) = self.found(context, &latest.path)?
+            if let PathState::File(found) = self.reader.found(context, &latest.path)?
                 && plan.contents.contains_key(&found)
             {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
@@ -270,7 +270,7 @@ impl Recorder {
                     && !plan.has(other)
                     && !wholes.contains_key(&other.sha256)
                     // What cannot be computed with them either is lost already.
-                    && let Ok(content) = self.content(context, snapshot, other)
+                    && let Ok(content) = self.reader.content(context, snapshot, other)
                 {
                     wholes.insert(other.sha256, content);
                 }

@@ -65,7 +65,7 @@ impl Recorder {
     /// Brings back a version, or all versions of a change.
     ///
     /// # Errors
-    /// As [`read_version`](Self::read_version); [`HistoryError::Conflict`] where something is in the way, and then nothing was
+    /// As [`read_version`](crate::HistoryReader::read_version); [`HistoryError::Conflict`] where something is in the way, and then nothing was
     /// changed; [`HistoryError::ReadOnly`]; [`HistoryError::Partly`] if the store failed in the middle.
     pub fn restore(
         &self,
@@ -73,7 +73,7 @@ impl Recorder {
         id: HistoryId,
         how: RestoreOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let timeline = &snapshot.timeline;
         let mut wanted = BTreeMap::new();
         for number in snapshot.numbers_of(id)? {
@@ -110,7 +110,7 @@ impl Recorder {
         at: SystemTime,
         dry_run: bool,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let mut wanted = BTreeMap::new();
         for (file, number) in snapshot.states_at(at)? {
             wanted.insert(file, snapshot.wanted_at(number)?);
@@ -135,8 +135,11 @@ impl Recorder {
         for (file, wanted) in wanted {
             let latest = &timeline.moments[timeline.latest[file]];
             let is_there = latest.state.is_there();
-            let found =
-                if is_there { self.found(context, &latest.path)? } else { PathState::Nothing };
+            let found = if is_there {
+                self.reader.found(context, &latest.path)?
+            } else {
+                PathState::Nothing
+            };
             let expected = match &wanted {
                 Wanted::Merged { found, .. } => Some(*found),
                 _ => latest.state.content().map(|content| PathState::File(content.sha256)),
@@ -189,7 +192,7 @@ impl Recorder {
         for ((place, at), file) in at.into_iter().zip(files) {
             match at {
                 Availability::Free => {}
-                Availability::Taken => match self.found(context, place)? {
+                Availability::Taken => match self.reader.found(context, place)? {
                     found @ PathState::File(_) if overwrite => taken.push((place.clone(), found)),
                     _ => conflicts.push((file, snapshot.taken(place))),
                 },

@@ -52,15 +52,16 @@ pub(super) fn ends(row: &Row) -> (PathState, PathState) {
     }
 }
 
-/// The rows, as numbers of records and rows, whose change was not made. `live` says what is at a path now.
+/// The rows, as numbers of records and rows, whose change was not made, of records of which that is `in_doubt`. `live` says what is
+/// at a path now.
 pub(super) fn not_made(
-    records: &[&Stored],
-    confirmed: &HashSet<HistoryId>,
+    records: &[Stored],
+    in_doubt: &HashSet<HistoryId>,
     folding: Folding,
     live: &mut dyn FnMut(&MemoryPath) -> PathState,
 ) -> HashSet<(usize, usize)> {
-    let doubtful = |stored: &Stored| !confirmed.contains(&stored.header.id);
-    if !records.iter().any(|stored| doubtful(stored)) {
+    let doubtful = |stored: &Stored| in_doubt.contains(&stored.header.id);
+    if in_doubt.is_empty() || !records.iter().any(doubtful) {
         return HashSet::new();
     }
     let mut steps: HashMap<MemoryPath, Vec<Step>> = HashMap::new();
@@ -88,14 +89,14 @@ pub(super) fn not_made(
                 let kept = &records[step.record].header.rows[step.row];
                 let is_departure =
                     kept.old_path.as_ref().is_some_and(|old| folding.key(old).as_ref() == path);
-                if !doubtful(records[step.record])
+                if !doubtful(&records[step.record])
                     || is_departure
                     || kept.old_path.is_some() != of_renames
                 {
                     continue;
                 }
                 let is_certain = |step: &Step| {
-                    !doubtful(records[step.record]) || made.contains(&(step.record, step.row))
+                    !doubtful(&records[step.record]) || made.contains(&(step.record, step.row))
                 };
                 let was_made = was_made(steps, number, &is_certain, path, live);
                 decided.push(((step.record, step.row), was_made));
@@ -162,9 +163,12 @@ fn was_made(
     // that is there now, or somebody found it.
     let before = earlier.iter().rev().find(|other| is_certain(other)).map(|other| other.to);
     let is_rival = |other: &&Step| other.from == step.from && other.from != step.to;
+    // What was made before it was as this step found it is no rival.
+    let found_again = earlier.iter().rposition(|other| is_certain(other) && other.to == step.from);
     let mut rivals = steps[..number + 1 + until_next.len()]
         .iter()
         .enumerate()
+        .skip(found_again.map_or(0, |at| at + 1))
         .filter(|(at, rival)| *at != number && is_rival(rival));
     let was_found = |at: usize, to: PathState| {
         to != PathState::Unknown && steps[at + 1..].iter().any(|other| other.from == to)
@@ -175,8 +179,11 @@ fn was_made(
     {
         return false;
     }
-    // Somebody else wrote in between, so nothing tells. It counts if it stands on what was there, as the first one did.
-    let is_late = before.is_some_and(|before| !before.agrees(step.from));
+    // Another program wrote in between, so nothing tells. It counts if it stands on what was there, as the first one did.
+    let since_certain = earlier.iter().rev().take_while(|other| !is_certain(other));
+    let was_there = before.is_none_or(|before| before.agrees(step.from))
+        || since_certain.into_iter().any(|other| other.to == step.from);
+    let is_late = !was_there;
     !is_late && !earlier.iter().rev().take_while(|other| is_rival(other)).any(|_| true)
 }
 
@@ -342,6 +349,8 @@ mod tests {
             (&["a?b"], "a", &[false]),
             // Somebody else wrote since.
             (&["a?b"], "x", &[true]),
+            (&["a>b", "b?c", "c?d"], "x", &[true, true, true]),
+            (&["a>b", "b>a", "a?c"], "x", &[true, true, true]),
             (&[".?a"], ".", &[false]),
             (&[".?a"], "a", &[true]),
             (&["a?."], "a", &[false]),

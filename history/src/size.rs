@@ -3,7 +3,7 @@
 use memdir_store::{Context, StoreError};
 
 use super::error::HistoryError;
-use super::recorder::Recorder;
+use super::reader::HistoryReader;
 
 /// How much the history of a memory holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct HistorySize {
     pub bytes: u64,
 }
 
-impl Recorder {
+impl HistoryReader {
     /// How much the history holds.
     ///
     /// # Errors

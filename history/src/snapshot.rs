@@ -1,27 +1,72 @@
 //! [`Snapshot`]: the history as it is at one moment, with the files that it is about.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Mutex;
 
+use memdir_store::HistoryId;
 use memdir_store::path::{Folding, MemoryPath};
 
 use super::contents::Contents;
 use super::journal::Stored;
 use super::record::Digest;
+use super::settle::PathState;
 use super::timeline::Timeline;
 
 pub(super) struct Snapshot {
+    /// In the order of the journal, without those that were withdrawn.
     pub(super) records: Vec<Stored>,
     pub(super) timeline: Timeline,
     pub(super) folding: Folding,
     pub(super) contents: Contents,
-    /// The files that have a content now, as far as the history knows.
-    pub(super) holders: HashMap<Digest, MemoryPath>,
     /// What is damaged, in a few words each.
     pub(super) damaged: Vec<String>,
     /// The content that was computed last: who reads one version often reads its neighbour next.
     pub(super) last: Mutex<Option<(Digest, Vec<u8>)>>,
+    /// Whether it is certain of each record that its change was made.
+    is_settled: bool,
 }
 
 /// How far a journal was loaded.
 pub(super) type Extent = (u64, usize, usize, usize);
+
+/// What of a journal a snapshot is of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LoadedUntil {
+    pub(super) extent: Extent,
+    /// How many records were loaded, and the last of them.
+    pub(super) end: (usize, Option<HistoryId>),
+}
+
+impl Snapshot {
+    pub(super) fn new(folding: Folding) -> Self {
+        Self {
+            records: Vec::new(),
+            timeline: Timeline::default(),
+            folding,
+            contents: Contents::default(),
+            damaged: Vec::new(),
+            last: Mutex::default(),
+            is_settled: true,
+        }
+    }
+
+    /// Whether records that come later change nothing in what is known of these. A later record tells of one that is in doubt whether
+    /// its change was made.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.is_settled
+    }
+
+    /// Goes on with the next records. `live` says what is at a path now.
+    pub(super) fn extend(
+        &mut self,
+        records: Vec<Stored>,
+        in_doubt: &HashSet<HistoryId>,
+        live: &mut dyn FnMut(&MemoryPath) -> PathState,
+    ) {
+        self.is_settled &= !records.iter().any(|stored| in_doubt.contains(&stored.header.id));
+        let from = self.records.len();
+        self.records.extend(records);
+        self.timeline.extend(&self.records, from, in_doubt, self.folding, live);
+        self.contents.extend(&self.records, from);
+    }
+}

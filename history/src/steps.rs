@@ -118,7 +118,7 @@ impl Recorder {
             contents.push(match step {
                 Step::Edit { merged: Some(text), .. } => text.clone().into_bytes(),
                 Step::Edit { content, .. } | Step::Create { content, .. } => {
-                    self.content(context, snapshot, *content)?
+                    self.reader.content(context, snapshot, *content)?
                 }
                 _ => Vec::new(),
             });
@@ -220,7 +220,7 @@ impl Recorder {
     fn take(&self, context: &Context, step: &Step, content: &[u8]) -> Result<(), Stop> {
         match step {
             Step::Delete { path, found } => {
-                if self.found(context, path).map_err(Stop::Store)? != *found {
+                if self.reader.found(context, path).map_err(Stop::Store)? != *found {
                     return Err(Stop::Changed(path.clone()));
                 }
                 self.make(context, path, Mutation::Delete { path })

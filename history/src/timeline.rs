@@ -24,6 +24,8 @@ const NUMBERS: usize = 2;
 pub(super) struct Moment {
     pub(super) id: HistoryId,
     pub(super) header: Arc<Header>,
+    /// The number of the record in the snapshot.
+    pub(super) record: usize,
     /// The row of the record.
     pub(super) row: usize,
     pub(super) operation: Operation,
@@ -99,33 +101,46 @@ pub(super) struct Timeline {
     pub(super) trimmed: Option<HistoryId>,
     /// The contents that were removed, by what stands in their place.
     redactions: HashMap<Digest, Redaction>,
+    /// The versions by their ids.
+    numbers: HashMap<HistoryId, usize>,
+    /// The files that have or had a content, each once in a row.
+    holders: HashMap<Digest, Vec<usize>>,
 }
 
 impl Timeline {
-    pub(super) fn new(
-        records: &[&Stored],
-        confirmed: &HashSet<HistoryId>,
+    /// Goes on with the records from this number on, of which some are `in_doubt`. Of those before them none was.
+    pub(super) fn extend(
+        &mut self,
+        records: &[Stored],
+        from: usize,
+        in_doubt: &HashSet<HistoryId>,
         folding: Folding,
         live: &mut dyn FnMut(&MemoryPath) -> PathState,
-    ) -> Self {
-        let not_made = settle::not_made(records, confirmed, folding, live);
-        let mut timeline = Self::default();
+    ) {
+        let records = &records[from..];
+        let not_made = settle::not_made(records, in_doubt, folding, live);
         for (number, stored) in records.iter().enumerate() {
+            let record = from + number;
             for redaction in &stored.header.redactions {
-                timeline.redactions.insert(redaction.mark, redaction.clone());
+                self.redactions.insert(redaction.mark, redaction.clone());
             }
-            timeline.trimmed = timeline.trimmed.max(stored.header.trims);
-            timeline.add_redaction(&stored.header);
+            self.trimmed = self.trimmed.max(stored.header.trims);
+            self.add_redaction(&stored.header, record);
             for (row, kept) in stored.header.rows.iter().enumerate() {
                 if !not_made.contains(&(number, row)) && !kept.is_reserved() {
-                    timeline.add(&stored.header, row, kept, folding);
+                    self.add(&stored.header, (record, row), kept, folding);
                 }
             }
         }
-        timeline
     }
 
-    fn add(&mut self, header: &Arc<Header>, row: usize, kept: &Row, folding: Folding) {
+    fn add(
+        &mut self,
+        header: &Arc<Header>,
+        (record, row): (usize, usize),
+        kept: &Row,
+        folding: Folding,
+    ) {
         let key = |path: &MemoryPath| folding.key(path).into_owned();
         let from = kept.old_path.as_ref().unwrap_or(&kept.path);
         let before = self.live.get(&key(from)).copied();
@@ -138,6 +153,7 @@ impl Timeline {
                 Moment {
                     id: header.id.numbered(row * NUMBERS + 1),
                     header: Arc::clone(header),
+                    record,
                     row,
                     operation: Operation::External,
                     path: from.clone(),
@@ -178,6 +194,7 @@ impl Timeline {
             Moment {
                 id: header.id.numbered(row * NUMBERS + 2),
                 header: Arc::clone(header),
+                record,
                 row,
                 operation: kept.operation,
                 path: kept.path.clone(),
@@ -196,14 +213,15 @@ impl Timeline {
     }
 
     /// Adds that contents or names were removed. The file itself has no other version by that.
-    fn add_redaction(&mut self, header: &Arc<Header>) {
+    fn add_redaction(&mut self, header: &Arc<Header>, record: usize) {
         for (number, id) in header.redacts.iter().enumerate() {
             let Some(redacted) = self.find(*id).map(|number| &self.moments[number]) else {
                 continue;
             };
-            self.moments.push(Moment {
+            self.insert(Moment {
                 id: header.id.numbered(number + 1),
                 header: Arc::clone(header),
+                record,
                 operation: Operation::Redacted,
                 old_path: None,
                 earlier: None,
@@ -241,13 +259,33 @@ impl Timeline {
                 (self.latest.len() - 1, None)
             }
         };
-        self.moments.push(Moment { file, earlier, ..moment });
+        if let Some(content) = moment.state.content() {
+            let holders = self.holders.entry(content.sha256).or_default();
+            if holders.last() != Some(&file) {
+                holders.push(file);
+            }
+        }
+        self.insert(Moment { file, earlier, ..moment });
         file
+    }
+
+    fn insert(&mut self, moment: Moment) {
+        self.numbers.insert(moment.id, self.moments.len());
+        self.moments.push(moment);
     }
 
     /// The version with this id, as a number.
     pub(super) fn find(&self, id: HistoryId) -> Option<usize> {
-        self.moments.iter().rposition(|moment| moment.id == id)
+        self.numbers.get(&id).copied()
+    }
+
+    /// The path of a file that has this content now, as far as the history knows.
+    pub(super) fn holder(&self, content: Digest) -> Option<&MemoryPath> {
+        let files = self.holders.get(&content)?.iter().rev();
+        let mut latest = files.map(|file| &self.moments[self.latest[*file]]);
+        let has_it =
+            |moment: &&Moment| moment.state.content().is_some_and(|held| held.sha256 == content);
+        latest.find(has_it).map(|moment| &moment.path)
     }
 
     /// Whether it is the latest version of its file.

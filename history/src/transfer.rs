@@ -64,7 +64,7 @@ impl HistoryRecords {
     pub fn of(store: Arc<dyn Store>) -> Result<Self, HistoryError> {
         let recorder = Arc::new(Recorder::untrimmed(store, Durability::Full));
         let (headers, stored) = {
-            let mut index = recorder.index();
+            let mut index = recorder.reader.index();
             index.refresh(&Context::new(), &*recorder.journal)?;
             if !index.loaded.damaged.is_empty() {
                 return Err(HistoryError::Damaged);
@@ -124,7 +124,7 @@ impl HistoryRecords {
     /// [`HistoryError::Store`].
     pub fn missing_in(&self, store: &Arc<dyn Store>) -> Result<Option<Vec<usize>>, HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-        let mut index = there.index();
+        let mut index = there.reader.index();
         index.refresh(&Context::new(), &*there.journal)?;
         let there: HashMap<HistoryId, Header> =
             index.records().map(|stored| (stored.header.id, comparable(&stored.header))).collect();
@@ -164,7 +164,7 @@ impl HistoryRecords {
     /// Compares what was appended with what it was to be.
     fn compare(&self, appended: &[usize], store: &Arc<dyn Store>) -> Result<(), HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
-        let mut index = there.index();
+        let mut index = there.reader.index();
         index.refresh(&Context::new(), &*there.journal)?;
         let stored: HashMap<HistoryId, &Stored> =
             index.loaded.records.iter().map(|stored| (stored.header.id, stored)).collect();

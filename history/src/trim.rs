@@ -12,14 +12,20 @@ use memdir_store::{Context, HistoryId};
 use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
 use super::journal::Rewrite;
-use super::record::{ContentId, Digest, Header, Record};
+use super::record::{ContentId, Digest, Header, Record, Redaction};
 use super::recorder::{Recorder, writable};
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
 use super::trim_doubt::Decided;
 
-/// A content that is to be kept as a whole.
-type Whole = (ContentId, Vec<u8>);
+/// What a version holds whose predecessor goes.
+struct First {
+    content: ContentId,
+    /// It is to be kept as a whole. `None` if the history has it no more.
+    bytes: Option<Vec<u8>>,
+    /// Why it was removed, if it was.
+    redaction: Option<Redaction>,
+}
 
 impl Recorder {
     /// Removes what [`Retention`](crate::Retention) does not keep. Returns the number of removed records. A recorder does so
@@ -44,15 +50,15 @@ impl Recorder {
     fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
         self.journal.finish_redactions()?;
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
-        let snapshot = self.snapshot(context)?;
-        let now = self.index().ages().now();
+        let snapshot = self.reader.snapshot(context)?;
+        let now = self.reader.index().ages().now();
         if self.expired_records(&snapshot, now).is_empty() {
             self.note_doubted_time(&snapshot)?;
             return Ok(0);
         }
         // While the lock is held, no change is in flight and no writer relies on a record that is removed.
         let locked = self.journal.lock()?;
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let goes = self.expired_records(&snapshot, now);
         if goes.is_empty() {
             return Ok(0);
@@ -62,7 +68,7 @@ impl Recorder {
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
         let decided = {
-            let index = self.index();
+            let index = self.reader.index();
             Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
         };
         note.header.confirms.clone_from(&decided.made);
@@ -98,18 +104,20 @@ impl Recorder {
                 decided.apply(id, &mut record.header.rows);
                 let mut forgotten = HashSet::new();
                 for row in 0..record.header.rows.len() {
-                    if let Some(whole) = firsts.get(&(record.header.id, row)) {
-                        let kept = &mut record.header.rows[row];
-                        kept.is_trimmed = true;
-                        if let Some((content, bytes)) = whole {
-                            if kept.old_path.is_some() {
-                                (kept.before, kept.after) = (Some(*content), Some(*content));
-                            }
-                            // What came before goes from the splice as well, which has removed it.
-                            let before = kept.before.filter(|_| kept.splice.is_some());
-                            forgotten.extend(before.map(|before| before.sha256));
-                            record.keep(*content, bytes);
-                        }
+                    let Some(first) = firsts.get(&(record.header.id, row)) else { continue };
+                    let kept = &mut record.header.rows[row];
+                    kept.is_trimmed = true;
+                    let Some(First { content, bytes, redaction }) = first else { continue };
+                    if kept.old_path.is_some() {
+                        (kept.before, kept.after) = (Some(*content), Some(*content));
+                        record.header.redactions.extend(redaction.clone());
+                    }
+                    if let Some(bytes) = bytes {
+                        // What came before goes from the splice as well, which has removed it.
+                        let kept = &record.header.rows[row];
+                        let before = kept.before.filter(|_| kept.splice.is_some());
+                        forgotten.extend(before.map(|before| before.sha256));
+                        record.keep(*content, bytes);
                     }
                 }
                 forgotten.retain(|digest| !needed.contains(digest));
@@ -120,7 +128,7 @@ impl Recorder {
             },
         };
         self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
-        self.index().reload(context, &*self.journal)?;
+        self.reader.index().reload(context, &*self.journal)?;
         Ok(goes.len())
     }
 
@@ -188,9 +196,9 @@ impl Recorder {
         context: &Context,
         snapshot: &Snapshot,
         goes: &BTreeSet<HistoryId>,
-    ) -> HashMap<(HistoryId, usize), Option<Whole>> {
+    ) -> HashMap<(HistoryId, usize), Option<First>> {
         let timeline = &snapshot.timeline;
-        let mut firsts: HashMap<(HistoryId, usize), Option<Whole>> = HashMap::new();
+        let mut firsts = HashMap::new();
         for file in 0..timeline.latest.len() {
             for number in timeline.chain(file) {
                 let moment = &timeline.moments[number];
@@ -202,10 +210,12 @@ impl Recorder {
                 // Of a directory that was moved, the record itself does not say what its files held.
                 let row = &moment.header.rows[moment.row];
                 let content = row.after.or(moment.state.content()).or(row.before);
-                let whole = content.and_then(|content| {
-                    Some((content, self.content(context, snapshot, content).ok()?))
+                let first = content.map(|content| First {
+                    content,
+                    bytes: self.reader.content(context, snapshot, content).ok(),
+                    redaction: timeline.redaction(content).cloned(),
                 });
-                firsts.insert((moment.header.id, moment.row), whole);
+                firsts.insert((moment.header.id, moment.row), first);
             }
         }
         firsts

@@ -35,10 +35,6 @@ impl Decided {
     ) -> Self {
         let is_going =
             |stored: &Stored| goes.contains(&stored.header.id) || stored.header.trims.is_some();
-        // What only records say that go.
-        let going = snapshot.records.iter().filter(|stored| is_going(stored));
-        let said: HashSet<HistoryId> =
-            going.flat_map(|stored| &stored.header.confirms).copied().collect();
         let moments = snapshot.timeline.moments.iter();
         let made = moments.filter(|moment| {
             !matches!(moment.operation, Operation::External | Operation::Redacted)
@@ -61,7 +57,6 @@ impl Decided {
                 continue;
             }
             if is_confirmed(header.id) {
-                decided.made.extend(said.contains(&header.id).then_some(header.id));
                 continue;
             }
             let not_made: Vec<usize> = (0..header.rows.len())
@@ -86,6 +81,15 @@ impl Decided {
             let rows = not_made.iter().filter(|row| can_go(row));
             decided.not_made_rows.extend(rows.map(|row| (header.id, *row)));
         }
+        // What only records say that go.
+        let (going, staying): (Vec<&Stored>, Vec<&Stored>) = snapshot
+            .records
+            .iter()
+            .partition(|stored| is_going(stored) || decided.not_made.contains(&stored.header.id));
+        let said: HashSet<&HistoryId> =
+            going.iter().flat_map(|stored| &stored.header.confirms).collect();
+        let is_said = |id: &HistoryId| is_confirmed(*id) && said.contains(id);
+        decided.made.extend(staying.iter().map(|stored| stored.header.id).filter(is_said));
         decided
     }
 

@@ -52,7 +52,7 @@ impl Recorder {
         id: HistoryId,
         how: UndoOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let numbers = snapshot.numbers_of(id)?;
         let moments = &snapshot.timeline.moments;
         let changes: HashSet<HistoryId> =
@@ -72,7 +72,7 @@ impl Recorder {
         actor: Option<&str>,
         how: UndoOptions,
     ) -> Result<Restored, HistoryError> {
-        let snapshot = self.snapshot(context)?;
+        let snapshot = self.reader.snapshot(context)?;
         let moments = &snapshot.timeline.moments;
         let is_meant = |number: usize| {
             moments[number].id.time() >= since
@@ -212,7 +212,7 @@ impl Recorder {
         snapshot: &Snapshot,
         number: usize,
     ) -> Result<Option<String>, HistoryError> {
-        match self.content_of(context, snapshot, number) {
+        match self.reader.content_of(context, snapshot, number) {
             Ok(content) => Ok(String::from_utf8(content).ok()),
             Err(HistoryError::Store(error @ StoreError::Cancelled)) => Err(error.into()),
             Err(_) => Ok(None),

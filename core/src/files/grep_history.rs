@@ -1,11 +1,13 @@
 //! `grep_history`: what files held once, and hold no more.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::str::Utf8Error;
 
 use memdir_store::path::MemoryPath;
 
 use super::grep::GrepQuery;
-use crate::history::{HistoryError, Recorder, Version};
+use crate::history::{HistoryError, HistoryReader, LinesOf, Version};
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::store::Context;
@@ -26,13 +28,14 @@ pub struct HistoryMatch {
 /// The first `limit` matches, newest first.
 pub(crate) fn grep_history(
     context: &Context,
-    recorder: &Recorder,
+    reader: &HistoryReader,
     policies: &Policies,
     path: &MemoryPath,
     query: &GrepQuery,
     limit: usize,
 ) -> Result<Vec<HistoryMatch>, HistoryError> {
-    let reading = recorder.history_snapshot(context)?;
+    let reading = reader.history_snapshot(context)?;
+    let mut old_lines = reading.old_lines();
     let mut found = Vec::new();
     // What each file has now, and what newer versions of it have.
     let mut known: HashMap<usize, HashSet<String>> = HashMap::new();
@@ -51,10 +54,15 @@ pub(crate) fn grep_history(
             let (version, text) = (version.clone(), excerpt(name, at));
             found.push(HistoryMatch { version, line: None, text });
         }
-        let Some(content) = reading.left_by(&listed)? else { continue };
-        let Ok(content) = std::str::from_utf8(&content) else { continue };
+        let Some(lines) = old_lines.of(&listed)? else { continue };
+        let first =
+            lines.content[..lines.lines.start].iter().filter(|byte| **byte == b'\n').count();
+        let Ok(text) = shown(policies, query, &lines) else {
+            old_lines.forget(&listed);
+            continue;
+        };
         let known = known.entry(listed.file).or_default();
-        for (line, number) in sensitive::shown(&policies.sensitive, content).lines().zip(1..) {
+        for (line, number) in text.lines().zip(first as u64 + 1..) {
             if let Some(at) = query.find(line)
                 && known.insert(line.to_owned())
                 && !version.is_current
@@ -66,4 +74,26 @@ pub(crate) fn grep_history(
     }
     found.truncate(limit);
     Ok(found)
+}
+
+/// The lines to look at, as a view of the version shows them.
+fn shown<'c>(
+    policies: &Policies,
+    query: &GrepQuery,
+    lines: &LinesOf<'c>,
+) -> Result<Cow<'c, str>, Utf8Error> {
+    let text = std::str::from_utf8(&lines.content[lines.lines.clone()])?;
+    let settings = &policies.sensitive;
+    if !settings.on_view {
+        return Ok(Cow::Borrowed(text));
+    }
+    // Whether a line is sensitive may depend on the lines around it. But to look for that in all versions takes long.
+    let has_match = |text: &str| text.lines().any(|line| query.find(line).is_some());
+    if !has_match(text) && !has_match(&sensitive::shown(settings, text)) {
+        return Ok(Cow::Borrowed(""));
+    }
+    let before = std::str::from_utf8(&lines.content[..lines.lines.start])?.matches('\n').count();
+    let all = sensitive::shown(settings, std::str::from_utf8(lines.content)?);
+    let shown = all.split_inclusive('\n').skip(before);
+    Ok(Cow::Owned(shown.take(text.split_inclusive('\n').count()).collect()))
 }

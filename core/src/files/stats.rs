@@ -7,7 +7,7 @@ use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
 
 use super::read::refusal;
-use crate::history::{HistorySize, Recorder};
+use crate::history::{HistoryReader, HistorySize};
 use crate::store::{Context, Entry, EntryKind, InContext, Node, Store as _, sort_by_path};
 
 /// How many files are asked at once when they were used last.
@@ -48,7 +48,7 @@ pub struct Stats {
 pub(crate) fn stats(
     context: &Context,
     store: &InContext<'_>,
-    history: Option<&Recorder>,
+    history: Option<&HistoryReader>,
 ) -> Result<Stats, Error> {
     let mut files = Vec::new();
     store.files(&mut |file| files.push(file)).map_err(Error::Store)?;

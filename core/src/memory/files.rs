@@ -12,7 +12,7 @@ use crate::command::{self, Dialect};
 use crate::files::{
     self, GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, Stats, Watch,
 };
-use crate::history::HistoryError;
+use crate::history::{HistoryError, Recorder};
 use crate::store::Entry;
 
 /// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
@@ -145,9 +145,9 @@ impl Memory {
         path: &str,
         limit: usize,
     ) -> Result<Vec<HistoryMatch>, HistoryError> {
-        let recorder = self.recorder()?;
+        let reader = self.reader()?;
         let path = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        files::grep_history(&self.context(), recorder, &self.policies, &path, query, limit)
+        files::grep_history(&self.context(), reader, &self.policies, &path, query, limit)
     }
 
     /// The first `limit` places at `path` and below it where the rules for sensitive text find something: the built-in
@@ -231,7 +231,11 @@ impl Memory {
     /// [`Error::Store`].
     pub fn stats(&self) -> Result<Stats, Error> {
         self.expire_unless_cancelled()?;
-        files::stats(&self.context(), &self.in_context(), self.history.as_deref())
+        files::stats(
+            &self.context(),
+            &self.in_context(),
+            self.history.as_deref().map(Recorder::reader),
+        )
     }
 
     /// What comes before every method with a path, in the order in which it comes before a command.

@@ -9,8 +9,9 @@ use memdir_store::path::MemoryPath;
 use super::Memory;
 use crate::files::GrepQuery;
 use crate::history::{
-    BlamedLine, Erased, HistoryError, HistoryId, HistoryQuery, HistorySnapshot, Operation,
-    PastFile, Recorder, RedactedText, RestoreOptions, Restored, Retention, UndoOptions, Version,
+    BlamedLine, Erased, HistoryError, HistoryId, HistoryQuery, HistoryReader, HistorySnapshot,
+    Operation, PastFile, Recorder, RedactedText, RestoreOptions, Restored, Retention, UndoOptions,
+    Version,
 };
 use crate::options::MemoryOptions;
 use crate::reply;
@@ -55,7 +56,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn history_snapshot(&self) -> Result<HistorySnapshot<'_>, HistoryError> {
-        self.recorder()?.history_snapshot(&self.context())
+        self.reader()?.history_snapshot(&self.context())
     }
 
     /// The id of the version or of the change that a person means by a part of it: see [`HistorySnapshot::resolve`], which takes
@@ -73,7 +74,7 @@ impl Memory {
     /// # Errors
     /// [`HistoryError::Off`], [`HistoryError::Path`], [`HistoryError::Store`].
     pub fn history(&self, query: &HistoryQuery) -> Result<Vec<Version>, HistoryError> {
-        self.recorder()?.versions(&self.context(), query)
+        self.reader()?.versions(&self.context(), query)
     }
 
     /// The content of a version.
@@ -82,7 +83,7 @@ impl Memory {
     /// [`HistoryError::Unknown`]; [`HistoryError::NoContent`] for a deletion; [`HistoryError::Redacted`];
     /// [`HistoryError::Damaged`]; [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn read_version(&self, id: HistoryId) -> Result<Vec<u8>, HistoryError> {
-        self.recorder()?.read_version(&self.context(), id)
+        self.reader()?.read_version(&self.context(), id)
     }
 
     /// A unified diff from one version to another. Without another: what the change of the version did to the file. Empty
@@ -91,7 +92,7 @@ impl Memory {
     /// # Errors
     /// As [`read_version`](Memory::read_version). A file that is not there counts as empty.
     pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
-        self.recorder()?.diff(&self.context(), one, other)
+        self.reader()?.diff(&self.context(), one, other)
     }
 
     /// Writes the content of a version back, as a new version. A deleted file is made again where it was: `id` is then the
@@ -289,7 +290,7 @@ impl Memory {
     /// [`HistoryError::Trimmed`] if the history does not reach back so far; [`HistoryError::Off`];
     /// [`HistoryError::Store`].
     pub fn files_at(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
-        self.recorder()?.files_at(&self.context(), at)
+        self.reader()?.files_at(&self.context(), at)
     }
 
     /// What a file held at a time. `None` if there was no file.
@@ -298,7 +299,7 @@ impl Memory {
     /// As [`files_at`](Memory::files_at) and [`read_version`](Memory::read_version); [`HistoryError::Path`].
     pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        self.recorder()?.read_at(&self.context(), &parsed, at)
+        self.reader()?.read_at(&self.context(), &parsed, at)
     }
 
     /// For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
@@ -324,7 +325,7 @@ impl Memory {
     /// [`HistoryError::Off`]; [`HistoryError::Damaged`] if records contradict each other; [`HistoryError::Store`].
     pub fn blame(&self, path: &str) -> Result<Vec<BlamedLine>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
-        self.recorder()?.blame(&self.context(), &parsed)
+        self.reader()?.blame(&self.context(), &parsed)
     }
 
     /// The history of a memory with these options, on its store.
@@ -340,6 +341,11 @@ impl Memory {
     pub(super) fn recorder(&self) -> Result<&Recorder, HistoryError> {
         self.cancellation.check()?;
         self.history.as_deref().ok_or(HistoryError::Off)
+    }
+
+    /// What answers questions about the history.
+    pub(super) fn reader(&self) -> Result<&HistoryReader, HistoryError> {
+        self.recorder().map(Recorder::reader)
     }
 
     /// The recorder of a memory that may be changed.

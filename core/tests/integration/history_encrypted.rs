@@ -36,8 +36,11 @@ fn fill(memory: &Memory) {
     memory.delete("/memories/tea.md").unwrap();
 }
 
+/// All versions with their contents.
+type Told = Vec<(Version, Option<Vec<u8>>)>;
+
 /// What a history tells, with the contents of the versions.
-fn told(memory: &Memory) -> Vec<(Version, Option<Vec<u8>>)> {
+fn told(memory: &Memory) -> Told {
     let versions = memory.history(&HistoryQuery::default()).unwrap();
     versions
         .into_iter()
@@ -133,9 +136,7 @@ fn with_history(store: Arc<dyn Store>) -> Memory {
 }
 
 /// A store with a history as an earlier build wrote it, that build's memory, and what the history tells.
-fn written_by_an_earlier_build(
-    address: &str,
-) -> (Arc<dyn Store>, Memory, Vec<(Version, Option<Vec<u8>>)>) {
+fn written_by_an_earlier_build(address: &str) -> (Arc<dyn Store>, Memory, Told) {
     let store = open_store(address, &options(key(1))).unwrap();
     let earlier = with_history(Arc::new(Earlier(Arc::clone(&store))));
     fill(&earlier);
@@ -148,7 +149,7 @@ fn records_in_the_store_itself_are_moved_once() {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("notes")).unwrap();
     for address in addresses(place.path()) {
-        let (store, earlier, before) = written_by_an_earlier_build(&address);
+        let (store, _, before) = written_by_an_earlier_build(&address);
         let hidden = at("/memories/.memdir-history/1");
         assert_eq!(store.list(&hidden).unwrap().len(), 6, "{address}");
 

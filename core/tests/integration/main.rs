@@ -26,6 +26,7 @@ mod history;
 mod history_blame;
 mod history_encrypted;
 mod history_flushes;
+mod history_grep;
 mod history_killed;
 mod history_log;
 mod history_model;

@@ -160,6 +160,7 @@ pub(super) fn check(memory: &Memory, truth: &Truth, is_ordered: bool) {
 pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
     let mut told: Vec<Expected> = told(memory).into_iter().map(|told| told.version).collect();
     let may_go = truth.may_be_trimmed();
+    let all = truth.versions.clone();
     let mut number = 0;
     truth.versions.retain(|version| {
         number += 1;
@@ -171,9 +172,11 @@ pub(super) fn follow_trim(memory: &Memory, truth: &mut Truth) {
             None => {
                 let near = told.iter().filter(|told| told.path == version.path);
                 let near: Vec<String> = near.map(ToString::to_string).collect();
+                let done = all.iter().filter(|other| other.path == version.path);
+                let done: Vec<String> = done.map(ToString::to_string).collect();
                 assert!(
                     may_go.contains(&(number - 1)),
-                    "a trim removed {version}: {near:#?} is there"
+                    "a trim removed {version}: {near:#?} is there of {done:#?}"
                 );
                 truth.is_trimmed = true;
                 false

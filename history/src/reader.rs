@@ -1,0 +1,63 @@
+//! [`HistoryReader`]: answers what is asked of a history. It changes neither the files nor the journal.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memdir_store::path::MemoryPath;
+use memdir_store::{Context, Entry, Store, StoreError};
+
+use super::index::Index;
+use super::journal::Journal;
+use super::kept_files;
+use super::snapshot::{LoadedUntil, Snapshot};
+
+/// Answers what is asked of a history: which versions there are, what they hold, and which of them brought a line. It is that of a
+/// recorder, [`Recorder::reader`](crate::Recorder::reader), and knows at once what that recorder writes.
+pub struct HistoryReader {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) journal: Arc<dyn Journal>,
+    /// Whether the journal is among the files of the store.
+    pub(super) is_inside: bool,
+    /// What is known of the journal. The recorder notes here what it appends.
+    index: Mutex<Index>,
+    /// What was last computed of all this, and how far the journal was loaded then.
+    snapshot: Mutex<Option<(LoadedUntil, Arc<Snapshot>)>>,
+}
+
+impl HistoryReader {
+    pub(super) fn new(store: Arc<dyn Store>, journal: Arc<dyn Journal>, is_inside: bool) -> Self {
+        Self { store, journal, is_inside, index: Mutex::default(), snapshot: Mutex::default() }
+    }
+
+    /// What is known of the journal. Nothing is loaded here.
+    pub(super) fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn last_snapshot(&self) -> MutexGuard<'_, Option<(LoadedUntil, Arc<Snapshot>)>> {
+        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a path is that of the journal, or below it.
+    pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
+        self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
+    }
+
+    pub(super) fn hide_in(&self, entries: &mut Vec<Entry>) {
+        if self.is_inside {
+            entries.retain(|entry| !self.is_hidden(&entry.path));
+        }
+    }
+
+    /// The files of the store, without those of the journal.
+    pub(super) fn visible_files(
+        &self,
+        context: &Context,
+        visit: &mut dyn FnMut(Entry),
+    ) -> Result<(), StoreError> {
+        self.store.files_in(context, &mut |entry| {
+            if !self.is_hidden(&entry.path) {
+                visit(entry);
+            }
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! How is recorded that a file or a directory is moved.
+
+use std::collections::HashSet;
+
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, Mutation, Operation, StoreError};
+
+use super::record::{ContentId, Row};
+use super::recorder::Recorder;
+
+impl Recorder {
+    pub(super) fn rename_recorded(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<(), StoreError> {
+        if self.reader.is_hidden(from) {
+            return Err(StoreError::NotFound);
+        }
+        self.refuse_hidden(to)?;
+        let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
+        let files = self.files_in_tree(context, from).map_err(of_source)?;
+        // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
+        if from.is_reserved() || to.is_reserved() {
+            let recorded = match (from.is_reserved(), to.is_reserved()) {
+                (true, true) => None,
+                (true, false) => {
+                    self.record_arrival(context, &files, from, to).map_err(of_source)?
+                }
+                (false, _) => {
+                    self.record_deletion(context, &files, Operation::Deleted).map_err(of_source)?
+                }
+            };
+            let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+            return self.finish(context, recorded, renamed);
+        }
+        let folding = Folding::new(self.store.info().folds_case);
+        let is_file = files.first() == Some(from);
+        // Nothing is recorded that is refused anyway.
+        if !files.is_empty() {
+            let is_other = from == to || !folding.are_same(from, to);
+            if is_other && self.store.open_in(context, to, 0).is_ok() {
+                return Err(StoreError::AlreadyExists);
+            }
+            if folding.key(from).is_above(&folding.key(to)) {
+                return Err(if is_file {
+                    StoreError::NotADirectory
+                } else {
+                    StoreError::IntoItself
+                });
+            }
+        }
+        if is_file {
+            // Another process may edit it meanwhile: exactly what is recorded is moved.
+            return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
+        }
+        let mut draft = self.draft(context)?;
+        let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };
+        for old_path in files {
+            let Ok(path) = old_path.moved(from, to) else {
+                // The store refuses it, and says why.
+                continue;
+            };
+            let mut content = None;
+            // A single file is read, so its version says which content it has. A whole directory is not, but for files whose
+            // last change is unconfirmed: after the move, its content at the old path can no longer be checked.
+            if is_file || in_doubt.contains(&*folding.key(&old_path)) {
+                let bytes = self
+                    .store
+                    .read_in(context, &old_path)
+                    .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
+                let found = ContentId::of(&bytes);
+                self.keep_unknown(&mut draft.record, found, &bytes);
+                content = Some(found);
+            }
+            let operation = context.operation(Operation::Renamed);
+            draft.record.header.rows.push(Row::renamed(operation, old_path, path, content));
+        }
+        let recorded = if draft.record.header.rows.is_empty() {
+            None
+        } else {
+            Some(self.append(context, draft)?)
+        };
+        let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+        self.finish(context, recorded, renamed)
+    }
+
+    /// The paths of changes of which is not known whether they were made.
+    fn in_doubt(&self, context: &Context) -> Result<HashSet<MemoryPath>, StoreError> {
+        let mut index = self.reader.index();
+        index.refresh(context, &*self.journal).map_err(StoreError::unchanged)?;
+        Ok(index.paths_in_doubt(Folding::new(self.store.info().folds_case)))
+    }
+}
