@@ -290,18 +290,26 @@ type RedactedText struct {
 	Versions []Version
 	// Current are the paths of the files that have it now, for a dry run; otherwise that is an error.
 	Current []string
+	// Names are the paths that have the text, as they were before, sorted: "redacted-" and random digits stand in the place of
+	// the names.
+	Names []string
+	// KeptNames are the paths that have the text in a name now, sorted: they stay.
+	KeptNames []string
 }
 
 // RedactText removes every content with a text from the history for good, as Redact does, in whatever version of whatever
 // file: a text anywhere in the content, a regular expression in a line. With dryRun it only returns what it would do, and
-// which files have the text now. Names of files and of actors stay. It computes every content.
+// which files have the text now. The text goes from names as well, unless a file or directory has them now; names of actors
+// stay. It computes every content.
 //
 // If files have the text now, the error is a [HistoryError] of the kind HistoryIsCurrent, with their paths.
 func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason string, dryRun bool) (RedactedText, error) {
 	var redacted struct {
-		Change   string        `json:"change"`
-		Versions []sentVersion `json:"versions"`
-		Current  []string      `json:"current"`
+		Change    string        `json:"change"`
+		Versions  []sentVersion `json:"versions"`
+		Current   []string      `json:"current"`
+		Names     []string      `json:"names"`
+		KeptNames []string      `json:"kept_names"`
 	}
 	err := m.call(ctx, "redact_text", map[string]any{
 		"query": query.Query, "regex": query.Regex, "ignore_case": query.IgnoreCase,
@@ -314,7 +322,7 @@ func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason s
 	for i, one := range redacted.Versions {
 		versions[i] = one.version()
 	}
-	return RedactedText{redacted.Change, versions, redacted.Current}, nil
+	return RedactedText{redacted.Change, versions, redacted.Current, redacted.Names, redacted.KeptNames}, nil
 }
 
 // TrimHistory removes the versions that the options keep no longer, and returns how many records of changes that were. It

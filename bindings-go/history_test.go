@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,6 +149,19 @@ func TestASessionIsSeenAndTakenBack(t *testing.T) {
 		}
 		_, err = me.RedactText(ctx, secret, "a tea", false)
 		isHistory(t, err, HistoryIsCurrent, dry.Current...)
+		for _, command := range []string{
+			`{"command": "create", "path": "/memories/acme/deal", "file_text": "one"}`,
+			`{"command": "delete", "path": "/memories/acme"}`,
+			`{"command": "create", "path": "/memories/b-acme", "file_text": "two"}`,
+		} {
+			if reply := execute(me, command); reply.IsError {
+				t.Fatal(reply)
+			}
+		}
+		named := must[RedactedText](t)(me.RedactText(ctx, RedactTextQuery{Query: "acme"}, "a client", false))
+		if !slices.Equal(named.Names, []string{"/memories/acme/deal"}) || !slices.Equal(named.KeptNames, []string{"/memories/b-acme"}) {
+			t.Fatalf("%+v", named)
+		}
 		counted := must[Erased](t)(me.Erase(ctx, true))
 		if counted.Files == 0 || counted.Bytes == 0 || counted.Versions == 0 || counted.HistoryBytes == 0 {
 			t.Fatalf("%+v", counted)

@@ -437,6 +437,8 @@ export interface RedactedVersions {
   change?: string | undefined
   versions: Array<FileVersion>
   current: Array<string>
+  names: Array<string>
+  keptNames: Array<string>
 }
 
 /** The change that brought back an earlier state, and its files. */

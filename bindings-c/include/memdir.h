@@ -177,8 +177,10 @@ char *memdir_finish(uint64_t pending,
  * - "redact" {"id", "reason"}: removes the content of a version from the history for good. Returns the id of the change,
  *   or null if nothing was left to remove.
  * - "redact_text" {"query", "reason", "regex": false, "ignore_case": false, "dry_run": false}: removes every content with a
- *   text from the history for good. Returns "change", the id of the change or null, "versions", those that have the text as
- *   "history" has them, and "current", the paths of the files that have it now; without "dry_run" these are an error.
+ *   text from the history for good, and the text from names that no file or directory has now. Returns "change", the id of
+ *   the change or null, "versions", those that have the text as "history" has them, "current", the paths of the files that
+ *   have it now, which without "dry_run" are an error, "names", the paths that have the text, as they were before, and
+ *   "kept_names", the paths that have it in a name now: they stay.
  * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
  * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
  *   them: "path", "bytes" and "last_used".

@@ -100,6 +100,8 @@ pub(crate) fn call(
                 "change": redacted.change,
                 "versions": redacted.versions.iter().map(version).collect::<Vec<_>>(),
                 "current": redacted.current,
+                "names": redacted.names,
+                "kept_names": redacted.kept_names,
             })
         }
         "trim_history" => {

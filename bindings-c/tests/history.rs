@@ -55,6 +55,12 @@ fn a_text_is_redacted_in_all_versions_that_have_it() {
     let redacted = done(memory, "redact_text", redact);
     assert!(redacted["change"].is_string());
     assert_eq!(redacted["versions"].as_array().unwrap().len(), 2);
+    let named = done(memory, "redact_text", json!({ "query": "memories", "reason": "-" }));
+    assert_eq!((&named["names"], &named["kept_names"]), (&json!([]), &json!([])));
+    done(memory, "clear", json!({}));
+    let name = PATH.rsplit('/').next().unwrap();
+    let named = done(memory, "redact_text", json!({ "query": name, "reason": "a file" }));
+    assert_eq!((&named["names"], &named["kept_names"]), (&json!([PATH]), &json!([])));
 }
 
 #[test]

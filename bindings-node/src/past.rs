@@ -108,6 +108,8 @@ pub(crate) struct RedactedVersions {
     pub change: Option<String>,
     pub versions: Vec<FileVersion>,
     pub current: Vec<String>,
+    pub names: Vec<String>,
+    pub kept_names: Vec<String>,
 }
 
 impl From<RedactedText> for RedactedVersions {
@@ -116,6 +118,8 @@ impl From<RedactedText> for RedactedVersions {
             change: redacted.change.as_ref().map(ToString::to_string),
             versions: redacted.versions.into_iter().map(FileVersion::from).collect(),
             current: redacted.current.iter().map(ToString::to_string).collect(),
+            names: redacted.names.iter().map(ToString::to_string).collect(),
+            kept_names: redacted.kept_names.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -192,6 +192,12 @@ test('a text is redacted in all versions that have it', async () => {
   assert.equal(versions[0]?.change, redacted.change);
   assert.equal(versions.at(-1)?.redacted, 'a key');
   assert.deepEqual((await memory.redactText('hunter2', 'a key')).versions, []);
+  await memory.write('/memories/acme/deal', 'one\n');
+  await memory.delete({ path: '/memories/acme' });
+  await memory.write('/memories/b-acme', 'two\n');
+  const named = await memory.redactText('acme', 'a client');
+  assert.deepEqual([named.names, named.keptNames], [['/memories/acme/deal'], ['/memories/b-acme']]);
+  assert.ok((await memory.history()).every((one) => !one.path.includes('acme/')));
 });
 
 test('erase removes the files and the history', async () => {

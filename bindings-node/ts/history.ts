@@ -191,6 +191,13 @@ export interface RedactedText {
   versions: Version[];
   /** The paths of the files that have it now, with `dryRun`; otherwise that is an error. */
   current: string[];
+  /**
+   * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
+   * the names.
+   */
+  names: string[];
+  /** The paths that have the text in a name now, sorted: they stay. */
+  keptNames: string[];
 }
 
 /** What `Memory.undo` takes back. */

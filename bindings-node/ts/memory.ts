@@ -668,9 +668,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   /**
    * Removes every content with a text from the history for good, as `redact` does, in whatever version of
-   * whatever file: a text anywhere in the content, a regular expression in a line. Names of files and of
-   * actors stay. It computes every content. If files have the text now, it rejects with a `HistoryError`
-   * of the kind `is_current`, with their paths.
+   * whatever file: a text anywhere in the content, a regular expression in a line. The text goes from names as
+   * well, unless a file or directory has them now; names of actors stay. It computes every content. If files have
+   * the text now, it rejects with a `HistoryError` of the kind `is_current`, with their paths.
    */
   redactText(
     query: string,
@@ -680,8 +680,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#ask(options, REDACT_TEXT_OPTIONS, async (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, dryRun = false } = given;
       const redacted = engine.redactText(query, regex, ignoreCase, reason, dryRun, cancellation);
-      const { change, versions, current } = await redacted;
-      return { ...(change && { change }), versions: versions.map(version), current };
+      const { change, versions, ...paths } = await redacted;
+      return { ...(change && { change }), versions: versions.map(version), ...paths };
     });
   }
 

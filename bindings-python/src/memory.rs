@@ -1118,8 +1118,8 @@ impl Memory {
     }
 
     /// Removes every content with a text from the history for good, as `redact` does, in whatever version
-    /// of whatever file: a text anywhere in the content, a regular expression in a line. Names of files and
-    /// of actors stay. It computes every content.
+    /// of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
+    /// names as well, unless a file or directory has them now; names of actors stay. It computes every content.
     ///
     /// Args:
     ///     query: The text to remove, or a pattern.
@@ -1139,7 +1139,7 @@ impl Memory {
     /// >>> memory.write("/memories/db.md", "password: hunter2\n")
     /// >>> memory.write("/memories/db.md", "password: in the vault\n")
     /// >>> memory.redact_text("hunter2", "a password")
-    /// RedactedText(versions=1, current=[])
+    /// RedactedText(versions=1, current=[], names=[])
     #[pyo3(
         signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",

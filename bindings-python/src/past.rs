@@ -174,7 +174,9 @@ impl From<CoreLine> for BlamedLine {
 ///
 /// `change` is the id of the change; `None` if there was nothing to do, or with `dry_run`. `versions` are those
 /// whose contents have the text, newest first, as they were before. `current` are the paths of the files that
-/// have it now, with `dry_run`; otherwise that is an error.
+/// have it now, with `dry_run`; otherwise that is an error. `names` are the paths that have the text, as they
+/// were before: `redacted-` and random digits stand in the place of the names. `kept_names` are the paths that
+/// have it in a name now: they stay.
 #[pyclass(module = "memdir", frozen, eq, hash, get_all)]
 #[derive(PartialEq, Eq, Hash)]
 pub struct RedactedText {
@@ -184,14 +186,19 @@ pub struct RedactedText {
     versions: Vec<Version>,
     /// The paths of the files that have it now, with `dry_run`.
     current: Vec<String>,
+    /// The paths that have the text, as they were before, sorted.
+    names: Vec<String>,
+    /// The paths that have the text in a name now, sorted: they stay.
+    kept_names: Vec<String>,
 }
 
 #[pymethods]
 impl RedactedText {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (versions, current) = (self.versions.len(), self.current.clone());
-        let current = current.into_pyobject(py)?.repr()?;
-        Ok(format!("RedactedText(versions={versions}, current={current})"))
+        let versions = self.versions.len();
+        let shown = |paths: &[String]| paths.into_pyobject(py)?.repr();
+        let (current, names) = (shown(&self.current)?, shown(&self.names)?);
+        Ok(format!("RedactedText(versions={versions}, current={current}, names={names})"))
     }
 }
 
@@ -201,6 +208,8 @@ impl From<CoreRedacted> for RedactedText {
             change: redacted.change.as_ref().map(ToString::to_string),
             versions: redacted.versions.into_iter().map(Version::from).collect(),
             current: redacted.current.iter().map(ToString::to_string).collect(),
+            names: redacted.names.iter().map(ToString::to_string).collect(),
+            kept_names: redacted.kept_names.iter().map(ToString::to_string).collect(),
         }
     }
 }

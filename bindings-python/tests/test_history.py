@@ -425,6 +425,13 @@ def test_a_text_is_redacted_in_all_versions(reopen: Open) -> None:
     assert memory.history()[-1].redacted == "a key"
     assert memory.grep_history("unter2") == []
     assert memory.redact_text("hunter2", "a key").versions == []
+    memory.write("/memories/acme/deal", "one\n")
+    memory.delete("/memories/acme")
+    memory.write("/memories/b-acme", "two\n")
+    named = memory.redact_text("acme", "a client")
+    assert (named.names, named.kept_names) == (["/memories/acme/deal"], ["/memories/b-acme"])
+    assert repr(named) == "RedactedText(versions=0, current=[], names=['/memories/acme/deal'])"
+    assert all("acme/" not in one.path for one in memory.history())
     with pytest.raises(ConfigError, match="regex"):
         memory.redact_text("(", "a key", regex=True)
 

@@ -70,6 +70,11 @@ pub struct RedactedText {
     pub versions: Vec<Version>,
     /// The paths of the files that have it now, with `dryRun`; otherwise that is an error.
     pub current: Vec<String>,
+    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
+    /// names.
+    pub names: Vec<String>,
+    /// The paths that have the text in a name now, sorted: they stay.
+    pub kept_names: Vec<String>,
 }
 
 impl From<memdir::history::RedactedText> for RedactedText {
@@ -78,6 +83,8 @@ impl From<memdir::history::RedactedText> for RedactedText {
             change: redacted.change.as_ref().map(ToString::to_string),
             versions: redacted.versions.into_iter().map(Version::from).collect(),
             current: redacted.current.iter().map(ToString::to_string).collect(),
+            names: redacted.names.iter().map(ToString::to_string).collect(),
+            kept_names: redacted.kept_names.iter().map(ToString::to_string).collect(),
         }
     }
 }
@@ -86,7 +93,8 @@ impl From<memdir::history::RedactedText> for RedactedText {
 impl Memory {
     /// Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
     /// a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-    /// which files have the text now. Names of files and of actors stay. It computes every content.
+    /// which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
+    /// actors stay. It computes every content.
     ///
     /// Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
     /// expression is wrong; `Store` if the store is broken.

@@ -82,11 +82,15 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             let (reason, dry_run) = (text(5, "reason")?, given.given(6, "dryRun", flag)?);
             let redacted = memory.redact_text(&query, &reason, dry_run)?;
             let versions: Vec<Json> = redacted.versions.into_iter().map(version).collect();
-            let current: Vec<&str> = redacted.current.iter().map(MemoryPath::as_str).collect();
+            let paths = |paths: &[MemoryPath]| -> Vec<Json> {
+                paths.iter().map(|path| path.as_str().into()).collect()
+            };
             object([
                 ("change", redacted.change.map(|change| change.to_string()).into()),
                 ("versions", versions.into()),
-                ("current", current.into()),
+                ("current", paths(&redacted.current).into()),
+                ("names", paths(&redacted.names).into()),
+                ("keptNames", paths(&redacted.kept_names).into()),
             ])
         }
         "trimHistory" => memory.trim_history()?.into(),

@@ -12,6 +12,7 @@ use memdir_store::{Context, StoreError};
 use super::log_frame::Check;
 use super::log_segment::{Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
+use super::open_redaction::RedactionState;
 use super::place::Place;
 use super::record::{Header, Record};
 use super::redaction_plan::{RedactionPlan, Wholes};
@@ -108,19 +109,20 @@ pub(super) trait Journal: Send + Sync {
 
     /// Removes contents and names from the records, and then appends the note of the plan. The contents that only removed splices
     /// lead to are `wholes`. A journal that cannot do this at once finishes it with
-    /// [`finish_redactions`](Journal::finish_redactions), and readers never see it half done.
+    /// [`finish_redactions`](Journal::finish_redactions), and readers never see it half done. `false` if another process redacted
+    /// something since the journal was loaded, which the plan does not know.
     fn redact(
         &self,
         locked: &Locked,
         plan: &RedactionPlan,
         wholes: &Wholes,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut rewrite = Rewrite {
             concerns: &|header| plan.concerns(header),
             is_forced: false,
             change: &mut |record| Ok(Some(plan.apply(plan.with_wholes(record, wholes)))),
         };
-        self.rewrite(locked, &mut rewrite, plan.note().as_ref())
+        self.rewrite(locked, &mut rewrite, plan.note().as_ref()).map(|()| true)
     }
 
     /// Does what is left of redactions that were interrupted.
@@ -237,8 +239,8 @@ pub(super) struct Loaded {
     pub(super) damaged: Vec<String>,
     /// The number to go on after, for a journal in a table.
     pub(super) end: u64,
-    /// The redactions that a journal of hidden files shows: the unfinished ones are applied to the headers.
-    pub(super) redactions: Vec<(HistoryId, u64)>,
+    /// The last redaction of a journal of hidden files. If it is open, it is applied to the headers.
+    pub(super) redaction: RedactionState,
     /// Where to go on, for a log.
     pub(super) log: LogCursor,
     /// How often it was started anew.

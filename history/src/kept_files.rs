@@ -3,7 +3,7 @@
 //! ```text
 //! .memdir-history/BLOCK/NUMBER-ID   a record
 //! .memdir-history/BLOCK/end         there is a later block
-//! .memdir-history/redaction-ID      a redaction: its plan, and nothing any more when it is finished
+//! .memdir-history/redaction         the last redaction: its plan, and only its id when it is finished
 //! ```
 //! The directory has a reserved name, which the [`Recorder`](super::Recorder) hides from everybody else. So an encrypted
 //! store encrypts its history as well, and a store of six methods has one.
@@ -23,7 +23,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, EntryKind, Mutation, Store, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
-use super::open_redaction::{OpenRedaction, redactions_in};
+use super::open_redaction::{LastRedaction, NAME as REDACTION, OpenRedaction};
 use super::packed::{PREFIX, Prefix};
 use super::place::Place;
 use super::record::{Damaged, Header, Record};
@@ -57,8 +57,8 @@ pub(super) struct KeptFiles {
     is_apart: bool,
     /// The latest block that this process knows; 0 before it looked.
     block: AtomicU32,
-    /// The unfinished redactions that were there when it was last loaded.
-    pub(super) open: Mutex<Vec<Arc<OpenRedaction>>>,
+    /// The last redaction when it was last loaded. If it is not finished, it is applied to what is read.
+    pub(super) redaction: Mutex<Option<LastRedaction>>,
 }
 
 /// The number of a record: first by its block. Blocks begin with 1; the records of 0 have no number, they are older.
@@ -94,7 +94,7 @@ fn block_directory(block: u32) -> Result<MemoryPath, StoreError> {
 impl KeptFiles {
     pub(super) fn new(store: Arc<dyn Store>) -> Self {
         let is_apart = store.info().edits_apart;
-        Self { store, is_apart, block: AtomicU32::new(0), open: Mutex::default() }
+        Self { store, is_apart, block: AtomicU32::new(0), redaction: Mutex::default() }
     }
 
     pub(super) fn remove(&self, path: &MemoryPath) -> Result<(), StoreError> {
@@ -136,7 +136,7 @@ impl KeptFiles {
                 self.remove(&entry.path)?;
             }
         }
-        self.remove_redactions(&listed)?;
+        self.remove_redaction()?;
         let is_empty = self.list(context, &directory())?.is_empty();
         if is_empty { self.remove(&directory()) } else { Ok(()) }
     }
@@ -224,14 +224,18 @@ impl KeptFiles {
     /// Adds what is new. `false` if records were changed together meanwhile, so that what was read is of before and after.
     fn load_once(&self, context: &Context, loaded: &mut Loaded) -> Result<bool, StoreError> {
         let there = self.list(context, &directory())?;
-        let redactions = redactions_in(&there);
-        if loaded.redactions != redactions {
+        let is_redacted = there.iter().any(|entry| entry.path.name() == Some(REDACTION));
+        let last_redaction = if is_redacted { self.last_redaction(context)? } else { None };
+        let state = last_redaction.as_ref().and_then(LastRedaction::state);
+        if loaded.redaction != state {
             loaded.start_anew_if_any();
-            loaded.redactions.clone_from(&redactions);
+            loaded.redaction = state;
         }
         loaded.damaged.clear();
-        let open = self.read_redactions(context, &redactions, &mut loaded.damaged)?;
-        let Some(open) = open else { return Ok(false) };
+        if let Some(LastRedaction::Damaged) = last_redaction {
+            loaded.damaged.push("the last redaction".to_owned());
+        }
+        let open = last_redaction.as_ref().and_then(LastRedaction::open);
         let there = self.listed_in(context, there)?;
         let kinds: HashMap<HistoryId, EntryKind> =
             there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
@@ -257,7 +261,7 @@ impl KeptFiles {
                 }
                 read => read?,
             };
-            match header_of(&bytes, &open) {
+            match header_of(&bytes, open) {
                 Some(header) if header.id == id => {
                     // It is the last of a trim or a redaction, which may have changed what was loaded before, and no size.
                     if last.is_some() && (header.trims.is_some() || !header.redacts.is_empty()) {
@@ -269,29 +273,28 @@ impl KeptFiles {
                 _ => loaded.damaged.push(format!("the record {id}")),
             }
         }
-        if has_new && redactions_in(&self.list(context, &directory())?) != redactions {
-            return Ok(false);
+        if has_new {
+            let now = self.last_redaction(context)?;
+            if now.as_ref().and_then(LastRedaction::state) != state {
+                return Ok(false);
+            }
         }
         loaded.records.sort_by_key(key);
         loaded.generation += u64::from(is_rewritten);
-        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = open;
+        *self.redaction.lock().unwrap_or_else(PoisonError::into_inner) = last_redaction;
         Ok(true)
     }
 }
 
-/// The header of a record, as it is when these redactions are finished.
-fn header_of(bytes: &[u8], open: &[Arc<OpenRedaction>]) -> Option<Header> {
+/// The header of a record, as it is when this redaction is finished.
+fn header_of(bytes: &[u8], open: Option<&Arc<OpenRedaction>>) -> Option<Header> {
     let prefix = Prefix::read(bytes).ok()?;
     let header = prefix.header(bytes.get(PREFIX..PREFIX + prefix.header)?).ok()?;
     let header = RecordForm::Plain.header(header).ok()??;
-    if open.iter().any(|redaction| redaction.plan.concerns(&header)) {
-        return Some(redacted(Record::from_bytes(bytes).ok()?, open).header);
+    match open.filter(|open| open.plan.concerns(&header)) {
+        Some(open) => Some(open.plan.apply(Record::from_bytes(bytes).ok()?).header),
+        None => Some(header),
     }
-    Some(header)
-}
-
-fn redacted(record: Record, open: &[Arc<OpenRedaction>]) -> Record {
-    open.iter().fold(record, |record, redaction| redaction.plan.apply(record))
 }
 
 fn blocks_in(entries: &[Entry]) -> Vec<u32> {
@@ -352,7 +355,11 @@ impl Journal for KeptFiles {
         _: &mut OpenSegment,
     ) -> Result<Record, StoreError> {
         let path = Number::of(stored.place).path(stored.header.id)?;
-        Ok(redacted(self.stored_record(context, &path)?, &self.open_redactions()))
+        let record = self.stored_record(context, &path)?;
+        Ok(match self.seen_redaction() {
+            Some(LastRedaction::Open(open)) => open.plan.apply(record),
+            _ => record,
+        })
     }
 
     fn rewrite(
@@ -361,7 +368,7 @@ impl Journal for KeptFiles {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<(), StoreError> {
-        self.finish_redactions_there()?;
+        self.finish_last_redaction()?;
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
         let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
@@ -392,12 +399,17 @@ impl Journal for KeptFiles {
         gone.iter().rev().try_for_each(|path| self.remove(path))
     }
 
-    fn redact(&self, _: &Locked, plan: &RedactionPlan, wholes: &Wholes) -> Result<(), StoreError> {
+    fn redact(
+        &self,
+        _: &Locked,
+        plan: &RedactionPlan,
+        wholes: &Wholes,
+    ) -> Result<bool, StoreError> {
         self.redact_in_steps(plan, wholes)
     }
 
     fn finish_redactions(&self) -> Result<(), StoreError> {
-        self.finish_redactions_there()
+        self.finish_last_redaction()
     }
 
     /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were
@@ -411,7 +423,7 @@ impl Journal for KeptFiles {
     }
 
     fn scrub(&self) -> Result<(), StoreError> {
-        self.finish_redactions_there()
+        self.finish_last_redaction()
     }
 
     fn is_apart(&self) -> bool {

@@ -3,65 +3,53 @@
 //! 1. Each record that will lose a splice gets the contents that this splice leads to. After a kill the history is as before.
 //! 2. The plan is written into a file of its own. From now on every reader applies it to each record, so the redaction is done.
 //! 3. The note is written, and the records are changed one by one. After a kill the next redaction, trim or scrub goes on here.
-//! 4. The file of the plan is emptied. It stays, so a reader notices that there was a redaction while it read. The next
-//!    redaction removes it.
+//! 4. In the place of the plan its id is written. So a reader notices that there was a redaction while it read.
 //!
-//! Two processes may finish the same plan at once: each step changes nothing if it was done before.
+//! There is one file, so one redaction comes after the other. Several processes may finish the same one at once: each step changes
+//! nothing if it was done before.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Entry, HistoryId, Mutation, OnExisting, Splice, StoreError};
+use memdir_store::{Context, HistoryId, Mutation, OnExisting, Splice, StoreError};
 
 use super::kept_files::{KeptFiles, Number, directory};
-use super::open_redaction::{OpenRedaction, name, redactions_in};
+use super::open_redaction::{LastRedaction, NAME, OpenRedaction, RedactionState};
 use super::place::Place;
 use super::record::{Header, Record};
 use super::redaction_plan::{RedactionPlan, Wholes};
 
-fn path(redaction: HistoryId) -> Result<MemoryPath, StoreError> {
-    directory().join(&name(redaction)).map_err(|_| StoreError::NameTooLong)
+/// The file of the last redaction.
+fn file() -> Result<MemoryPath, StoreError> {
+    directory().join(NAME).map_err(|_| StoreError::NameTooLong)
 }
 
 impl KeptFiles {
-    /// What the process applies to each record that it reads.
-    pub(super) fn open_redactions(&self) -> Vec<Arc<OpenRedaction>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The plans of these redactions that are not finished. `None` if one of them was finished meanwhile.
-    pub(super) fn read_redactions(
+    /// The last redaction, if there was one.
+    pub(super) fn last_redaction(
         &self,
         context: &Context,
-        redactions: &[(HistoryId, u64)],
-        damaged: &mut Vec<String>,
-    ) -> Result<Option<Vec<Arc<OpenRedaction>>>, StoreError> {
-        let mut open = Vec::new();
-        for (id, _) in redactions.iter().filter(|(_, size)| *size > 0) {
-            let bytes = match self.store.read_in(context, &path(*id)?) {
-                Err(StoreError::NotFound) => return Ok(None),
-                read => read?,
-            };
-            if bytes.is_empty() {
-                return Ok(None);
-            }
-            match OpenRedaction::from_bytes(&bytes) {
-                Some(redaction) => open.push(Arc::new(redaction)),
-                None => damaged.push(format!("the redaction {id}")),
-            }
+    ) -> Result<Option<LastRedaction>, StoreError> {
+        match self.store.read_in(context, &file()?) {
+            Err(StoreError::NotFound) => Ok(None),
+            read => Ok(Some(LastRedaction::from_bytes(&read?))),
         }
-        Ok(Some(open))
     }
 
-    /// Redacts, in the steps above.
+    /// The last redaction that this process has seen when it loaded the journal.
+    pub(super) fn seen_redaction(&self) -> Option<LastRedaction> {
+        self.redaction.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Redacts, in the steps above. `false` if another process has redacted something since the journal was loaded.
     pub(super) fn redact_in_steps(
         &self,
         plan: &RedactionPlan,
         wholes: &Wholes,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let context = &Context::new();
-        self.finish_redactions_there()?;
+        let before = self.seen_redaction().and_then(|seen| seen.state());
         let (mut unreadable, mut is_concerned) = (BTreeSet::new(), false);
         for (path, id, header) in self.headers(context)? {
             match header {
@@ -75,23 +63,44 @@ impl KeptFiles {
             }
         }
         if !is_concerned && plan.note.is_none() {
-            return Ok(());
+            return Ok(true);
         }
-        self.remove_redactions(&self.list(context, &directory())?)?;
         let id = plan.note.as_ref().map_or_else(HistoryId::new, |note| Ok(note.id))?;
         let note = self.next_number(context)?.place().at;
         let redaction = OpenRedaction { id, note, plan: plan.clone(), unreadable };
-        self.store.write(&path(id)?, &redaction.to_bytes(), OnExisting::Error)?;
-        self.finish(context, &redaction)
+        if !self.begin(before, &redaction)? {
+            return Ok(false);
+        }
+        self.finish(context, &redaction).map(|()| true)
     }
 
-    /// Does what is left of interrupted redactions.
-    pub(super) fn finish_redactions_there(&self) -> Result<(), StoreError> {
+    /// Writes the plan, if the redaction before is still this one, and finished.
+    fn begin(&self, before: RedactionState, redaction: &OpenRedaction) -> Result<bool, StoreError> {
+        let bytes = redaction.to_bytes();
+        if before.is_none() {
+            return match self.store.write(&file()?, &bytes, OnExisting::Error) {
+                Err(StoreError::AlreadyExists) => Ok(false),
+                written => written.map(|()| true),
+            };
+        }
+        let mut has_begun = false;
+        let mut edit = |old: &[u8]| {
+            let now = LastRedaction::from_bytes(old);
+            has_begun = now.state() == before && now.open().is_none();
+            has_begun.then(|| Splice { range: 0..old.len(), text: bytes.clone() })
+        };
+        match self.store.update(&file()?, &mut edit) {
+            // Everything was erased.
+            Err(StoreError::NotFound) => Ok(false),
+            updated => updated.map(|()| has_begun),
+        }
+    }
+
+    /// Does what is left of an interrupted redaction.
+    pub(super) fn finish_last_redaction(&self) -> Result<(), StoreError> {
         let context = &Context::new();
-        let there = redactions_in(&self.list(context, &directory())?);
-        // What another process finished meanwhile is left to it.
-        let open = self.read_redactions(context, &there, &mut Vec::new())?.unwrap_or_default();
-        open.iter().try_for_each(|redaction| self.finish(context, redaction))
+        let last = self.last_redaction(context)?;
+        last.iter().filter_map(|last| last.open()).try_for_each(|open| self.finish(context, open))
     }
 
     fn finish(&self, context: &Context, redaction: &OpenRedaction) -> Result<(), StoreError> {
@@ -114,7 +123,19 @@ impl KeptFiles {
                 _ => {}
             }
         }
-        self.store.write(&path(redaction.id)?, b"", OnExisting::Overwrite)
+        let finished = LastRedaction::finished(redaction.id);
+        let mut edit = |old: &[u8]| {
+            let is_open = LastRedaction::from_bytes(old).state() == Some((redaction.id, true));
+            is_open.then(|| Splice { range: 0..old.len(), text: finished.clone() })
+        };
+        match self.store.update(&file()?, &mut edit) {
+            // Everything was erased.
+            Err(StoreError::NotFound) => Ok(()),
+            Err(StoreError::TooLarge { .. }) => {
+                self.store.write(&file()?, &finished, OnExisting::Overwrite)
+            }
+            updated => updated,
+        }
     }
 
     /// Where each record is, and its header as it is stored, or why it cannot be read.
@@ -133,9 +154,9 @@ impl KeptFiles {
         Ok(headers)
     }
 
-    /// Removes the files of all redactions that are among these entries.
-    pub(super) fn remove_redactions(&self, there: &[Entry]) -> Result<(), StoreError> {
-        redactions_in(there).iter().try_for_each(|(id, _)| self.remove(&path(*id)?))
+    /// Forgets the last redaction.
+    pub(super) fn remove_redaction(&self) -> Result<(), StoreError> {
+        self.remove(&file()?)
     }
 
     /// Changes a record, unless it is gone or damaged, or `change` returns `None`. The last call of `change` counts.

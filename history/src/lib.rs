@@ -66,6 +66,7 @@ mod record_form;
 mod recorder;
 mod recording_layer;
 mod redact;
+mod redacted_names;
 mod redaction_plan;
 mod renames;
 mod restore;

@@ -42,6 +42,24 @@ pub(super) fn recorder(
     Recorder::of_parts(recording, Arc::new(journals), parts, retention)
 }
 
+/// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
+pub(super) fn outside(
+    parts: &[Part],
+    folding: Folding,
+    part: usize,
+    path: &MemoryPath,
+) -> Option<MemoryPath> {
+    let at = &parts[part].at;
+    let path = path.moved(&MemoryPath::root(), at).ok()?;
+    let key = folding.key(&path);
+    let hides = |other: &Part| {
+        let other_at = folding.key(&other.at);
+        let is_deeper = folding.key(at).is_above(&other_at);
+        is_deeper && other_at.is_above(&key)
+    };
+    (!parts.iter().any(hides)).then_some(path)
+}
+
 pub(super) struct MountedJournals {
     parts: Arc<[Part]>,
     folding: Folding,
@@ -65,17 +83,8 @@ impl MountedJournals {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
     fn outside(&self, part: usize, path: &MemoryPath) -> Option<MemoryPath> {
-        let at = &self.parts[part].at;
-        let path = path.moved(&MemoryPath::root(), at).ok()?;
-        let key = self.folding.key(&path);
-        let hides = |other: &Part| {
-            let other_at = self.folding.key(&other.at);
-            let is_deeper = self.folding.key(at).is_above(&other_at);
-            is_deeper && other_at.is_above(&key)
-        };
-        (!self.parts.iter().any(hides)).then_some(path)
+        outside(&self.parts, self.folding, part, path)
     }
 
     /// A row with the paths of the tree. One that the tree does not show keeps its place, as versions are numbered by it,
@@ -297,15 +306,23 @@ impl Journal for MountedJournals {
 
     /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
     /// be in a store that may only be read. Each is told of its own versions.
-    fn redact(&self, _: &Locked, plan: &RedactionPlan, wholes: &Wholes) -> Result<(), StoreError> {
+    fn redact(
+        &self,
+        _: &Locked,
+        plan: &RedactionPlan,
+        wholes: &Wholes,
+    ) -> Result<bool, StoreError> {
         self.refuse_in_read_only(plan)?;
         for (number, own) in self.own_plans(plan)? {
             let recorder = &self.parts[number].recorder;
             let journal = &recorder.journal;
-            journal.redact(&journal.lock()?, &own, wholes)?;
+            let is_done = journal.redact(&journal.lock()?, &own, wholes)?;
             recorder.reader.index().reload(&Context::new(), &**journal)?;
+            if !is_done {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn finish_redactions(&self) -> Result<(), StoreError> {

@@ -183,7 +183,7 @@ impl Journal for MovedJournal {
         locked: &Locked,
         plan: &RedactionPlan,
         wholes: &Wholes,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.journal()?.redact(locked, plan, wholes)
     }
 

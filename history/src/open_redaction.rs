@@ -1,12 +1,17 @@
-//! [`OpenRedaction`]: a redaction that was begun and is not finished, as a file keeps it for the process that goes on with it.
+//! [`LastRedaction`]: what the file of a journal's last redaction has, also for the process that goes on with it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use memdir_store::{Entry, EntryKind, HistoryId};
+use memdir_store::HistoryId;
 use serde::{Deserialize, Serialize};
 
 use super::redaction_plan::RedactionPlan;
 
+/// The name of the file.
+pub(super) const NAME: &str = "redaction";
+
+/// A redaction that was begun and is not finished.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenRedaction {
     pub(super) id: HistoryId,
@@ -17,34 +22,75 @@ pub(super) struct OpenRedaction {
     pub(super) unreadable: BTreeSet<HistoryId>,
 }
 
+/// The last redaction.
+#[derive(Debug, Clone)]
+pub(super) enum LastRedaction {
+    Open(Arc<OpenRedaction>),
+    Finished(HistoryId),
+    /// The file is damaged.
+    Damaged,
+}
+
+/// Which redaction was the last one, and whether it is open. `None` if there was none.
+pub(super) type RedactionState = Option<(HistoryId, bool)>;
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Written<O> {
+    Open(O),
+    Finished(HistoryId),
+}
+
+impl LastRedaction {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        match serde_json::from_slice(bytes) {
+            Ok(Written::Open(open)) => Self::Open(Arc::new(open)),
+            Ok(Written::Finished(id)) => Self::Finished(id),
+            Err(_) => Self::Damaged,
+        }
+    }
+
+    /// The bytes for one that is finished.
+    pub(super) fn finished(id: HistoryId) -> Vec<u8> {
+        // A struct of texts and numbers always becomes JSON.
+        serde_json::to_vec(&Written::<()>::Finished(id)).unwrap_or_default()
+    }
+
+    pub(super) fn state(&self) -> RedactionState {
+        match self {
+            Self::Open(open) => Some((open.id, true)),
+            Self::Finished(id) => Some((*id, false)),
+            Self::Damaged => Some((HistoryId::EARLIEST, false)),
+        }
+    }
+
+    pub(super) fn open(&self) -> Option<&Arc<OpenRedaction>> {
+        if let Self::Open(open) = self { Some(open) } else { None }
+    }
+}
+
 impl OpenRedaction {
     pub(super) fn to_bytes(&self) -> Vec<u8> {
-        // A struct of texts and numbers always becomes JSON.
-        serde_json::to_vec(self).unwrap_or_default()
-    }
-
-    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
+        serde_json::to_vec(&Written::Open(self)).unwrap_or_default()
     }
 }
 
-/// What the names of their files begin with. The id of the redaction follows.
-const PREFIX: &str = "redaction-";
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The name of the file of a redaction.
-pub(super) fn name(redaction: HistoryId) -> String {
-    format!("{PREFIX}{redaction}")
-}
-
-/// The redactions whose files are among these entries, each with the size of its file. That of a finished one is empty.
-pub(super) fn redactions_in(entries: &[Entry]) -> Vec<(HistoryId, u64)> {
-    let files = entries.iter().filter_map(|entry| match entry.kind {
-        EntryKind::File(size) => {
-            Some((entry.path.name()?.strip_prefix(PREFIX)?.parse().ok()?, size))
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let id = HistoryId::new().unwrap();
+        let (note, plan) = (u64::MAX, RedactionPlan::default());
+        let open = OpenRedaction { id, note, plan, unreadable: BTreeSet::from([id]) };
+        let read = LastRedaction::from_bytes(&open.to_bytes());
+        assert_eq!(read.open().map(|open| &**open), Some(&open));
+        assert_eq!(read.state(), Some((id, true)));
+        let finished = LastRedaction::from_bytes(&LastRedaction::finished(id));
+        assert_eq!((finished.state(), finished.open().is_none()), (Some((id, false)), true));
+        for damaged in [&b""[..], b"{}", b"{\"open\":{}}", &open.to_bytes()[1..]] {
+            assert!(matches!(LastRedaction::from_bytes(damaged), LastRedaction::Damaged));
         }
-        EntryKind::Directory => None,
-    });
-    let mut redactions: Vec<(HistoryId, u64)> = files.collect();
-    redactions.sort_unstable();
-    redactions
+    }
 }

@@ -130,12 +130,10 @@ impl HistoryReader {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
                 None => self.content(context, snapshot, *content),
             },
-            // It says that the content of another version was removed, and is no deletion.
+            // It says that the content or the name of another version was removed, and is no deletion.
             FileState::Gone if moment.operation == Operation::Redacted => {
-                let redaction = snapshot.timeline.redaction_by(moment);
-                Err(redaction.map_or(HistoryError::Damaged, |redaction| {
-                    HistoryError::Redacted(redaction.reason.clone())
-                }))
+                let reason = snapshot.timeline.reason_of(moment).map(str::to_owned);
+                Err(reason.map_or(HistoryError::Damaged, HistoryError::Redacted))
             }
             FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
             // It was moved with its directory, and nobody has changed it since: the file has it.

@@ -193,9 +193,12 @@ pub(super) struct Header {
     /// Contents that were removed from this record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) redactions: Vec<Redaction>,
-    /// Versions whose contents this change removed.
+    /// Versions whose contents or names this change removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) redacts: Vec<HistoryId>,
+    /// Why, if it was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reason: Option<String>,
     /// The newest record that was removed for its age: what was before it is not known completely any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) trims: Option<HistoryId>,
@@ -242,6 +245,7 @@ impl Record {
             wholes: Vec::new(),
             redactions: Vec::new(),
             redacts: Vec::new(),
+            reason: None,
             trims: None,
             withdraws: Vec::new(),
             confirms: Vec::new(),

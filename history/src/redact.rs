@@ -2,18 +2,19 @@
 //!
 //! The content goes from every record: whole, and as the splices that lead to it and from it. What those splices lead to
 //! is kept whole instead, so every other version stays. In the place of its SHA-256, by which a guess could be tried,
-//! stands a random mark.
+//! stands a random mark. A text also goes from the names of files that are not there any more.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, HistoryId, Layer};
+use memdir_store::{Context, HistoryId, Layer, Operation, StoreError};
 
 use super::error::HistoryError;
 use super::journal::Locked;
 use super::record::{Digest, Record, Redaction};
 use super::recorder::Recorder;
+use super::redacted_names::{NameMatcher, NamesWithText};
 use super::redaction_plan::{RedactionPlan, Wholes};
 use super::settle::PathState;
 use super::snapshot::Snapshot;
@@ -30,6 +31,10 @@ pub struct RedactedText {
     pub versions: Vec<Version>,
     /// The files that have the text now, sorted by their paths. Only with `dry_run`: otherwise that is an error.
     pub current: Vec<MemoryPath>,
+    /// The paths with the text, as they were before, sorted: `redacted-` and random digits stand in the place of their names.
+    pub names: Vec<MemoryPath>,
+    /// The files that have the text in their names now, sorted. They keep them; so does the history.
+    pub kept_names: Vec<MemoryPath>,
 }
 
 impl Recorder {
@@ -46,6 +51,15 @@ impl Recorder {
     ) -> Result<Option<HistoryId>, HistoryError> {
         // Check the id before taking the lock, so that writers do not wait for an error.
         self.reader.snapshot(context)?.numbers_of(id)?;
+        attempts(|| self.try_to_redact(context, id, reason))
+    }
+
+    fn try_to_redact(
+        &self,
+        context: &Context,
+        id: HistoryId,
+        reason: &str,
+    ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         let locked = self.journal.lock()?;
         self.journal.finish_redactions()?;
         let snapshot = self.reader.snapshot(context)?;
@@ -70,11 +84,12 @@ impl Recorder {
                 _ => {}
             }
         }
-        self.redact_found(context, &locked, &snapshot, found)
+        self.redact_found(context, &locked, &snapshot, found, reason)
     }
 
-    /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. With `dry_run`, or if a
-    /// file has such a content now, nothing is removed.
+    /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. Removes each name of
+    /// which it is true as well, and all names of a path of which only it is true as a whole, unless a file or directory has it now. With
+    /// `dry_run`, or if a file has such a content now, nothing is removed.
     ///
     /// # Errors
     /// [`HistoryError::AreCurrent`] if files have such a content now, unless with `dry_run`; [`HistoryError::Store`].
@@ -85,6 +100,16 @@ impl Recorder {
         reason: &str,
         dry_run: bool,
     ) -> Result<RedactedText, HistoryError> {
+        attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run))
+    }
+
+    fn try_to_redact_matching(
+        &self,
+        context: &Context,
+        has_text: &dyn Fn(&[u8]) -> bool,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<Option<RedactedText>, HistoryError> {
         let mut locked = Locked::default();
         if !dry_run {
             locked = self.journal.lock()?;
@@ -112,35 +137,54 @@ impl Recorder {
                 Err(error) => return Err(error),
             }
         }
+        let matcher = NameMatcher::new(has_text);
+        found.names = self.names_with(context, &matcher)?;
         let mut versions = Vec::new();
         for (number, moment) in timeline.moments.iter().enumerate() {
+            let has_name = |path: &MemoryPath| found.names.has(path);
             if let Some(content) = moment.state.content()
                 && found.contents.contains_key(&content.sha256)
             {
                 found.versions.push((moment.id, content.sha256));
                 versions.push(timeline.version(number));
+            } else if moment.operation != Operation::Redacted
+                && (has_name(&moment.path) || moment.old_path.as_ref().is_some_and(has_name))
+            {
+                found.renamed.push(moment.id);
             }
         }
         versions.reverse();
-        let current = self.files_with(context, has_text)?;
+        let Living { with_text: current, named } = self.living(context, has_text, &matcher)?;
+        // A directory is named if no file tells its name.
+        let is_told = |directory: &MemoryPath| {
+            named.iter().any(|file| directory == file || directory.is_above(file))
+        };
+        let empty = found.names.living.iter().filter(|path| !is_told(path)).cloned();
+        let mut kept_names: Vec<MemoryPath> = empty.chain(named.iter().cloned()).collect();
+        kept_names.sort();
+        let names = found.names.paths.iter().cloned().collect();
         if dry_run {
-            return Ok(RedactedText { change: None, versions, current });
+            let change = None;
+            return Ok(Some(RedactedText { change, versions, current, names, kept_names }));
         }
         if !current.is_empty() {
             return Err(HistoryError::AreCurrent { paths: current });
         }
-        let change = self.redact_found(context, &locked, &snapshot, found)?;
-        Ok(RedactedText { change, versions, current })
+        let redacted = self.redact_found(context, &locked, &snapshot, found, reason)?;
+        Ok(redacted.map(|change| RedactedText { change, versions, current, names, kept_names }))
     }
 
-    /// The files that have such a content now, sorted by their paths.
-    fn files_with(
+    /// The files that have such a content or name now, sorted by their paths.
+    fn living(
         &self,
         context: &Context,
         has_text: &dyn Fn(&[u8]) -> bool,
-    ) -> Result<Vec<MemoryPath>, HistoryError> {
+        matcher: &NameMatcher<'_>,
+    ) -> Result<Living, HistoryError> {
         let mut paths = Vec::new();
         Layer::files_in(self, context, &mut |file| paths.push(file.path))?;
+        paths.sort();
+        let named = paths.iter().filter(|path| matcher.is_in(path)).cloned().collect();
         let mut with_text = Vec::new();
         for path in paths {
             match self.store.read_in(context, &path) {
@@ -150,29 +194,54 @@ impl Recorder {
                 Ok(_) | Err(_) => {}
             }
         }
-        with_text.sort();
-        Ok(with_text)
+        Ok(Living { with_text, named })
     }
 
-    /// Removes what was found, and notes the versions. `None` if that is nothing.
+    /// Removes what was found, and notes the versions. Returns the change, and that there is none if nothing was found. `None`
+    /// if another process redacted something meanwhile.
     fn redact_found(
         &self,
         context: &Context,
         locked: &Locked,
         snapshot: &Snapshot,
         found: Found,
-    ) -> Result<Option<HistoryId>, HistoryError> {
-        let timeline = &snapshot.timeline;
-        if found.contents.is_empty() {
+        reason: &str,
+    ) -> Result<Option<Option<HistoryId>>, HistoryError> {
+        if found.contents.is_empty() && found.names.is_empty() {
             // An earlier call may have failed in the middle.
             self.journal.scrub()?;
-            return Ok(None);
+            return Ok(Some(None));
         }
         let change = HistoryId::new()?;
         let mut note = Record::new(change, change, context.actor()).header;
-        note.redacts = found.versions.iter().map(|(version, _)| *version).collect();
-        let Found { contents, versions } = found;
-        let plan = RedactionPlan { contents, names: Vec::new(), note: Some(note), versions };
+        let Found { contents, versions, names, renamed } = found;
+        note.reason = Some(reason.to_owned());
+        note.redacts = versions.iter().map(|(version, _)| *version).chain(renamed).collect();
+        if note.redacts.is_empty() {
+            // Other processes read the history again when there is a note.
+            note.redacts.push(change);
+        }
+        let plan = RedactionPlan { contents, names: names.new, note: Some(note), versions };
+        if !plan.contents.is_empty() {
+            self.check_living(context, snapshot, &plan)?;
+        }
+        let wholes = self.wholes_without(context, snapshot, &plan);
+        if !self.journal.redact(locked, &plan, &wholes)? {
+            return Ok(None);
+        }
+        self.reader.index().reload(context, &*self.journal)?;
+        self.journal.scrub()?;
+        Ok(Some(Some(change)))
+    }
+
+    /// An error if a file has one of the contents now.
+    fn check_living(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        plan: &RedactionPlan,
+    ) -> Result<(), HistoryError> {
+        let timeline = &snapshot.timeline;
         for file in timeline.live.values() {
             let latest = &timeline.moments[timeline.latest[*file]];
             if let PathState::File(found) = self.reader.found(context, &latest.path)?
@@ -181,7 +250,16 @@ impl Recorder {
                 return Err(HistoryError::IsCurrent { path: latest.path.clone() });
             }
         }
-        // The contents that the splices lead to, which cannot be computed any more without them.
+        Ok(())
+    }
+
+    /// The contents that the splices lead to, which cannot be computed any more without them.
+    fn wholes_without(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        plan: &RedactionPlan,
+    ) -> Wholes {
         let mut wholes = Wholes::new();
         for row in snapshot.records.iter().flat_map(|stored| &stored.header.rows) {
             let (Some(_), Some(before), Some(after)) = (row.splice, row.before, row.after) else {
@@ -198,11 +276,22 @@ impl Recorder {
                 }
             }
         }
-        self.journal.redact(locked, &plan, &wholes)?;
-        self.reader.index().reload(context, &*self.journal)?;
-        self.journal.scrub()?;
-        Ok(Some(change))
+        wholes
     }
+}
+
+/// What `attempt` returns, as soon as no other process comes between.
+fn attempts<T>(
+    mut attempt: impl FnMut() -> Result<Option<T>, HistoryError>,
+) -> Result<T, HistoryError> {
+    /// Each time another redaction was made.
+    const MAX_ATTEMPTS: usize = 100;
+    for _ in 0..MAX_ATTEMPTS {
+        if let Some(done) = attempt()? {
+            return Ok(done);
+        }
+    }
+    Err(StoreError::Busy.into())
 }
 
 /// What is to be removed.
@@ -211,6 +300,15 @@ struct Found {
     contents: BTreeMap<Digest, Redaction>,
     /// The versions, each with its content.
     versions: Vec<(HistoryId, Digest)>,
+    names: NamesWithText,
+    /// The versions that lose a name, and no content.
+    renamed: Vec<HistoryId>,
+}
+
+/// The files that have a text now.
+struct Living {
+    with_text: Vec<MemoryPath>,
+    named: Vec<MemoryPath>,
 }
 
 /// What stands in the place of a content.

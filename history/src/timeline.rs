@@ -217,7 +217,7 @@ impl Timeline {
         }
     }
 
-    /// Adds that contents were removed. The file itself has no other version by that.
+    /// Adds that contents or names were removed. The file itself has no other version by that.
     fn add_redaction(&mut self, header: &Arc<Header>, record: usize) {
         for (number, id) in header.redacts.iter().enumerate() {
             let Some(redacted) = self.find(*id).map(|number| &self.moments[number]) else {
@@ -243,11 +243,15 @@ impl Timeline {
         self.redactions.get(&content.sha256)
     }
 
-    /// Why the content was removed of which this version says that it was.
-    pub(super) fn redaction_by(&self, redaction: &Moment) -> Option<&Redaction> {
+    /// Why the content or the name was removed of which this version says that it was.
+    pub(super) fn reason_of<'m>(&'m self, redaction: &'m Moment) -> Option<&'m str> {
+        if let Some(reason) = &redaction.header.reason {
+            return Some(reason);
+        }
         let number = redaction.id.number().checked_sub(1)?;
         let redacted = self.find(*redaction.header.redacts.get(number)?)?;
-        self.redaction(self.moments[redacted].state.content()?)
+        let removed = self.redaction(self.moments[redacted].state.content()?)?;
+        Some(&removed.reason)
     }
 
     /// Adds a version of a file, a new one if there is none yet, and returns the file.

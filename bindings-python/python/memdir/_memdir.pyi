@@ -1025,8 +1025,8 @@ class Memory(Generic[ViewT_co]):
     def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = ...) -> RedactedText:
         """
         Removes every content with a text from the history for good, as `redact` does, in whatever version
-        of whatever file: a text anywhere in the content, a regular expression in a line. Names of files and
-        of actors stay. It computes every content.
+        of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
+        names as well, unless a file or directory has them now; names of actors stay. It computes every content.
 
         Args:
             query: The text to remove, or a pattern.
@@ -1046,7 +1046,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.write("/memories/db.md", "password: hunter2\\n")
         >>> memory.write("/memories/db.md", "password: in the vault\\n")
         >>> memory.redact_text("hunter2", "a password")
-        RedactedText(versions=1, current=[])
+        RedactedText(versions=1, current=[], names=[])
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
         """
@@ -1434,7 +1434,9 @@ class RedactedText:
 
     `change` is the id of the change; `None` if there was nothing to do, or with `dry_run`. `versions` are those
     whose contents have the text, newest first, as they were before. `current` are the paths of the files that
-    have it now, with `dry_run`; otherwise that is an error.
+    have it now, with `dry_run`; otherwise that is an error. `names` are the paths that have the text, as they
+    were before: `redacted-` and random digits stand in the place of the names. `kept_names` are the paths that
+    have it in a name now: they stay.
     """
     def __eq__(self, value: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -1449,6 +1451,16 @@ class RedactedText:
     def current(self, /) -> builtins.list[str]:
         """
         The paths of the files that have it now, with `dry_run`.
+        """
+    @property
+    def kept_names(self, /) -> builtins.list[str]:
+        """
+        The paths that have the text in a name now, sorted: they stay.
+        """
+    @property
+    def names(self, /) -> builtins.list[str]:
+        """
+        The paths that have the text, as they were before, sorted.
         """
     @property
     def versions(self, /) -> builtins.list[Version]:

@@ -179,7 +179,10 @@ impl Memory {
 
     /// Removes every content with a text from the history for good, as [`redact`](Memory::redact) does, in whatever version of whatever
     /// file: a text anywhere in the content, a regular expression in a line. With `dry_run` it only returns what it would do, and which files
-    /// have the text now. Names of files and of actors stay.
+    /// have the text now.
+    ///
+    /// A name with the text goes from the history as well, or all names of a path that only has it as a whole: `redacted-` and eight
+    /// random digits stand in its place. A name that a file or directory has now stays, and so does that of an actor.
     ///
     /// ```
     /// use memdir::{GrepQuery, Memory, MemoryOptions};
@@ -192,7 +195,7 @@ impl Memory {
     /// memory.str_replace("/memories/db.md", "hunter2", "in the vault")?;
     ///
     /// let redacted = memory.redact_text(&GrepQuery::text("hunter2"), "a password", false)?;
-    /// assert_eq!(redacted.versions.len(), 2);
+    /// assert_eq!((redacted.versions.len(), redacted.names.len()), (2, 0));
     /// assert!(memory.grep_history(&GrepQuery::text("hunter2"), "/memories", 10)?.is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -1,5 +1,5 @@
-//! Redaction, in the bytes that are stored: after random histories in which secrets come and go, nothing of a redacted one is in
-//! any file of a directory, and in no record of an encrypted directory.
+//! Redaction, in the bytes that are stored: after random histories in which secrets come and go, in contents and in names, nothing of a
+//! redacted one is in any file of a directory, and in no record of an encrypted directory.
 #![cfg(all(any(unix, windows), feature = "encryption"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use memdir::history::{HistoryError, HistoryQuery, UndoOptions};
 use memdir::store::walk_files;
-use memdir::{Durability, Memory, MemoryOptions, open_store};
+use memdir::{Durability, GrepQuery, Memory, MemoryOptions, MemoryPath, open_store};
 use proptest::prelude::*;
 
 use crate::common::effort;
@@ -30,17 +30,29 @@ enum Action {
     Reopen,
 }
 
-const PATHS: [&str; 4] = ["/memories/a", "/memories/b", "/memories/d/a", "/memories/d/b"];
+/// `*` is the secret. The last two are directories, which are only moved and deleted.
+const PATHS: [&str; 8] = [
+    "/memories/a",
+    "/memories/b",
+    "/memories/d/a",
+    "/memories/*",
+    "/memories/d/x*.md",
+    "/memories/*y/a",
+    "/memories/*y",
+    "/memories/d",
+];
+const FILES: usize = PATHS.len() - 2;
 
 fn actions() -> impl Strategy<Value = Vec<Action>> {
-    let path = || 0..PATHS.len();
+    let path = || 0..FILES;
+    let any_path = || 0..PATHS.len();
     let secret = || proptest::option::of(0..3_usize);
     let action = prop_oneof![
         4 => (path(), secret()).prop_map(|(path, secret)| Action::Write(path, secret)),
         4 => (path(), secret()).prop_map(|(path, secret)| Action::Insert(path, secret)),
         3 => path().prop_map(Action::TakeOut),
-        2 => (path(), path()).prop_map(|(from, to)| Action::Rename(from, to)),
-        2 => path().prop_map(Action::Delete),
+        3 => (any_path(), any_path()).prop_map(|(from, to)| Action::Rename(from, to)),
+        2 => any_path().prop_map(Action::Delete),
         1 => any::<usize>().prop_map(Action::Undo),
         1 => any::<usize>().prop_map(Action::Redact),
         1 => Just(Action::Trim),
@@ -71,26 +83,33 @@ fn text(secret: &str, at: Option<usize>, number: usize) -> String {
     }
 }
 
+fn files(memory: &Memory) -> Vec<String> {
+    let mut paths = Vec::new();
+    walk_files(&**memory.store(), &mut |entry| paths.push(entry.path.to_string())).unwrap();
+    paths
+}
+
 fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
     let mut memory = open(place, is_encrypted);
+    let paths = PATHS.map(|path| path.replace('*', secret));
     let versions = |memory: &Memory| memory.history(&HistoryQuery::default()).unwrap();
     for (number, action) in actions.iter().enumerate() {
         // What is refused is no matter here.
         match action {
             Action::Write(at, with) => {
-                let _ = memory.write(PATHS[*at], &text(secret, *with, number), None);
+                let _ = memory.write(&paths[*at], &text(secret, *with, number), None);
             }
             Action::Insert(at, with) => {
-                let _ = memory.insert(PATHS[*at], 0, &text(secret, *with, number));
+                let _ = memory.insert(&paths[*at], 0, &text(secret, *with, number));
             }
             Action::TakeOut(at) => {
-                let _ = memory.str_replace(PATHS[*at], secret, "-");
+                let _ = memory.str_replace(&paths[*at], secret, "-");
             }
             Action::Rename(from, to) => {
-                let _ = memory.rename(PATHS[*from], PATHS[*to]);
+                let _ = memory.rename(&paths[*from], &paths[*to]);
             }
             Action::Delete(at) => {
-                let _ = memory.delete(PATHS[*at]);
+                let _ = memory.delete(&paths[*at]);
             }
             Action::Undo(chosen) | Action::Redact(chosen) => {
                 let versions = versions(&memory);
@@ -111,10 +130,10 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
         }
     }
     // It goes from the files, and from each version that has it.
-    for path in PATHS {
-        let Ok(now) = memory.read(path) else { continue };
+    for path in files(&memory) {
+        let now = memory.read(&path).unwrap();
         if now.contains(secret) {
-            memory.write(path, &now.replace(secret, "-"), None).unwrap();
+            memory.write(&path, &now.replace(secret, "-"), None).unwrap();
         }
     }
     for version in versions(&memory) {
@@ -128,7 +147,23 @@ fn follow(place: &Path, is_encrypted: bool, secret: &str, actions: &[Action]) {
             Err(error) => panic!("{version:?}: {error:?}"),
         }
     }
-    let living: Vec<String> = PATHS.iter().filter_map(|path| memory.read(path).ok()).collect();
+    let by_text = memory.redact_text(&GrepQuery::text(secret), "a secret", false).unwrap();
+    // A name stays if a file or directory has it.
+    for version in versions(&memory) {
+        for path in version.old_path.iter().chain([&version.path]) {
+            let above = std::iter::successors(Some(path.clone()), MemoryPath::parent);
+            let with_secret =
+                above.filter(|path| path.name().is_some_and(|name| name.contains(secret)));
+            for path in with_secret {
+                let kept = &by_text.kept_names;
+                let is_kept = kept.iter().any(|kept| *kept == path || path.is_above(kept));
+                assert!(is_kept, "{path} of {kept:?}");
+            }
+        }
+    }
+    let mut living: Vec<String> =
+        files(&memory).iter().map(|path| memory.read(path).unwrap()).collect();
+    living.extend(by_text.kept_names.iter().map(ToString::to_string));
     drop(memory);
     assert_eq!(files_with_parts(place, secret.as_bytes(), &living), [""; 0]);
     if is_encrypted {

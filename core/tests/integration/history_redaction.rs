@@ -316,7 +316,26 @@ fn leave_secrets(memory: &Memory) -> HistoryId {
         memory.insert(path, 0, "before\n").unwrap();
     }
     memory.create("/memories/mounted/c.md", "nothing\n").unwrap();
+    // Names that nothing has any more.
+    for directory in ["/memories", "/memories/mounted"] {
+        let (named, plain) = (format!("{directory}/d/{SECRET}/1"), format!("{directory}/d/plain"));
+        memory.create(&named, "named\n").unwrap();
+        memory.rename(&named, &plain).unwrap();
+        memory.delete(&format!("{directory}/d/{SECRET}")).unwrap();
+        memory.insert(&plain, 0, "and more").unwrap();
+    }
     restored
+}
+
+/// How many versions have the secret in their paths.
+fn named(memory: &Memory) -> usize {
+    let has_secret = |path: &MemoryPath| path.as_str().contains(SECRET);
+    let versions = versions(memory).into_iter();
+    let named = versions.filter(|version| {
+        version.operation != Operation::Redacted
+            && (has_secret(&version.path) || version.old_path.as_ref().is_some_and(has_secret))
+    });
+    named.count()
 }
 
 /// A memory with secrets, as it was before a redaction.
@@ -329,11 +348,16 @@ struct Scene {
     /// What is redacted in the end.
     redacted: BTreeSet<HistoryId>,
     digests: Vec<String>,
+    /// How many versions have the secret in their names.
+    named: usize,
 }
 
 impl Scene {
     fn new(open: Open, by: By) -> Self {
-        let stores: [Arc<dyn Store>; 2] = [Arc::new(InProcess::new()), Arc::new(InProcess::new())];
+        Self::over([Arc::new(InProcess::new()), Arc::new(InProcess::new())], open, by)
+    }
+
+    fn over(stores: [Arc<dyn Store>; 2], open: Open, by: By) -> Self {
         let memory = memory_of(open(&stores, &|store| store));
         let change = leave_secrets(&memory);
         let before = contents(&memory);
@@ -350,7 +374,9 @@ impl Scene {
             with_secret.iter().filter(|version| named.contains(version.sha256.as_ref().unwrap()));
         let redacted: BTreeSet<HistoryId> = goes.map(|version| version.id).collect();
         assert!(redacted.len() > named.len(), "some versions have the same content");
-        Self { stores, open, change, before, redacted, digests: named.into_iter().collect() }
+        let digests = named.into_iter().collect();
+        let named = self::named(&memory);
+        Self { stores, open, change, before, redacted, digests, named }
     }
 
     /// Another process.
@@ -377,11 +403,19 @@ impl Scene {
         (memory_of(store), doing)
     }
 
+    /// What a process sees: all of the redaction, or nothing.
+    fn is_done(&self, memory: &Memory, by: By) -> Result<bool, String> {
+        let is_done = is_whole(&contents(memory), &self.before, &self.redacted)?;
+        let (named, expected) =
+            (named(memory), if is_done && by == By::Text { 0 } else { self.named });
+        if named == expected { Ok(is_done) } else { Err(format!("{named} names, {is_done}")) }
+    }
+
     /// That the redaction is over, and nothing of it is left.
     fn is_redacted(&self, memory: &Memory, by: By, place: &str) {
-        let found = contents(&self.fresh());
-        assert_eq!(is_whole(&found, &self.before, &self.redacted), Ok(true), "{place}");
-        assert_eq!(contents(memory), found, "{place}");
+        for memory in [memory, &self.fresh()] {
+            assert_eq!(self.is_done(memory, by), Ok(true), "{place}");
+        }
         let left = hidden_remains(&*(self.open)(&self.stores, &|store| store), &self.digests);
         // Another content with the secret stays if only one was redacted.
         let is_wrong = |left: &&String| {
@@ -394,8 +428,9 @@ impl Scene {
     }
 }
 
-/// Interrupts a redaction at each of its changes. `is_one`: it is one store, so readers see all of it or nothing.
-fn interrupts(open: Open, by: By, is_one: bool) {
+/// Interrupts a redaction at each of its changes. `is_one`: it is one store, so readers see all of it or nothing. One fault in
+/// `one_in` is tried.
+fn interrupts(open: Open, by: By, is_one: bool, one_in: usize) {
     // One reader has read everything before, the other one comes anew each time.
     let scene = Arc::new(Scene::new(open, by));
     let reader = scene.fresh();
@@ -404,8 +439,8 @@ fn interrupts(open: Open, by: By, is_one: bool) {
         let scene = Arc::clone(&scene);
         move || {
             for reader in [&reader, &scene.fresh()] {
-                let whole = is_whole(&contents(reader), &scene.before, &scene.redacted);
-                assert!(whole.is_ok() || !is_one, "{whole:?}");
+                let done = scene.is_done(reader, by);
+                assert!(done.is_ok() || !is_one, "{done:?}");
             }
         }
     };
@@ -416,7 +451,7 @@ fn interrupts(open: Open, by: By, is_one: bool) {
     assert!(changes > 8, "{changes}");
 
     for (turn, fault) in FAULTS.into_iter().enumerate() {
-        for number in (0..changes).filter(|number| effort::is_turn(turn + number, 4)) {
+        for number in (0..changes).filter(|number| effort::is_turn(turn + number, one_in)) {
             let place = format!("{fault:?} at change {number} of {changes}");
             let scene = Scene::new(open, by);
             let (memory, doing) = scene.faulty(fault, number, || {});
@@ -429,10 +464,14 @@ fn interrupts(open: Open, by: By, is_one: bool) {
                 assert!(is_gone || *content == scene.before[id], "{place}: {id}");
             }
             if is_one {
-                is_whole(&found, &scene.before, &scene.redacted).unwrap();
+                scene.is_done(&scene.fresh(), by).unwrap();
             }
-            // Somebody else comes next, and does the rest.
+            // Somebody else comes next, and does the rest. So does a trim, if readers see the redaction already.
             let next = scene.fresh();
+            if is_one && scene.is_done(&next, by) == Ok(true) {
+                next.trim_history().unwrap();
+                scene.is_redacted(&next, by, &format!("{place}, trimmed"));
+            }
             redact(&next, by, scene.change).unwrap_or_else(|error| panic!("{place}: {error}"));
             scene.is_redacted(&next, by, &place);
         }
@@ -441,20 +480,98 @@ fn interrupts(open: Open, by: By, is_one: bool) {
 
 #[test]
 fn a_redaction_in_a_plain_store_is_finished_by_the_next() {
-    interrupts(plain, By::Change, true);
-    interrupts(plain, By::Text, true);
+    interrupts(plain, By::Change, true, 8);
+    interrupts(plain, By::Text, true, 8);
 }
 
 #[cfg(feature = "encryption")]
 #[test]
 fn a_redaction_in_an_encrypted_store_over_mounts_is_finished_by_the_next() {
-    interrupts(encrypted_mounts, By::Change, true);
-    interrupts(encrypted_mounts, By::Text, true);
+    interrupts(encrypted_mounts, By::Change, true, 16);
+    interrupts(encrypted_mounts, By::Text, true, 16);
 }
 
 /// Each of the stores for itself.
 #[test]
 fn a_redaction_in_mounted_stores_is_finished_by_the_next() {
-    interrupts(mounts, By::Change, false);
-    interrupts(mounts, By::Text, false);
+    interrupts(mounts, By::Change, false, 8);
+    interrupts(mounts, By::Text, false, 8);
+}
+
+#[test]
+fn several_processes_may_finish_a_redaction_at_once() {
+    const PROCESSES: usize = 4;
+    let mut finished = 0;
+    for number in 0..40 {
+        let scene = Scene::new(plain, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        if redact(&memory, By::Text, scene.change).is_ok() {
+            break;
+        }
+        std::thread::scope(|threads| {
+            for _ in 0..PROCESSES {
+                threads.spawn(|| redact(&scene.fresh(), By::Text, scene.change).unwrap());
+            }
+        });
+        // Those that found it unfinished wrote one record of it.
+        if scene.is_done(&scene.fresh(), By::Text) == Ok(true) {
+            finished += 1;
+        }
+        let place = format!("after change {number}");
+        scene.is_redacted(&scene.fresh(), By::Text, &place);
+        let versions = versions(&scene.fresh()).into_iter();
+        let ids: Vec<HistoryId> = versions.map(|version| version.id).collect();
+        let unique: BTreeSet<&HistoryId> = ids.iter().collect();
+        assert_eq!(unique.len(), ids.len(), "{place}");
+    }
+    assert!(finished > 8, "{finished}");
+}
+
+/// The store as an earlier build saw it, which kept the records of an encrypted store in the store itself.
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+struct Earlier(Arc<dyn Store>);
+
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+impl Layer for Earlier {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn sealing(&self) -> Option<&dyn memdir::store::Sealing> {
+        None
+    }
+}
+
+#[cfg(all(feature = "encryption", feature = "sqlite"))]
+#[test]
+fn a_redaction_that_an_earlier_build_did_not_finish_is_finished_when_its_records_are_moved() {
+    fn earlier(
+        stores: &[Arc<dyn Store>],
+        wrap: &dyn Fn(Arc<dyn Store>) -> Arc<dyn Store>,
+    ) -> Arc<dyn Store> {
+        wrap(Arc::new(Earlier(Arc::clone(&stores[0]))))
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut numbers = 0;
+    for number in 0.. {
+        let database = format!("sqlite:{}/{number}.db", place.path().display());
+        let mut with_key = options();
+        with_key.durability = memdir::Durability::Relaxed;
+        with_key.encryption_key = Some(memdir::EncryptionKey::from_bytes([7; 32]));
+        let open = || memdir::open_store(&database, &with_key).unwrap();
+        let scene = Scene::over([open(), Arc::new(InProcess::new())], earlier, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        let is_over = redact(&memory, By::Text, scene.change).is_ok();
+        let whole = scene.is_done(&scene.fresh(), By::Text).unwrap();
+        let moved = memory_of(open());
+        assert_eq!(scene.is_done(&moved, By::Text), Ok(whole), "after change {number}");
+        assert!(open().list(&MemoryPath::root().join(".memdir-history").unwrap()).is_err());
+        redact(&moved, By::Text, scene.change).unwrap();
+        assert_eq!(scene.is_done(&memory_of(open()), By::Text), Ok(true), "after change {number}");
+        numbers += 1;
+        if is_over {
+            break;
+        }
+    }
+    assert!(numbers > 8, "{numbers}");
 }

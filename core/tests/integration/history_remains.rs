@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::common::effort;
 use memdir::history::{HistoryQuery, Operation};
-use memdir::{Durability, Memory, MemoryOptions};
+use memdir::{Durability, GrepQuery, Memory, MemoryOptions};
 use proptest::prelude::*;
 
 /// Each run of eight bytes of it is looked for. None of them comes by chance.
@@ -47,8 +47,12 @@ fn filling(size: usize) -> String {
     "lorem ipsum\n".repeat(size / 12 + 1)[..size].to_owned()
 }
 
+/// Two of the files have the secret in their names.
 fn path(file: usize) -> String {
-    format!("/memories/{file}.md")
+    match file {
+        0..3 => format!("/memories/{file}.md"),
+        _ => format!("/memories/{SECRET}/{file}.md"),
+    }
 }
 
 fn act(memory: &Memory, action: &Action) {
@@ -115,6 +119,13 @@ fn nothing_remains(address: &str, place: &Path, actions: &[Action]) {
             memory.redact(version.id, "a password").unwrap();
         }
     }
+    // It goes from the names as well, if no file has them any more.
+    for file in 3..FILES {
+        let _ = memory.rename(&path(file), &format!("/memories/plain/{file}.md"));
+    }
+    let _ = memory.delete(&format!("/memories/{SECRET}"));
+    let by_text = memory.redact_text(&GrepQuery::text(SECRET), "a password", false).unwrap();
+    assert_eq!((by_text.versions.len(), by_text.kept_names.len()), (0, 0));
     let kept = memory.history(&HistoryQuery::default()).unwrap();
     drop(memory);
     assert_eq!(remains(place, SECRET), [""; 0], "after the redaction, {address}");

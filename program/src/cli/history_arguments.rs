@@ -180,8 +180,9 @@ pub(super) struct UndoArguments {
 ///
 /// The version stays in the history, with the reason in the place of its content. A content that a
 /// file has now is refused: change or delete the file first.
-/// With --text, every version with the text is concerned. It is only printed which versions those are,
-/// unless --yes is given.
+/// With --text, every version with the text is concerned, and every name with it that no file or
+/// directory has now: "redacted-" and random digits stand in its place. It is only printed what
+/// those are, unless --yes is given.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -199,7 +200,7 @@ pub(super) struct RedactArguments {
     /// The version; of a change, all of its versions
     pub(super) id: Option<String>,
 
-    /// Every version whose content has this text. Other users of the machine may see it meanwhile
+    /// Every version and name with this text. Other users of the machine may see it meanwhile
     #[arg(long, value_name = "TEXT", value_parser = NonEmptyStringValueParser::new(), allow_hyphen_values = true)]
     pub(super) text: Option<String>,
 

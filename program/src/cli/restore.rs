@@ -97,6 +97,20 @@ fn redact_text(
             output.line(&format!("{}  {}", version.id, version.path))?;
         }
     }
+    for path in &found.names {
+        if output.json {
+            output.object(&json!({"type": "name", "path": path.as_str()}))?;
+        } else {
+            output.line(&format!("name  {path}"))?;
+        }
+    }
+    for path in &found.kept_names {
+        if output.json {
+            output.object(&json!({"type": "kept-name", "path": path.as_str()}))?;
+        } else {
+            say(&format!("{path}: has the text in a name now, which stays"));
+        }
+    }
     for path in &found.current {
         if output.json {
             output.object(&json!({"type": "current", "path": path.as_str()}))?;
@@ -110,19 +124,22 @@ fn redact_text(
         return Ok(Ended::WithProblems);
     }
     let change = if wanted.yes { redact(false)?.change } else { None };
-    let number = found.versions.len();
+    let (number, names) = (found.versions.len(), found.names.len());
     if output.json {
         let object = json!({
-            "type": "summary", "change": change, "versions": number, "dry_run": !wanted.yes,
+            "type": "summary", "change": change, "versions": number, "names": names,
+            "dry_run": !wanted.yes,
         });
         output.object(&object)?;
         return Ok(Ended::Well);
     }
     let versions = count(number as u64, "version", "versions");
+    let names_too = format!(" and {}", count(names as u64, "name", "names"));
+    let what = versions + if names == 0 { "" } else { &names_too };
     output.line(&match change {
-        Some(change) => format!("{versions} redacted, as change {change}"),
-        None if wanted.yes || number == 0 => "nothing was left to redact".to_owned(),
-        None => format!("{versions} would be redacted: --yes does it"),
+        Some(change) => format!("{what} redacted, as change {change}"),
+        None if wanted.yes || number + names == 0 => "nothing was left to redact".to_owned(),
+        None => format!("{what} would be redacted: --yes does it"),
     })?;
     Ok(Ended::Well)
 }

@@ -640,6 +640,29 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
             assert_eq!(again.read_version(version.id).unwrap_err().kind(), "redacted");
         }
         assert_eq!(scene.well(&[&redact[..], &["--yes"]].concat()), "nothing was left to redact\n");
+
+        memory.create("/memories/acme/deal.md", "one\n").unwrap();
+        memory.delete("/memories/acme").unwrap();
+        memory.create("/memories/b-acme.md", "two\n").unwrap();
+        let redact = ["redact", scene.store, "--text", "acme", "--reason", "a client"];
+        let (code, stdout, stderr) = scene.run(&redact);
+        let expected = "name  /memories/acme/deal.md\n0 versions and 1 name would be redacted: --yes does it\n";
+        assert_eq!((code, stdout.as_str()), (0, expected));
+        assert!(
+            stderr.contains("/memories/b-acme.md: has the text in a name now, which stays"),
+            "{stderr}"
+        );
+        let told = scene.json(&[&redact[..], &["--yes"]].concat());
+        let kinds: Vec<&Value> = told.iter().map(|object| &object["type"]).collect();
+        assert_eq!(kinds, ["name", "kept-name", "summary"]);
+        assert_eq!(
+            (&told[0]["path"], &told[1]["path"]),
+            (&json!("/memories/acme/deal.md"), &json!("/memories/b-acme.md"))
+        );
+        assert_eq!((&told[2]["names"], &told[2]["versions"]), (&json!(1), &json!(0)));
+        assert!(!scene.well(&["log", scene.store]).contains("acme/"));
+        let (code, stdout, _) = scene.run(&[&redact[..], &["--yes"]].concat());
+        assert_eq!((code, stdout.as_str()), (0, "nothing was left to redact\n"));
         for wrong in
             [&["--yes"][..], &["--text", "a", "0123456"], &["0123456", "--regex"], &["--text", ""]]
         {

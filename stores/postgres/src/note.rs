@@ -75,7 +75,9 @@ impl Notes for PostgresDatabase {
         note: Option<&Note>,
     ) -> Result<(), StoreError> {
         let context = Context::new();
-        note.cloned().map(|note| context.put_note(note));
+        if let Some(note) = note {
+            context.put_note(note.clone());
+        }
         self.change_notes(&context, "rewriting the history", || ChangeTransaction {
             statement: &statements::REMOVE_NOTES,
             parameters: vec![Box::new(removed.to_vec())],

@@ -2006,7 +2006,8 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     /**
      * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
      * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. Names of files and of actors stay. It computes every content.
+     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
+     * actors stay. It computes every content.
      *
      * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
      * expression is wrong; `Store` if the store is broken.
@@ -2828,7 +2829,8 @@ open func readAt(path: MemdirText, at: MemdirTime)throws  -> Data?  {
     /**
      * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
      * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. Names of files and of actors stay. It computes every content.
+     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
+     * actors stay. It computes every content.
      *
      * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
      * expression is wrong; `Store` if the store is broken.
@@ -6550,6 +6552,15 @@ public struct RedactedText: Equatable, Hashable {
      * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
      */
     public let current: [String]
+    /**
+     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
+     * names.
+     */
+    public let names: [String]
+    /**
+     * The paths that have the text in a name now, sorted: they stay.
+     */
+    public let keptNames: [String]
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -6562,10 +6573,19 @@ public struct RedactedText: Equatable, Hashable {
          */versions: [Version],
         /**
          * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
-         */current: [String]) {
+         */current: [String],
+        /**
+         * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
+         * names.
+         */names: [String],
+        /**
+         * The paths that have the text in a name now, sorted: they stay.
+         */keptNames: [String]) {
         self.change = change
         self.versions = versions
         self.current = current
+        self.names = names
+        self.keptNames = keptNames
     }
 
 
@@ -6586,7 +6606,9 @@ public struct FfiConverterTypeRedactedText: FfiConverterRustBuffer {
             try RedactedText(
                 change: FfiConverterOptionString.read(from: &buf),
                 versions: FfiConverterSequenceTypeVersion.read(from: &buf),
-                current: FfiConverterSequenceString.read(from: &buf)
+                current: FfiConverterSequenceString.read(from: &buf),
+                names: FfiConverterSequenceString.read(from: &buf),
+                keptNames: FfiConverterSequenceString.read(from: &buf)
         )
     }
 
@@ -6594,6 +6616,8 @@ public struct FfiConverterTypeRedactedText: FfiConverterRustBuffer {
         FfiConverterOptionString.write(value.change, into: &buf)
         FfiConverterSequenceTypeVersion.write(value.versions, into: &buf)
         FfiConverterSequenceString.write(value.current, into: &buf)
+        FfiConverterSequenceString.write(value.names, into: &buf)
+        FfiConverterSequenceString.write(value.keptNames, into: &buf)
     }
 }
 
@@ -10953,7 +10977,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 24799) {
+    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 27065) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {

@@ -178,6 +178,12 @@ final class HistoryTests: XCTestCase {
             let redacted = try memory.redactText(query: "hunter2", reason: "a key", ignoreCase: true)
             XCTAssertEqual(redacted.versions.count, 2)
             XCTAssertEqual(try memory.history().last?.redacted, "a key")
+            try memory.write(path: "/memories/acme/deal", text: "one")
+            _ = try memory.delete(path: "/memories/acme")
+            try memory.write(path: "/memories/b-acme", text: "two")
+            let named = try memory.redactText(query: "acme", reason: "a client")
+            XCTAssertEqual(named.names, ["/memories/acme/deal"])
+            XCTAssertEqual(named.keptNames, ["/memories/b-acme"])
         }
     }
 

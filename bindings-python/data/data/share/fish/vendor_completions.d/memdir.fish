@@ -240,7 +240,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand undo" -l merge -d 'Keep la
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s n -l dry-run -d 'Only print what would be changed; of a file that is merged, as a unified diff'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -l json -d 'Print JSON, one object a line'
 complete -c memdir -n "__fish_memdir_using_subcommand undo" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c memdir -n "__fish_memdir_using_subcommand redact" -l text -d 'Every version whose content has this text. Other users of the machine may see it meanwhile' -r
+complete -c memdir -n "__fish_memdir_using_subcommand redact" -l text -d 'Every version and name with this text. Other users of the machine may see it meanwhile' -r
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l reason -d 'Reason, shown to anyone who later asks for the content' -r
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l as -d 'Who makes this change, for the history' -r
 complete -c memdir -n "__fish_memdir_using_subcommand redact" -l regex -d 'The text is a regular expression, as for grep'

@@ -1621,7 +1621,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 24799) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 27065) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
@@ -4177,7 +4177,8 @@ public interface MemoryInterface {
     /**
      * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
      * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. Names of files and of actors stay. It computes every content.
+     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
+     * actors stay. It computes every content.
      *
      * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
      * expression is wrong; `Store` if the store is broken.
@@ -5224,7 +5225,8 @@ open class Memory: AutoCloseable, MemoryInterface
     /**
      * Removes every content with a text from the history for good, as `redact` does, in whatever version of whatever file:
      * a text anywhere in the content, a regular expression in a line. With `dryRun` it only returns what it would do, and
-     * which files have the text now. Names of files and of actors stay. It computes every content.
+     * which files have the text now. The text goes from names as well, unless a file or directory has them now; names of
+     * actors stay. It computes every content.
      *
      * Throws `History` if files have the text now, or the memory has no history or is read-only; `Config` if the regular
      * expression is wrong; `Store` if the store is broken.
@@ -9373,6 +9375,17 @@ data class RedactedText (
      * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
      */
     val `current`: List<kotlin.String>
+    ,
+    /**
+     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
+     * names.
+     */
+    val `names`: List<kotlin.String>
+    ,
+    /**
+     * The paths that have the text in a name now, sorted: they stay.
+     */
+    val `keptNames`: List<kotlin.String>
 
 ){
 
@@ -9392,19 +9405,25 @@ internal object FfiConverterTypeRedactedText: FfiConverterRustBuffer<RedactedTex
             FfiConverterOptionalString.read(buf),
             FfiConverterSequenceTypeVersion.read(buf),
             FfiConverterSequenceString.read(buf),
+            FfiConverterSequenceString.read(buf),
+            FfiConverterSequenceString.read(buf),
         )
     }
 
     override fun allocationSize(value: RedactedText) = (
             FfiConverterOptionalString.allocationSize(value.`change`) +
             FfiConverterSequenceTypeVersion.allocationSize(value.`versions`) +
-            FfiConverterSequenceString.allocationSize(value.`current`)
+            FfiConverterSequenceString.allocationSize(value.`current`) +
+            FfiConverterSequenceString.allocationSize(value.`names`) +
+            FfiConverterSequenceString.allocationSize(value.`keptNames`)
     )
 
     override fun write(value: RedactedText, buf: ByteBuffer) {
             FfiConverterOptionalString.write(value.`change`, buf)
             FfiConverterSequenceTypeVersion.write(value.`versions`, buf)
             FfiConverterSequenceString.write(value.`current`, buf)
+            FfiConverterSequenceString.write(value.`names`, buf)
+            FfiConverterSequenceString.write(value.`keptNames`, buf)
     }
 }
 

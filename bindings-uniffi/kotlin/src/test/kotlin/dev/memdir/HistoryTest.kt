@@ -165,6 +165,12 @@ class HistoryTest {
             memory.delete(a)
             assertEquals(2, memory.redactText("hunter2", "a key", ignoreCase = true).versions.size)
             assertEquals("a key", memory.history().last().redacted)
+            memory.write("/memories/acme/deal", "one")
+            memory.delete("/memories/acme")
+            memory.write("/memories/b-acme", "two")
+            val named = memory.redactText("acme", "a client")
+            assertEquals(listOf("/memories/acme/deal"), named.names)
+            assertEquals(listOf("/memories/b-acme"), named.keptNames)
         }
     }
 
