@@ -108,6 +108,11 @@ impl Recorder {
                     let kept = &mut record.header.rows[row];
                     kept.is_trimmed = true;
                     let Some(First { content, bytes, redaction }) = first else { continue };
+                    // A redaction may have come in between, where the journal has no lock.
+                    let has = [kept.before, kept.after].into_iter().flatten().collect::<Vec<_>>();
+                    if !has.is_empty() && !has.contains(content) {
+                        continue;
+                    }
                     if kept.old_path.is_some() {
                         (kept.before, kept.after) = (Some(*content), Some(*content));
                         record.header.redactions.extend(redaction.clone());
