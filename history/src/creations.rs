@@ -1,7 +1,7 @@
 //! How is recorded that a file is written as a whole.
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Context, Mutation, Node, OnExisting, Operation, Splice, StoreError};
+use memdir_store::{Context, Mutation, OnExisting, Operation, Splice, StoreError};
 
 use super::record::{ContentId, Row};
 use super::recorder::Recorder;
@@ -22,6 +22,7 @@ impl Recorder {
         }
         const MAX_ATTEMPTS: usize = 1_000;
         for _ in 0..MAX_ATTEMPTS {
+            let mut too_large = false;
             if existing == OnExisting::Overwrite {
                 let mut whole =
                     |old: &[u8]| Some(Splice { range: 0..old.len(), text: content.to_vec() });
@@ -30,7 +31,7 @@ impl Recorder {
                     Err(StoreError::NotFound) => {}
                     Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
                     // It cannot be read to be kept, but it can be replaced.
-                    Err(StoreError::TooLarge { .. }) => {}
+                    Err(StoreError::TooLarge { .. }) => too_large = true,
                     replaced => return replaced,
                 }
             } else {
@@ -54,8 +55,6 @@ impl Recorder {
                 is_trimmed: false,
             });
             let recorded = self.append(context, draft)?;
-            let too_large = existing == OnExisting::Overwrite
-                && matches!(self.store.open_in(context, path, 0), Ok(Node::File(..)));
             let how = if too_large { OnExisting::Overwrite } else { OnExisting::Error };
             let write = Mutation::Write { path, content, existing: how };
             let written = self.store.mutate(context, write).map(drop);

@@ -78,6 +78,10 @@ impl Recorder {
         let mut wanted = BTreeMap::new();
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
+            if moment.operation == Operation::Redacted {
+                // It has no content of its own, and says why another one is gone.
+                self.reader.content_of(context, &snapshot, number)?;
+            }
             // Of a deleted file what it was before.
             let (brought_back, content) = match (&moment.state, moment.earlier, moment.before) {
                 (FileState::Gone, Some(earlier), _) => (earlier, snapshot.known_content(earlier)?),
@@ -144,7 +148,10 @@ impl Recorder {
                 Wanted::Merged { found, .. } => Some(*found),
                 _ => latest.state.content().map(|content| PathState::File(content.sha256)),
             };
-            if is_there && expected.is_some_and(|expected| expected != found) && !overwrite {
+            // A restoration loses nothing where another program deleted the file.
+            let is_free = found == PathState::Nothing && must_not_differ(file);
+            let is_changed = is_there && expected.is_some_and(|expected| expected != found);
+            if is_changed && !overwrite && !is_free {
                 conflicts.push((file, Conflict::changed(latest.path.clone())));
             }
             let is_there = found != PathState::Nothing;

@@ -72,8 +72,10 @@ impl HistoryRecords {
             let stored: Vec<Stored> = index.records().cloned().collect();
             let confirmed = &index.loaded.confirmed;
             let headers = stored.iter().map(|stored| {
-                let id = stored.header.id;
-                as_carried((*stored.header).clone(), confirmed.contains(&id))
+                let header = (*stored.header).clone();
+                // A record that changed no file needs no word that its change was made, and only some stores have one.
+                let is_confirmed = confirmed.contains(&header.id) && !header.rows.is_empty();
+                as_carried(header, is_confirmed)
             });
             (headers.collect(), stored)
         };

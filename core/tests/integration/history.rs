@@ -292,9 +292,6 @@ on_every_store!(what_somebody_else_wrote_is_a_version_of_its_own);
 fn what_somebody_else_wrote_is_a_version_of_its_own(store: Arc<dyn Store>) {
     let memory = &remembering(store);
     memory.create("/memories/a", "one").unwrap();
-    let options = MemoryOptions::default();
-    let name = format!("{:p}", Arc::as_ptr(memory.store()));
-    drop((options, name));
     let Some(directory) = memory.store().info().directory else {
         return;
     };
@@ -323,6 +320,65 @@ fn what_somebody_else_wrote_is_a_version_of_its_own(store: Arc<dyn Store>) {
     assert_eq!(content(memory, &versions[6]), "one");
     memory.restore(versions[0].id, false).unwrap();
     assert_eq!(memory.read("/memories/b").unwrap(), "unknown");
+}
+
+on_every_store!(a_file_that_another_program_deleted_is_restored);
+fn a_file_that_another_program_deleted_is_restored(store: Arc<dyn Store>) {
+    let memory = &remembering(Arc::clone(&store));
+    memory.create("/memories/a", "one").unwrap();
+    memory.str_replace("/memories/a", "one", "two").unwrap();
+    let Some(directory) = store.info().directory else { return };
+    std::fs::remove_file(directory.join("a")).unwrap();
+    let versions = all(memory);
+    // An undo would take back what it does not find.
+    assert_eq!(memory.undo(versions[0].id, UndoOptions::default()).unwrap_err().kind(), "conflict");
+    memory.restore(versions[1].id, false).unwrap();
+    assert_eq!(memory.read("/memories/a").unwrap(), "one");
+    std::fs::write(directory.join("a"), "by hand").unwrap();
+    let changed = memory.restore(all(memory).last().unwrap().id, false).unwrap_err();
+    assert_eq!(changed.kind(), "conflict");
+    assert_eq!(memory.read("/memories/a").unwrap(), "by hand");
+}
+
+on_every_store!(what_says_that_a_content_was_redacted_cannot_be_restored);
+fn what_says_that_a_content_was_redacted_cannot_be_restored(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    memory.create("/memories/a", "one").unwrap();
+    memory.str_replace("/memories/a", "one", "two").unwrap();
+    memory.redact(all(memory)[1].id, "because").unwrap();
+    let versions = all(memory);
+    assert_eq!(versions[0].operation.as_str(), "redacted");
+    let refused = memory.restore(versions[0].id, true).unwrap_err();
+    assert_eq!(refused.kind(), "redacted", "{refused}");
+    assert_eq!(memory.read("/memories/a").unwrap(), "two");
+}
+
+on_every_store!(two_writers_of_one_new_file_make_two_versions);
+fn two_writers_of_one_new_file_make_two_versions(store: Arc<dyn Store>) {
+    const ROUNDS: usize = 16;
+    let memories = [remembering(Arc::clone(&store)), remembering(Arc::clone(&store))];
+    for round in 0..ROUNDS {
+        let path = format!("/memories/{round}");
+        let (turn, path) = (&std::sync::Barrier::new(memories.len()), &path);
+        std::thread::scope(|threads| {
+            for (memory, size) in memories.iter().zip([1, 100_000]) {
+                threads.spawn(move || {
+                    turn.wait();
+                    memory.write(path, &format!("{size}\n").repeat(size), None).unwrap();
+                });
+            }
+        });
+        for memory in &memories {
+            let mut query = HistoryQuery::default();
+            query.path = Some(path.clone());
+            let versions = memory.history(&query).unwrap();
+            let told: Vec<&str> =
+                versions.iter().map(|version| version.operation.as_str()).collect();
+            assert_eq!(told, ["overwritten", "created"]);
+            assert!(versions[0].is_current);
+            assert_eq!(content(memory, &versions[0]), memory.read(path).unwrap());
+        }
+    }
 }
 
 on_every_store!(bad_ids_are_said_so);

@@ -108,7 +108,7 @@ fn redact_text(
         if output.json {
             output.object(&json!({"type": "kept-name", "path": path.as_str()}))?;
         } else {
-            say(&format!("{path}: has the text in a name now, which stays"));
+            say(&format!("{path}: is there now, so it keeps its name"));
         }
     }
     for path in &found.current {
@@ -138,7 +138,11 @@ fn redact_text(
     let what = versions + if names == 0 { "" } else { &names_too };
     output.line(&match change {
         Some(change) => format!("{what} redacted, as change {change}"),
-        None if wanted.yes || number + names == 0 => "nothing was left to redact".to_owned(),
+        None if wanted.yes => "nothing was left to redact".to_owned(),
+        None if number + names == 0 => {
+            "nothing would be redacted; if a redaction failed before, --yes does what it left"
+                .to_owned()
+        }
         None => format!("{what} would be redacted: --yes does it"),
     })?;
     Ok(Ended::Well)

@@ -70,10 +70,15 @@ fn what_is_imported_is_what_was_exported() {
             (&json!(0), &json!(7), &json!(0))
         );
 
-        // Another export of the same has the same bytes.
-        scene.well(&["export", to, "n.tar"]);
-        let same = fs::read(&file).unwrap() == fs::read(scene.place.path().join("n.tar")).unwrap();
-        assert!(same, "{} {to}", scene.store);
+        // Another export of the same has the same bytes, also that of a copy in another kind of store.
+        scene.well(&["copy", scene.store, "sqlite:copy.db"]);
+        scene.well(&["copy", scene.store, "./copy"]);
+        for other in [to, "sqlite:copy.db", "./copy"] {
+            scene.well(&["export", other, "n.tar"]);
+            let other_file = fs::read(scene.place.path().join("n.tar")).unwrap();
+            assert!(fs::read(&file).unwrap() == other_file, "{} {other}", scene.store);
+            fs::remove_file(scene.place.path().join("n.tar")).unwrap();
+        }
     }
 }
 

@@ -649,7 +649,7 @@ fn redact_with_a_text_names_the_versions_and_redacts_them_if_it_is_told_to() {
         let expected = "name  /memories/acme/deal.md\n0 versions and 1 name would be redacted: --yes does it\n";
         assert_eq!((code, stdout.as_str()), (0, expected));
         assert!(
-            stderr.contains("/memories/b-acme.md: has the text in a name now, which stays"),
+            stderr.contains("/memories/b-acme.md: is there now, so it keeps its name"),
             "{stderr}"
         );
         let told = scene.json(&[&redact[..], &["--yes"]].concat());
