@@ -64,6 +64,10 @@ impl Recorder {
                 written => return written,
             }
         }
-        Err(StoreError::failed(format!("writing {path}"), "it comes and goes").unchanged())
+        Err(StoreError::failed(
+            format!("writing {path}"),
+            "other programs make and delete it all the time",
+        )
+        .unchanged())
     }
 }

@@ -27,7 +27,7 @@ impl HistoryReader {
             {
                 return Ok(Arc::clone(snapshot));
             }
-            // A history that went on is not computed anew, unless somebody still reads the earlier one.
+            // A history that went on is not computed anew, unless a caller still reads the earlier one.
             let earlier = last.take().and_then(|(of, snapshot)| {
                 let goes_on = snapshot.can_go_on() && index.goes_on_after(of);
                 let snapshot = goes_on.then(|| Arc::try_unwrap(snapshot).ok()).flatten()?;

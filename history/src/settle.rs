@@ -179,7 +179,7 @@ fn was_made(
     {
         return false;
     }
-    // Another program wrote in between, so nothing tells. It counts if it stands on what was there, as the first one did.
+    // Another program wrote in between, so no record tells. The change counts if it found what was there then, as the first one did.
     let since_certain = earlier.iter().rev().take_while(|other| !is_certain(other));
     let was_there = before.is_none_or(|before| before.agrees(step.from))
         || since_certain.into_iter().any(|other| other.to == step.from);
