@@ -99,13 +99,14 @@ pub(super) trait Journal: Send + Sync {
         Ok(Locked::default())
     }
 
-    /// Replaces or removes records, and then appends `note`.
+    /// Replaces or removes records, and then appends `note`. `false`, and nothing is changed, if others appended something since the
+    /// journal was loaded for it; a journal with a lock has no need of that.
     fn rewrite(
         &self,
         locked: &Locked,
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
 
     /// Removes contents and names from the records, and then appends the note of the plan. The contents that only removed splices
     /// lead to are `wholes`. A journal that cannot do this at once finishes it with
@@ -120,9 +121,10 @@ pub(super) trait Journal: Send + Sync {
         let mut rewrite = Rewrite {
             concerns: &|header| plan.concerns(header),
             is_forced: false,
+            loaded_end: plan.loaded_end,
             change: &mut |record| Ok(Some(plan.apply(plan.with_wholes(record, wholes)))),
         };
-        self.rewrite(locked, &mut rewrite, plan.note().as_ref()).map(|()| true)
+        self.rewrite(locked, &mut rewrite, plan.note().as_ref())
     }
 
     /// Does what is left of redactions that were interrupted.
@@ -159,6 +161,8 @@ pub(super) struct Rewrite<'r> {
     pub(super) concerns: &'r dyn Fn(&Header) -> bool,
     /// Whether a record that stays the same is written anew as well, such as under another key.
     pub(super) is_forced: bool,
+    /// [`Loaded::end`] when what is to be changed was decided; `None` if it does not depend on other records.
+    pub(super) loaded_end: Option<u64>,
     /// What stands for a record from now on; `None` removes it.
     pub(super) change: &'r mut dyn FnMut(Record) -> Result<Option<Record>, StoreError>,
 }

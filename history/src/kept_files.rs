@@ -367,7 +367,7 @@ impl Journal for KeptFiles {
         _: &Locked,
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.finish_last_redaction()?;
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
@@ -396,7 +396,7 @@ impl Journal for KeptFiles {
         // If this is interrupted, what stays can do without what is gone: it was rewritten before, the note says what only records
         // said that go, and the newest of them goes first.
         note.map_or(Ok(()), |note| self.append_alone(note))?;
-        gone.iter().rev().try_for_each(|path| self.remove(path))
+        gone.iter().rev().try_for_each(|path| self.remove(path)).map(|()| true)
     }
 
     fn redact(
@@ -471,7 +471,12 @@ mod tests {
 
     fn remove(journal: &KeptFiles, goes: impl Fn(u64) -> bool, note: Option<&Record>) {
         let goes = |header: &Header| goes(seconds_of(header.id));
-        let mut rewrite = Rewrite { concerns: &goes, is_forced: false, change: &mut |_| Ok(None) };
+        let mut rewrite = Rewrite {
+            concerns: &goes,
+            is_forced: false,
+            loaded_end: None,
+            change: &mut |_| Ok(None),
+        };
         journal.rewrite(&Locked::default(), &mut rewrite, note).unwrap();
     }
 

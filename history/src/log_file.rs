@@ -264,7 +264,7 @@ impl Journal for LogFile {
         locked: &Locked,
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let own;
         let alone = match &locked.log {
             Some(alone) => alone,
@@ -275,7 +275,7 @@ impl Journal for LogFile {
         };
         let mut loaded = Loaded::default();
         self.load(&Context::new(), &mut loaded)?;
-        self.rewrite_segments(alone, &loaded, rewrite, note)
+        self.rewrite_segments(alone, &loaded, rewrite, note).map(|()| true)
     }
 
     fn append_missing(

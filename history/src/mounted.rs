@@ -187,7 +187,7 @@ impl MountedJournals {
                 .filter_map(|id| own_id(*id))
                 .collect();
             let of_its_own =
-                RedactionPlan { contents: contents(true), names, note: None, versions: Vec::new() };
+                RedactionPlan { contents: contents(true), names, ..RedactionPlan::default() };
             let has_own = !redacts.is_empty() || concerned(&of_its_own);
             // A log also loses what was withdrawn, if it has nothing of the plan.
             if concerned(&only_copies) {
@@ -300,7 +300,7 @@ impl Journal for MountedJournals {
         _: &Locked,
         _: &mut Rewrite<'_>,
         _: Option<&Record>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         Err(only_by_the_parts())
     }
 
@@ -316,7 +316,10 @@ impl Journal for MountedJournals {
         for (number, own) in self.own_plans(plan)? {
             let recorder = &self.parts[number].recorder;
             let journal = &recorder.journal;
-            let is_done = journal.redact(&journal.lock()?, &own, wholes)?;
+            let locked = journal.lock()?;
+            let loaded_end = Some(recorder.reader.index().loaded.end);
+            let own = RedactionPlan { loaded_end, ..own };
+            let is_done = journal.redact(&locked, &own, wholes)?;
             recorder.reader.index().reload(&Context::new(), &**journal)?;
             if !is_done {
                 return Ok(false);

@@ -174,7 +174,7 @@ impl Journal for MovedJournal {
         locked: &Locked,
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         self.journal()?.rewrite(locked, rewrite, note)
     }
 

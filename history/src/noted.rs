@@ -151,11 +151,14 @@ impl Journal for Noted {
         _: &Locked,
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         /// How many bytes are written at once, if the records need not change together.
         const AT_ONCE: usize = 16 << 20;
         let (mut replaced, mut gone, mut bytes) = (Vec::new(), Vec::new(), 0);
-        for listed in self.notes()?.list(&Context::new(), 0)? {
+        let all = self.notes()?.list(&Context::new(), 0)?;
+        let end = rewrite.loaded_end.and_then(|end| i64::try_from(end).ok());
+        let last = end.unwrap_or_else(|| all.last().map_or(0, |listed| listed.number));
+        for listed in all {
             let header = self.header(&Context::new(), &listed);
             if !header.is_ok_and(|header| (rewrite.concerns)(&header)) {
                 continue;
@@ -175,15 +178,17 @@ impl Journal for Noted {
             }
             // Under another key each record can be read as before. What is removed goes together, and with the note that says so.
             if note.is_none() && bytes >= AT_ONCE {
-                self.notes()?.rewrite(&replaced, &[], None)?;
+                if !self.notes()?.rewrite(last, &replaced, &[], None)? {
+                    return Ok(false);
+                }
                 (replaced, bytes) = (Vec::new(), 0);
             }
         }
         let note = note.map(|note| self.note(note)).transpose()?;
         if replaced.is_empty() && gone.is_empty() && note.is_none() {
-            return Ok(());
+            return Ok(true);
         }
-        self.notes()?.rewrite(&replaced, &gone, note.as_ref())
+        self.notes()?.rewrite(last, &replaced, &gone, note.as_ref())
     }
 
     /// In one transaction with the files.
@@ -201,7 +206,7 @@ impl Journal for Noted {
             let remove = || {
                 let all = self.notes()?.list(context, 0)?;
                 let numbers: Vec<i64> = all.iter().map(|listed| listed.number).collect();
-                self.notes()?.rewrite(&[], &numbers, None)?;
+                self.notes()?.rewrite(i64::MAX, &[], &numbers, None)?;
                 self.notes()?.scrub()
             };
             remove().map_err(StoreError::after_changes)?;

@@ -20,10 +20,10 @@ impl HistoryReader {
         let (mut snapshot, new, in_doubt, loaded) = {
             let mut index = self.index();
             index.refresh(context, &*self.journal)?;
-            let (extent, end) = (index.extent(), index.end());
+            let (extent, end, loaded_end) = (index.extent(), index.end(), index.loaded.end);
             let mut last = self.last_snapshot();
             if let Some((of, snapshot)) = &*last
-                && of.extent == extent
+                && (of.extent, of.loaded_end) == (extent, loaded_end)
             {
                 return Ok(Arc::clone(snapshot));
             }
@@ -35,9 +35,10 @@ impl HistoryReader {
             });
             let folding = Folding::new(self.store.info().folds_case);
             let (mut snapshot, from) = earlier.unwrap_or_else(|| (Snapshot::new(folding), 0));
+            snapshot.loaded_end = loaded_end;
             snapshot.damaged.clone_from(&index.loaded.damaged);
             let new: Vec<Stored> = index.records_from(from).cloned().collect();
-            (snapshot, new, index.in_doubt(), LoadedUntil { extent, end })
+            (snapshot, new, index.in_doubt(), LoadedUntil { extent, loaded_end, end })
         };
         // A file is read once, so all that is decided about it is decided by one state.
         let (mut broken, mut found) = (None, HashMap::new());

@@ -221,7 +221,9 @@ impl Recorder {
             // Other processes read the history again when there is a note.
             note.redacts.push(change);
         }
-        let plan = RedactionPlan { contents, names: names.new, note: Some(note), versions };
+        let (names, note) = (names.new, Some(note));
+        let loaded_end = Some(snapshot.loaded_end);
+        let plan = RedactionPlan { contents, names, note, loaded_end, versions };
         if !plan.contents.is_empty() {
             self.check_living(context, snapshot, &plan)?;
         }

@@ -25,6 +25,9 @@ pub(super) struct RedactionPlan {
     pub(super) names: Vec<NewNames>,
     /// The record that says which versions are redacted. It has no contents.
     pub(super) note: Option<Header>,
+    /// How far the journal was loaded that the plan was made of.
+    #[serde(skip)]
+    pub(super) loaded_end: Option<u64>,
     /// The versions that are redacted for their contents.
     #[serde(skip)]
     pub(super) versions: Vec<(HistoryId, Digest)>,

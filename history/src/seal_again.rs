@@ -21,7 +21,18 @@ pub fn seal_again(store: &Arc<dyn Store>) -> Result<(), StoreError> {
     }
     let recorder = Recorder::of_one(Arc::clone(store), Durability::Full, Retention::default());
     let locked = recorder.journal.lock()?;
-    let mut rewrite =
-        Rewrite { concerns: &|_| true, is_forced: true, change: &mut |record| Ok(Some(record)) };
-    recorder.journal.rewrite(&locked, &mut rewrite, None)
+    let mut rewrite = Rewrite {
+        concerns: &|_| true,
+        is_forced: true,
+        loaded_end: None,
+        change: &mut |record| Ok(Some(record)),
+    };
+    /// Each time others appended records meanwhile.
+    const MAX_ATTEMPTS: usize = 100;
+    for _ in 0..MAX_ATTEMPTS {
+        if recorder.journal.rewrite(&locked, &mut rewrite, None)? {
+            return Ok(());
+        }
+    }
+    Err(StoreError::Busy)
 }

@@ -18,6 +18,8 @@ pub(super) struct Snapshot {
     pub(super) timeline: Timeline,
     pub(super) folding: Folding,
     pub(super) contents: Contents,
+    /// [`Loaded::end`](super::journal::Loaded::end) when it was made.
+    pub(super) loaded_end: u64,
     /// What is damaged, in a few words each.
     pub(super) damaged: Vec<String>,
     /// The content that was computed last: who reads one version often reads its neighbour next.
@@ -33,6 +35,8 @@ pub(super) type Extent = (u64, usize, usize, usize);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadedUntil {
     pub(super) extent: Extent,
+    /// [`Loaded::end`](super::journal::Loaded::end).
+    pub(super) loaded_end: u64,
     /// How many records were loaded, and the last of them.
     pub(super) end: (usize, Option<HistoryId>),
 }
@@ -44,6 +48,7 @@ impl Snapshot {
             timeline: Timeline::default(),
             folding,
             contents: Contents::default(),
+            loaded_end: 0,
             damaged: Vec::new(),
             last: Mutex::default(),
             is_settled: true,

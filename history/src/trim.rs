@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use memdir_store::Operation;
 use memdir_store::clock;
-use memdir_store::{Context, HistoryId};
+use memdir_store::{Context, HistoryId, StoreError};
 
 use super::age_clock::{self, AgeClock};
 use super::error::HistoryError;
@@ -17,6 +17,9 @@ use super::recorder::{Recorder, writable};
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
 use super::trim_doubt::Decided;
+
+/// How many times it is tried again, where each time another process appends a record meanwhile.
+const MAX_ATTEMPTS: usize = 20;
 
 /// What a version holds whose predecessor goes.
 struct First {
@@ -38,30 +41,34 @@ impl Recorder {
             return writable(&self.parts).map(|(_, part)| part.recorder.trim(context)).sum();
         }
         // A version that is the first now is kept whole, so there may be too much again.
-        let mut trimmed = 0;
+        let (mut trimmed, mut attempts) = (0, 0);
         loop {
             match self.trim_once(context)? {
-                0 => return Ok(trimmed),
-                records => trimmed += records,
+                Some(0) => return Ok(trimmed),
+                Some(records) => trimmed += records,
+                None if attempts == MAX_ATTEMPTS => return Err(StoreError::Busy.into()),
+                None => attempts += 1,
             }
         }
     }
 
-    fn trim_once(&self, context: &Context) -> Result<usize, HistoryError> {
+    /// Returns the number of removed records; `None`, and nothing is removed, if another process appended one meanwhile.
+    fn trim_once(&self, context: &Context) -> Result<Option<usize>, HistoryError> {
         self.journal.finish_redactions()?;
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
         let snapshot = self.reader.snapshot(context)?;
         let now = self.reader.index().ages().now();
         if self.expired_records(&snapshot, now).is_empty() {
             self.note_doubted_time(&snapshot)?;
-            return Ok(0);
+            return Ok(Some(0));
         }
-        // While the lock is held, no change is in flight and no writer relies on a record that is removed.
+        // While the lock is held, no change is in flight and no writer relies on a record that is removed. A journal without a lock
+        // refuses what is decided here if there is a new record by then.
         let locked = self.journal.lock()?;
         let snapshot = self.reader.snapshot(context)?;
         let goes = self.expired_records(&snapshot, now);
         if goes.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
         let firsts = self.first_after(context, &snapshot, &goes);
         let id = HistoryId::new()?;
@@ -95,6 +102,7 @@ impl Recorder {
                     || decided.concerns(header.id)
             },
             is_forced: false,
+            loaded_end: Some(snapshot.loaded_end),
             change: &mut |mut record| {
                 let id = record.header.id;
                 let is_gone = goes.contains(&id) || decided.not_made.contains(&id);
@@ -132,9 +140,9 @@ impl Recorder {
                 Ok(Some(record))
             },
         };
-        self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
+        let is_done = self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
         self.reader.index().reload(context, &*self.journal)?;
-        Ok(goes.len())
+        Ok(is_done.then_some(goes.len()))
     }
 
     /// If something is too old only by a clock that is not believed, the journal notes that time, so the next process believes it.

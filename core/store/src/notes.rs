@@ -24,13 +24,15 @@ pub trait Notes: Send + Sync {
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Replaces the bytes of notes, removes notes, and then keeps `note`: all in one transaction, so a failure or a kill leaves
-    /// everything or nothing of it. Numbers that are not there are skipped.
+    /// everything or nothing of it. Numbers that are not there are skipped. If there is a note above the number `last`, it is not known
+    /// to the caller: then nothing is changed, and the result is `false`.
     fn rewrite(
         &self,
+        last: i64,
         replaced: &[(i64, Vec<u8>)],
         removed: &[i64],
         note: Option<&Note>,
-    ) -> Result<(), StoreError>;
+    ) -> Result<bool, StoreError>;
 
     /// Leaves nothing of what was replaced or removed, of notes and of files: neither in free space nor in a log. It may write the
     /// whole database again.

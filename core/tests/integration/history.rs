@@ -361,7 +361,7 @@ fn two_writers_of_one_new_file_make_two_versions(store: Arc<dyn Store>) {
         let path = format!("/memories/{round}");
         let (turn, path) = (&std::sync::Barrier::new(memories.len()), &path);
         std::thread::scope(|threads| {
-            for (memory, size) in memories.iter().zip([1, 100_000]) {
+            for (memory, size) in memories.iter().zip([1, 10_000]) {
                 threads.spawn(move || {
                     turn.wait();
                     memory.write(path, &format!("{size}\n").repeat(size), None).unwrap();

@@ -466,7 +466,7 @@ fn interrupts(open: Open, by: By, is_one: bool, one_in: usize) {
             if is_one {
                 scene.is_done(&scene.fresh(), by).unwrap();
             }
-            // Somebody else comes next, and does the rest. So does a trim, if readers see the redaction already.
+            // Another process comes next, and does the rest. So does a trim, if readers see the redaction already.
             let next = scene.fresh();
             if is_one && scene.is_done(&next, by) == Ok(true) {
                 next.trim_history().unwrap();

@@ -38,6 +38,7 @@ mod history_raw_bytes;
 mod history_redaction;
 mod history_remains;
 mod history_restarts;
+mod history_rewrite_races;
 mod history_undo;
 mod history_walk;
 mod hooks;

@@ -16,10 +16,10 @@ impl PostgresDatabase {
         &self,
         context: &Context,
         operation: &'static str,
-        change: impl Fn() -> ChangeTransaction,
+        mut change: impl FnMut() -> Result<Option<ChangeTransaction>, StoreError>,
     ) -> Result<(), StoreError> {
         let wanted = Wanted { path: MemoryPath::root(), content: None, to: None, total: false };
-        self.change(context, operation, wanted, |_| Ok(Some(change())))
+        self.change(context, operation, wanted, |_| change())
     }
 }
 
@@ -32,12 +32,12 @@ impl Notes for PostgresDatabase {
         self.change_notes(&Context::new(), "writing the history", || {
             let parameters: Vec<Parameter> =
                 vec![Box::new(note.id.clone()), Box::new(note.bytes.clone())];
-            ChangeTransaction {
+            Ok(Some(ChangeTransaction {
                 statement: &statements::NOTE,
                 parameters,
                 replaced_notes: Vec::new(),
                 changes_a_row: true,
-            }
+            }))
         })
     }
 
@@ -70,20 +70,27 @@ impl Notes for PostgresDatabase {
 
     fn rewrite(
         &self,
+        last: i64,
         replaced: &[(i64, Vec<u8>)],
         removed: &[i64],
         note: Option<&Note>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
+        let mut is_known = false;
         let context = Context::new();
         if let Some(note) = note {
             context.put_note(note.clone());
         }
-        self.change_notes(&context, "rewriting the history", || ChangeTransaction {
-            statement: &statements::REMOVE_NOTES,
-            parameters: vec![Box::new(removed.to_vec())],
-            replaced_notes: replaced.to_vec(),
-            changes_a_row: false,
-        })
+        self.change_notes(&context, "rewriting the history", || {
+            // The namespace is locked here, so no note comes after this look.
+            is_known = self.list(&Context::new(), last)?.is_empty();
+            Ok(is_known.then(|| ChangeTransaction {
+                statement: &statements::REMOVE_NOTES,
+                parameters: vec![Box::new(removed.to_vec())],
+                replaced_notes: replaced.to_vec(),
+                changes_a_row: false,
+            }))
+        })?;
+        Ok(is_known)
     }
 
     /// The server's own `VACUUM` does that. No user but the owner of the table may call it.

@@ -58,11 +58,16 @@ impl Notes for SqliteDatabase {
 
     fn rewrite(
         &self,
+        last: i64,
         replaced: &[(i64, Vec<u8>)],
         removed: &[i64],
         note: Option<&Note>,
-    ) -> Result<(), StoreError> {
-        self.change(&Context::new(), "rewriting the history", |tree| {
+    ) -> Result<bool, StoreError> {
+        self.change_if(&Context::new(), "rewriting the history", |tree| {
+            let mut later = tree.prepare_cached("SELECT 1 FROM note WHERE number > ?1 LIMIT 1")?;
+            if later.exists([last])? {
+                return Ok(false);
+            }
             let mut replace =
                 tree.prepare_cached("UPDATE note SET bytes = ?2 WHERE number = ?1")?;
             for (number, bytes) in replaced {
@@ -72,7 +77,7 @@ impl Notes for SqliteDatabase {
             for number in removed {
                 remove.execute([number])?;
             }
-            note.map_or(Ok(()), |note| add(&tree, note))
+            note.map_or(Ok(()), |note| add(&tree, note)).map(|()| true)
         })
     }
 
