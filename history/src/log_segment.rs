@@ -210,9 +210,24 @@ impl Segment {
 
     fn is_whole(&mut self, at: u64, len: u64, mark: Check) -> Result<bool, Error> {
         match self.form {
-            Form::Segment(_) => Ok(self.mark_before(at + len)? == Some(mark)),
+            Form::Segment(_) => {
+                Ok(self.mark_before(at + len)? == Some(mark)
+                    && !self.has_frame_in_mark(at + len)?)
+            }
             Form::Plain => Ok(self.read(at, len)?.is_ok()),
         }
+    }
+
+    /// Whether another frame begins within the mark that ends at a place. A kill may cut a frame in its mark, and what
+    /// was appended after it may begin with the very bytes that are missing.
+    fn has_frame_in_mark(&mut self, end: u64) -> Result<bool, Error> {
+        for at in end - size_of::<Check>() as u64 + 1..end {
+            let is_first = self.bytes(at, 1)?.first() == log_frame::MAGIC.first();
+            if is_first && self.beginning(at)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where the next frame begins after a place.
@@ -350,6 +365,19 @@ mod tests {
             // At the end it may be one that is being written.
             assert_eq!(found(id, &[&two[..], &large[..at]].concat()), ["two"], "cut at {at}");
         }
+    }
+
+    #[test]
+    fn a_record_is_found_that_begins_with_what_is_missing_of_the_mark_before() {
+        // The last byte of a mark is the first of a frame once in 256 times.
+        let (id, cut) = std::iter::repeat_with(|| HistoryId::new().unwrap())
+            .map(|id| (id, to_plain_frame(id.to_string().as_bytes(), &record(b"cut"))))
+            .find(|(_, frame)| frame.last() == log_frame::MAGIC.first())
+            .unwrap();
+        let next = to_plain_frame(id.to_string().as_bytes(), &record(b"next"));
+        let part = &cut[..cut.len() - 1];
+        let part_found = format!("part {}", part.len());
+        assert_eq!(found(id, &[part, &next, &cut].concat()), [&part_found, "next", "cut"]);
     }
 
     #[test]
