@@ -41,7 +41,9 @@ impl Recorder {
         }
         let recorded = self.record_deletion(context, &files, operation)?;
         let deleted = self.store.mutate(context, Mutation::Delete { path }).map(drop);
-        self.finish(context, recorded, deleted)
+        self.finish(context, recorded, deleted)?;
+        self.record_taken_along(context, path, None, context.operation(operation));
+        Ok(())
     }
 
     pub(super) fn delete_unused_recorded(
@@ -64,11 +66,13 @@ impl Recorder {
         if self.reader.is_inside {
             return self.empty(context, &MemoryPath::root(), &mut false);
         }
-        let files =
-            self.files_in_tree(context, &MemoryPath::root()).map_err(StoreError::unchanged)?;
+        let root = MemoryPath::root();
+        let files = self.files_in_tree(context, &root).map_err(StoreError::unchanged)?;
         let recorded = self.record_deletion(context, &files, Operation::Cleared)?;
         let cleared = self.store.mutate(context, Mutation::Clear).map(drop);
-        self.finish(context, recorded, cleared)
+        self.finish(context, recorded, cleared)?;
+        self.record_taken_along(context, &root, None, context.operation(Operation::Cleared));
+        Ok(())
     }
 
     /// Records that the files are gone, each with its content.

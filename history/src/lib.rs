@@ -8,7 +8,7 @@
 //! are two types: a [`Recorder`] is a store that records its changes, and its [`HistoryReader`] answers what is asked.
 //!
 //! The way of a record, downward: a layer over the store notices a change (`recording_layer`: `creations`, `edits`, `renames`,
-//! `deletions`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the
+//! `deletions`, `taken_along`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the
 //! database itself (`noted`), or hidden files in any other store (`kept_files`). An encrypted store's records are sealed
 //! (`record_form`) and go to the journal of the store beneath. In a tree of mounts each store has its own, which are read as one
 //! (`mounted`).
@@ -76,6 +76,7 @@ mod settle;
 mod size;
 mod snapshot;
 mod steps;
+mod taken_along;
 pub mod text_diff;
 pub mod text_merge;
 pub mod time;

@@ -56,16 +56,16 @@ impl Recorder {
             return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
         }
         let mut draft = self.draft(context)?;
-        let in_doubt = if is_file { HashSet::new() } else { self.in_doubt(context)? };
+        let in_doubt = self.in_doubt(context)?;
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
                 // The store refuses it, and says why.
                 continue;
             };
             let mut content = None;
-            // A single file is read, so its version says which content it has. A whole directory is not, but for files whose
-            // last change is unconfirmed: after the move, its content at the old path can no longer be checked.
-            if is_file || in_doubt.contains(&*folding.key(&old_path)) {
+            // A directory is not read, but for files whose last change is unconfirmed: after the move, its content at the old
+            // path can no longer be checked.
+            if in_doubt.contains(&*folding.key(&old_path)) {
                 let bytes = self
                     .store
                     .read_in(context, &old_path)
@@ -83,7 +83,9 @@ impl Recorder {
             Some(self.append(context, draft)?)
         };
         let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
-        self.finish(context, recorded, renamed)
+        self.finish(context, recorded, renamed)?;
+        self.record_taken_along(context, from, Some(to), context.operation(Operation::Renamed));
+        Ok(())
     }
 
     /// The paths of changes of which is not known whether they were made.

@@ -3,7 +3,7 @@
 //! Each says for some files what they should be. From that comes a list of [`Step`]s, which is checked as a whole
 //! before the first is made. Each step is recorded like any other change, so it can be taken back as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
 
 use memdir_store::Context;
@@ -33,6 +33,39 @@ pub(super) enum Wanted {
         found: PathState,
         text: String,
     },
+}
+
+impl Wanted {
+    fn path(&self) -> Option<&MemoryPath> {
+        match self {
+            Self::Gone => None,
+            Self::There(path, _) | Self::Merged { path, .. } => Some(path),
+        }
+    }
+}
+
+/// Without files that are gone where a later one is wanted that was at the same path and is gone as well.
+fn without_earlier_at_a_path(
+    snapshot: &Snapshot,
+    mut wanted: BTreeMap<usize, Wanted>,
+) -> BTreeMap<usize, Wanted> {
+    let Snapshot { timeline, folding, .. } = snapshot;
+    let place = |file: usize, wanted: &Wanted| {
+        let is_there = timeline.moments[timeline.latest[file]].state.is_there();
+        let path = wanted.path().filter(|_| !is_there)?;
+        Some(folding.key(path).into_owned())
+    };
+    let mut last: HashMap<MemoryPath, usize> = HashMap::new();
+    for (file, wanted) in &wanted {
+        if let Some(place) = place(*file, wanted) {
+            let last = last.entry(place).or_insert(*file);
+            *last = (*last).max(*file);
+        }
+    }
+    wanted.retain(|file, wanted| {
+        place(*file, wanted).is_none_or(|place| last.get(&place) == Some(file))
+    });
+    wanted
 }
 
 /// What is done, or why it cannot be: each conflict with the file that is not brought back for it.
@@ -136,7 +169,7 @@ impl Recorder {
         let timeline = &snapshot.timeline;
         let (mut steps, mut conflicts) = (Vec::new(), Vec::new());
         let (mut places, mut files) = (Vec::new(), Vec::new());
-        for (file, wanted) in wanted {
+        for (file, wanted) in without_earlier_at_a_path(snapshot, wanted) {
             let latest = &timeline.moments[timeline.latest[file]];
             let is_there = latest.state.is_there();
             let found = if is_there {

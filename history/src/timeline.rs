@@ -17,7 +17,8 @@ use super::record::{ContentId, Digest, Header, Redaction, Row};
 use super::settle::{self, PathState};
 use super::version::Version;
 
-/// The numbers of a record's versions: two for each row, because somebody else may have changed the file before.
+/// The numbers of a record's versions: two for each row, because somebody else may have changed the file before. A third one comes
+/// after those of all rows, for a file that a rename finds deleted at its new path.
 const NUMBERS: usize = 2;
 
 /// One version, and where it comes from.
@@ -152,16 +153,16 @@ impl Timeline {
         let known = before.and_then(|file| self.moments[self.latest[file]].state.content());
         let is_new = kept.old_path.is_none()
             && matches!(settle::ends(kept), (PathState::Nothing, PathState::File(_)));
-        let external = |timeline: &mut Self, file, state| {
+        let external = |timeline: &mut Self, number, path: &MemoryPath, file, state| {
             timeline.push(
                 file,
                 Moment {
-                    id: header.id.numbered(row * NUMBERS + 1),
+                    id: header.id.numbered(number),
                     header: Arc::clone(header),
                     record,
                     row,
                     operation: Operation::External,
-                    path: from.clone(),
+                    path: path.clone(),
                     old_path: None,
                     file: 0,
                     earlier: None,
@@ -171,10 +172,11 @@ impl Timeline {
                 },
             )
         };
+        let number = row * NUMBERS + 1;
         let file = match (before, kept.before) {
             // It was there, and must have been deleted by somebody else.
             (Some(file), None) if is_new => {
-                external(self, Some(file), FileState::Gone);
+                external(self, number, from, Some(file), FileState::Gone);
                 self.live.remove(&key(from));
                 None
             }
@@ -182,8 +184,18 @@ impl Timeline {
             (_, Some(found)) if known == Some(found) => before,
             // What came between was removed for its age.
             (before, Some(_)) if kept.is_trimmed => before,
-            (_, Some(found)) => Some(external(self, before, FileState::Content(found))),
+            (_, Some(found)) => {
+                Some(external(self, number, from, before, FileState::Content(found)))
+            }
         };
+        // A rename replaces nothing, so a file that was there must have been deleted by somebody else.
+        if kept.old_path.is_some()
+            && let Some(replaced) = self.live.get(&key(&kept.path)).copied()
+            && Some(replaced) != file
+        {
+            let number = header.rows.len() * NUMBERS + row + 1;
+            external(self, number, &kept.path, Some(replaced), FileState::Gone);
+        }
         let state = match (settle::ends(kept).1, kept.after) {
             (PathState::Nothing, _) => FileState::Gone,
             (_, Some(content)) => FileState::Content(content),

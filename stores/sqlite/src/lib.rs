@@ -9,7 +9,8 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use memdir_store::access::is_unused;
 use memdir_store::notes::Notes;
@@ -221,13 +222,23 @@ impl SqliteDatabase {
         let mut turn = turns::to_write(&self.database, self.lock_timeout, &Cancellation::never())?;
         let rewritten = || {
             let lease = Lease::take(&self.database)?;
-            connection::waiting_for(self.lock_timeout, || {
+            let begun = Instant::now();
+            connection::waiting_for(self.lock_timeout, || -> rusqlite::Result<bool> {
                 lease.execute_batch("VACUUM")?;
-                lease.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+                loop {
+                    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+                    let is_busy: bool = lease.query_row(checkpoint, [], |row| row.get(0))?;
+                    // While another connection moves pages from the log, SQLite does not wait.
+                    let may_wait = self.lock_timeout.is_none_or(|most| begun.elapsed() < most);
+                    if !is_busy || !may_wait {
+                        return Ok(is_busy);
+                    }
+                    thread::sleep(Duration::from_millis(5));
+                }
             })
             .map_err(SqliteError::from)
         };
-        let is_busy: bool = rewritten().map_err(|error| error.during(OPERATION))?;
+        let is_busy = rewritten().map_err(|error| error.during(OPERATION))?;
         if is_busy {
             let problem = "another connection still reads an older state: do it again";
             return Err(StoreError::failed(OPERATION, problem));

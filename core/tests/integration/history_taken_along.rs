@@ -1,0 +1,266 @@
+//! A directory that is deleted or moved while another process writes into it: what became of those files is in the history.
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Barrier, Mutex, PoisonError};
+
+use crate::common::effort;
+use memdir::history::{HistoryQuery, UndoOptions, Version};
+use memdir::store::{Context, Entry, Layer, Mutation};
+use memdir::{Memory, MemoryOptions, Store, StoreError};
+
+fn process(store: Arc<dyn Store>, actor: &str) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.actor = Some(actor.to_owned());
+    Memory::with_store(store, options)
+}
+
+/// What is done once before a directory is deleted or moved, when that has been recorded already.
+type Between = Box<dyn FnOnce() + Send>;
+
+struct Interrupted {
+    inner: Arc<dyn Store>,
+    between: Mutex<Option<Between>>,
+}
+
+impl Layer for Interrupted {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let is_of_a_directory =
+            matches!(mutation, Mutation::Delete { .. } | Mutation::Rename { .. } | Mutation::Clear);
+        let mut between = self.between.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(between) = between.take_if(|_| is_of_a_directory) {
+            between();
+        }
+        drop(between);
+        self.inner.mutate(context, mutation)
+    }
+}
+
+fn versions(memory: &Memory, path: Option<&str>) -> Vec<Version> {
+    let mut query = HistoryQuery::default();
+    query.path = path.map(str::to_owned);
+    memory.history(&query).unwrap()
+}
+
+/// The files, and those that the history believes to be there, are the same, each with its content.
+fn agrees(memory: &Memory) {
+    let mut files = BTreeSet::new();
+    let mut listed = |entry: Entry| {
+        if entry.is_file() {
+            files.insert(entry.path.to_string());
+        }
+    };
+    memory.store().files(&mut listed).unwrap();
+    let all = versions(memory, None);
+    let current: Vec<&Version> = all.iter().filter(|version| version.is_current).collect();
+    let paths: BTreeSet<String> = current.iter().map(|version| version.path.to_string()).collect();
+    assert_eq!(paths, files);
+    assert_eq!(current.len(), files.len(), "one version of each file is current");
+    for version in current {
+        let content = memory.read_version(version.id).unwrap();
+        assert_eq!(memory.store().read(&version.path).unwrap(), content, "{version:?}");
+    }
+}
+
+/// `change` changes the directory `/memories/d`, and `meanwhile` happens just before the store does so.
+fn interrupted(
+    store: &Arc<dyn Store>,
+    meanwhile: impl Fn(&Memory) + Send + Sync + 'static,
+    change: impl Fn(&Memory),
+) -> Memory {
+    let other = process(Arc::clone(store), "writer");
+    other.create("/memories/d/old.md", "old\n").unwrap();
+    other.create("/memories/other.md", "other\n").unwrap();
+    let between: Between = Box::new(move || meanwhile(&other));
+    let store = Interrupted { inner: Arc::clone(store), between: Mutex::new(Some(between)) };
+    let memory = process(Arc::new(store), "mover");
+    change(&memory);
+    memory
+}
+
+fn edit(memory: &Memory) {
+    memory.insert("/memories/d/old.md", 0, "edited").unwrap();
+}
+
+fn add(memory: &Memory) {
+    memory.create("/memories/d/new.md", "new\n").unwrap();
+    memory.create("/memories/d/deep/er.md", "deeper\n").unwrap();
+}
+
+/// What can be said for certain, and undone as one change.
+fn on_stores_that_tell(check: fn(Arc<dyn Store>)) {
+    use crate::common::stores;
+    stores::sqlite(check);
+    #[cfg(any(unix, windows))]
+    {
+        stores::local_directory(check);
+        stores::encrypted_directory(check);
+    }
+    #[cfg(unix)]
+    stores::postgres(check);
+}
+
+#[test]
+fn a_new_file_goes_with_its_directory_and_comes_back_with_it() {
+    on_stores_that_tell(|store| {
+        let memory = interrupted(&store, add, |memory| {
+            memory.delete("/memories/d").unwrap();
+        });
+        agrees(&memory);
+        let gone = &versions(&memory, Some("/memories/d/new.md"))[0];
+        assert_eq!((gone.operation.as_str(), gone.actor.as_deref()), ("deleted", Some("mover")));
+        let undone = memory.undo(gone.change, UndoOptions::default()).unwrap();
+        assert_eq!(undone.files.len(), 3);
+        assert_eq!(memory.read("/memories/d/deep/er.md").unwrap(), "deeper\n");
+        agrees(&memory);
+    });
+}
+
+#[test]
+fn a_new_file_moves_with_its_directory() {
+    on_stores_that_tell(|store| {
+        let memory = interrupted(&store, add, |memory| {
+            memory.rename("/memories/d", "/memories/e").unwrap();
+        });
+        agrees(&memory);
+        let moved = versions(&memory, Some("/memories/e/deep/er.md"));
+        let operations: Vec<&str> =
+            moved.iter().map(|version| version.operation.as_str()).collect();
+        assert_eq!(operations, ["renamed", "created"]);
+        memory.undo(moved[0].change, UndoOptions::default()).unwrap();
+        assert_eq!(memory.read("/memories/d/deep/er.md").unwrap(), "deeper\n");
+        agrees(&memory);
+    });
+}
+
+#[test]
+fn a_new_file_goes_with_everything() {
+    on_stores_that_tell(|store| {
+        let memory = interrupted(&store, add, |memory| drop(memory.clear().unwrap()));
+        agrees(&memory);
+        assert_eq!(versions(&memory, None).iter().filter(|version| version.is_current).count(), 0);
+    });
+}
+
+#[test]
+fn a_new_file_goes_with_a_directory_that_was_empty() {
+    on_stores_that_tell(|store| {
+        let add = |memory: &Memory| {
+            memory.delete("/memories/d/old.md").unwrap();
+            add(memory);
+        };
+        let memory = interrupted(&store, add, |memory| {
+            memory.delete("/memories/d").unwrap();
+        });
+        agrees(&memory);
+    });
+}
+
+#[test]
+fn an_edit_goes_with_the_directory_of_its_file() {
+    on_stores_that_tell(|store| {
+        let memory = interrupted(&store, edit, |memory| {
+            memory.delete("/memories/d").unwrap();
+        });
+        agrees(&memory);
+        let gone = &versions(&memory, Some("/memories/d/old.md"))[0];
+        assert_eq!(gone.operation.as_str(), "deleted");
+        memory.undo(gone.change, UndoOptions::default()).unwrap();
+        // A database has the edit before the deletion, whose record was made of the content before.
+        if memory.store().notes().is_none() {
+            assert_eq!(memory.read("/memories/d/old.md").unwrap(), "edited\nold\n");
+        }
+        agrees(&memory);
+    });
+    on_stores_that_tell(|store| {
+        let memory = interrupted(&store, edit, |memory| {
+            memory.rename("/memories/d", "/memories/e").unwrap();
+        });
+        agrees(&memory);
+        assert_eq!(memory.read("/memories/e/old.md").unwrap(), "edited\nold\n");
+    });
+}
+
+#[test]
+fn what_is_written_again_after_the_deletion_stays() {
+    on_stores_that_tell(|store| {
+        let later = process(Arc::clone(&store), "later");
+        let memory = interrupted(&store, add, |memory| {
+            memory.delete("/memories/d").unwrap();
+        });
+        later.create("/memories/d/new.md", "newer\n").unwrap();
+        agrees(&memory);
+        assert_eq!(memory.read("/memories/d/new.md").unwrap(), "newer\n");
+    });
+}
+
+#[test]
+fn a_file_that_a_rename_finds_deleted_at_its_new_path_was_deleted_by_somebody() {
+    on_stores_that_tell(|store| {
+        let memory = process(Arc::clone(&store), "one");
+        memory.create("/memories/a.md", "a\n").unwrap();
+        memory.create("/memories/b.md", "b\n").unwrap();
+        // Another program, without a history.
+        Memory::with_store(store, MemoryOptions::default()).delete("/memories/b.md").unwrap();
+        memory.rename("/memories/a.md", "/memories/b.md").unwrap();
+        agrees(&memory);
+        let operations: Vec<String> = versions(&memory, None)
+            .iter()
+            .map(|version| format!("{} {}", version.operation.as_str(), version.path))
+            .collect();
+        let expected = [
+            "renamed /memories/b.md",
+            "external /memories/b.md",
+            "created /memories/b.md",
+            "created /memories/a.md",
+        ];
+        assert_eq!(operations, expected);
+    });
+}
+
+fn two_at_once(store: Arc<dyn Store>, change: impl Fn(&Memory) + Sync) {
+    const ROUNDS: usize = 6;
+    for _ in 0..effort::times(ROUNDS) {
+        let [writer, mover] = ["writer", "mover"].map(|actor| process(Arc::clone(&store), actor));
+        writer.clear().unwrap();
+        for number in 0..10 {
+            writer.create(&format!("/memories/d/{number}.md"), "x\n").unwrap();
+        }
+        let turn = Barrier::new(2);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                turn.wait();
+                for number in 0..15 {
+                    let _ = writer.create(&format!("/memories/d/n{number}.md"), "new\n");
+                }
+            });
+            turn.wait();
+            change(&mover);
+        });
+        agrees(&process(Arc::clone(&store), "later"));
+    }
+}
+
+#[test]
+fn creations_beside_a_deletion_are_there_or_deleted() {
+    on_stores_that_tell(|store| {
+        two_at_once(store, |memory| {
+            memory.delete("/memories/d").unwrap();
+        });
+    });
+}
+
+#[test]
+fn creations_beside_a_rename_are_at_one_place() {
+    on_stores_that_tell(|store| {
+        two_at_once(store, |memory| {
+            memory.rename("/memories/d", "/memories/e").unwrap();
+        });
+    });
+}

@@ -1,0 +1,132 @@
+//! What a directory took along: files that others wrote into it while it was deleted or moved.
+//!
+//! A deletion or a move of a directory is recorded before it is made, with the files that are there then. Another process may
+//! write one more before the store makes the change, and the store changes the directory as a whole. Such a file
+//! is known by its own record, and is not where that record left it. So the history says afterwards what became of it, as a
+//! part of the same change.
+//!
+//! That can be said for certain where the journal keeps others from writing, or refuses what comes too late. Among hidden files
+//! it cannot: there the next change of the file finds that it is gone.
+
+use memdir_store::path::{Folding, MemoryPath};
+use memdir_store::{Context, HistoryId, Node, Operation, StoreError};
+
+use super::error::HistoryError;
+use super::journal::Rewrite;
+use super::record::{ContentId, Record, Row};
+use super::recorder::Recorder;
+use super::snapshot::Snapshot;
+
+impl Recorder {
+    /// Records what went with the directory at `from`, which was deleted, or moved to `to`. The change itself was made, so what
+    /// cannot be recorded is no error of it.
+    pub(super) fn record_taken_along(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: Option<&MemoryPath>,
+        operation: Operation,
+    ) {
+        /// Each time another process changed something meanwhile, where the journal has no lock.
+        const MAX_ATTEMPTS: usize = 20;
+        if !self.journal.is_apart() {
+            return;
+        }
+        for _ in 0..MAX_ATTEMPTS {
+            match self.try_to_record_taken_along(context, from, to, operation) {
+                Ok(false) => {}
+                Ok(true) | Err(_) => return,
+            }
+        }
+    }
+
+    /// `false` if another process recorded something meanwhile.
+    fn try_to_record_taken_along(
+        &self,
+        context: &Context,
+        from: &MemoryPath,
+        to: Option<&MemoryPath>,
+        operation: Operation,
+    ) -> Result<bool, HistoryError> {
+        let folding = Folding::new(self.store.info().folds_case);
+        // Who waits for the lock keeps others waiting, so that is not done for nothing.
+        let snapshot = self.reader.snapshot(&Context::new())?;
+        let in_doubt = self.reader.index().paths_in_doubt(folding);
+        let above = folding.key(from);
+        if self.gone_below(&snapshot, from)?.is_empty()
+            && !in_doubt.iter().any(|path| above.is_above(path))
+        {
+            return Ok(true);
+        }
+        drop(snapshot);
+        // Now nobody is between a record and its change.
+        let locked = self.journal.lock()?;
+        let snapshot = self.reader.snapshot(&Context::new())?;
+        let id = HistoryId::new()?;
+        let mut record = Record::new(id, context.change().unwrap_or(id), context.actor());
+        for (path, content) in self.gone_below(&snapshot, from)? {
+            let row = self.taken_along(&mut record, path, content, (from, to), operation)?;
+            record.header.rows.extend(row);
+        }
+        if record.header.rows.is_empty() {
+            return Ok(true);
+        }
+        record.header.confirms.push(id);
+        let mut rewrite = Rewrite {
+            concerns: &|_| false,
+            is_forced: false,
+            loaded_end: Some(snapshot.loaded_end),
+            change: &mut |record| Ok(Some(record)),
+        };
+        let is_done = self.journal.rewrite(&locked, &mut rewrite, Some(&record))?;
+        self.reader.index().reload(&Context::new(), &*self.journal)?;
+        Ok(is_done)
+    }
+
+    /// The files below a directory that the history believes to be there, and that are not, with what they held.
+    fn gone_below(
+        &self,
+        snapshot: &Snapshot,
+        directory: &MemoryPath,
+    ) -> Result<Vec<(MemoryPath, Option<ContentId>)>, StoreError> {
+        let above = snapshot.folding.key(directory);
+        let mut gone = Vec::new();
+        for (_, file) in snapshot.timeline.live.iter().filter(|(path, _)| above.is_above(path)) {
+            let latest = &snapshot.timeline.moments[snapshot.timeline.latest[*file]];
+            if !self.is_file(&latest.path)? {
+                gone.push((latest.path.clone(), latest.state.content()));
+            }
+        }
+        Ok(gone)
+    }
+
+    fn is_file(&self, path: &MemoryPath) -> Result<bool, StoreError> {
+        match self.store.open_in(&Context::new(), path, 0) {
+            Ok(node) => Ok(matches!(node, Node::File(..))),
+            Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What became of one of these files; `None` if nothing can be said of it.
+    fn taken_along(
+        &self,
+        record: &mut Record,
+        path: MemoryPath,
+        content: Option<ContentId>,
+        (from, to): (&MemoryPath, Option<&MemoryPath>),
+        operation: Operation,
+    ) -> Result<Option<Row>, StoreError> {
+        if let Some(to) = to
+            && let Ok(now) = path.moved(from, to)
+            && self.is_file(&now)?
+        {
+            let bytes = self.store.read_in(&Context::new(), &now)?;
+            let found = ContentId::of(&bytes);
+            self.keep_unknown(record, found, &bytes);
+            return Ok(Some(Row::renamed(operation, path, now, Some(found))));
+        }
+        let operation = if to.is_some() { Operation::Deleted } else { operation };
+        Ok(content.map(|content| Row::deleted(operation, path, content)))
+    }
+}
