@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// ActingAs is the same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool call. It
-// replaces the option Actor, and shares the store and the hooks. Never take it from a model's input.
+// ActingAs is a session of the same memory, for a conversation of its own: its changes are recorded as this actor's, such as an
+// agent or a user, and with StaleGuard only what it was shown itself counts. It shares everything else, also the store and the hooks.
+// It replaces the option Actor. Never take it from a model's input.
 //
 // Close it as well; the memory that it was made of may be closed before. The error is an [*Error] if that is closed already.
 func (m *Memory) ActingAs(actor string) (*Memory, error) {

@@ -97,7 +97,7 @@ impl From<CoreRestored> for Restored {
 
 #[napi]
 impl Engine {
-    /// The same memory, whose changes are recorded as this actor's.
+    /// A session of the same memory, whose changes are recorded as this actor's.
     #[napi(ts_args_type = "actor: string")]
     pub fn acting_as(&self, env: &Env, actor: Unknown<'_>) -> napi::Result<Self> {
         let actor = given(env, "actor", actor, string)?;

@@ -461,8 +461,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
   }
 
   /**
-   * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-   * call. It replaces the option `actor`. Never take it from a model's input.
+   * A session of the same memory, for a conversation of its own: its changes are recorded as this
+   * actor's, such as an agent or a user, and with `staleGuard` only what it was shown itself counts.
+   * Everything else is shared. It replaces the option `actor`. Never take it from a model's input.
    */
   actingAs(actor: string): Memory<Given> {
     const engine = withOurErrors(() => this.#engine.actingAs(actor));

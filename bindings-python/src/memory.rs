@@ -736,9 +736,10 @@ impl Memory {
         expiry::expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref())
     }
 
-    /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a
-    /// tool call. It replaces the option `actor`. Hooks and views are shared; each of the two is
-    /// closed by itself.
+    /// A session of the same memory, for a conversation of its own: its changes are recorded as
+    /// this actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself
+    /// counts. Everything else is shared; each of the two is closed by itself. It replaces the option
+    /// `actor`.
     ///
     /// Args:
     ///     actor: Any text of your program, never of a model.

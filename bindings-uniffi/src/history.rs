@@ -101,8 +101,10 @@ pub struct RestoredFile {
 
 #[uniffi::export]
 impl Memory {
-    /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-    /// call. It takes the place of the option `actor`. Never take it from a model's input.
+    /// A session of the same memory, for a conversation of its own: its changes are recorded as this
+    /// actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
+    /// Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
+    /// input.
     ///
     /// Throws `Config` if the text is not valid Unicode.
     pub fn acting_as(&self, actor: MemdirText) -> Result<Self, MemdirError> {

@@ -142,6 +142,30 @@ impl Memory {
         Self { cancellation: cancellation.clone(), ..self.clone() }
     }
 
+    /// A session of the same memory, for a conversation of its own.
+    ///
+    /// What it has been shown counts for itself: with [`StaleGuard`](crate::policy::StaleGuard), the look of one agent does not let another one
+    /// edit. Everything else is shared: the store, the options, the hooks, the limits. A clone of a memory is the same session.
+    ///
+    /// ```
+    /// use memdir::policy::StaleGuard;
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.stale_guard = StaleGuard::Strict;
+    /// let one = Memory::open("memory:", options)?;
+    /// let other = one.session();
+    /// one.create("/memories/tea.md", "green\n")?;
+    /// let refused = other.str_replace("/memories/tea.md", "green", "black").unwrap_err();
+    /// assert!(refused.to_string().contains("You have not viewed"), "{refused}");
+    /// one.str_replace("/memories/tea.md", "green", "black")?;
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    #[must_use]
+    pub fn session(&self) -> Self {
+        Self { policies: Arc::new(self.policies.for_session()), ..self.clone() }
+    }
+
     /// What cancels the calls of this memory.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {

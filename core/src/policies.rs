@@ -16,6 +16,7 @@
 //! everything that moves.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use memdir_store::Error;
 use memdir_store::path::{Folding, MemoryPath};
@@ -30,16 +31,17 @@ use crate::reply;
 use crate::store::{OnExisting, Store};
 use crate::text::Splice;
 
-/// The policies of one memory, with their state between commands. Clones of a memory share them.
+/// The policies of one session of a memory, with their state between commands. Clones of a memory share them; its sessions
+/// share all but what was shown in each.
 #[derive(Debug)]
 pub(crate) struct Policies {
-    pub(crate) options: MemoryOptions,
-    pub(crate) patterns: WritePatterns,
-    /// The content that was last shown or written, for each file.
+    pub(crate) options: Arc<MemoryOptions>,
+    pub(crate) patterns: Arc<WritePatterns>,
+    /// The content that was last shown or written in this session, for each file.
     pub(crate) views: ViewLog,
-    pub(crate) sensitive: sensitive::Settings,
-    pub(crate) limits: Limits,
-    pub(crate) expiry: Expiry,
+    pub(crate) sensitive: Arc<sensitive::Settings>,
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) expiry: Arc<Expiry>,
 }
 
 /// The text that `create` may write.
@@ -66,25 +68,38 @@ impl Policies {
     /// Makes each policy from its options, for a store that compares paths in this way.
     pub(crate) fn new(options: MemoryOptions, folding: Folding) -> Self {
         let MemoryOptions { max_file_bytes, max_total_bytes, max_files, .. } = options;
+        let patterns =
+            WritePatterns::new(options.read_only_paths.clone(), options.writable_paths.clone());
+        let sensitive = sensitive::Settings {
+            mode: options.sensitive_text,
+            rules: options.sensitive_rules.clone(),
+            on_view: options.sensitive_on_view,
+        };
+        let expiry = expiry::Settings {
+            expire_after: options.expire_after,
+            record_access: options.record_access,
+            read_only: options.read_only,
+            never_expire: options.never_expire.clone(),
+        };
         Self {
-            patterns: WritePatterns::new(
-                options.read_only_paths.clone(),
-                options.writable_paths.clone(),
-            ),
+            patterns: Arc::new(patterns),
             views: ViewLog::new(options.stale_guard, folding),
-            sensitive: sensitive::Settings {
-                mode: options.sensitive_text,
-                rules: options.sensitive_rules.clone(),
-                on_view: options.sensitive_on_view,
-            },
-            limits: Limits::new(max_file_bytes, max_total_bytes, max_files, folding),
-            expiry: Expiry::new(expiry::Settings {
-                expire_after: options.expire_after,
-                record_access: options.record_access,
-                read_only: options.read_only,
-                never_expire: options.never_expire.clone(),
-            }),
-            options,
+            sensitive: Arc::new(sensitive),
+            limits: Arc::new(Limits::new(max_file_bytes, max_total_bytes, max_files, folding)),
+            expiry: Arc::new(Expiry::new(expiry)),
+            options: Arc::new(options),
+        }
+    }
+
+    /// The policies of another session, which has been shown nothing yet.
+    pub(crate) fn for_session(&self) -> Self {
+        Self {
+            options: Arc::clone(&self.options),
+            patterns: Arc::clone(&self.patterns),
+            views: self.views.for_session(),
+            sensitive: Arc::clone(&self.sensitive),
+            limits: Arc::clone(&self.limits),
+            expiry: Arc::clone(&self.expiry),
         }
     }
 

@@ -59,3 +59,27 @@ test('memdir mcp --http answers the SDK over streamable HTTP', async (t) => {
   const address = await served(t, temporary());
   await session(new StreamableHTTPClientTransport(new URL(address)));
 });
+
+test('what one client was shown lets no other one edit', async (t) => {
+  const address = await served(t, temporary(), '--stale-guard=strict');
+  const clients = [];
+  for (let number = 0; number < 2; number++) {
+    const user = new Client({ name: 'test', version: '1.0.0' });
+    await user.connect(new StreamableHTTPClientTransport(new URL(address)));
+    clients.push(async (name, args) => {
+      const { content, isError = false } = await user.callTool({ name, arguments: args });
+      return [content[0].text, isError];
+    });
+    t.after(() => user.close());
+  }
+  const [one, other] = clients;
+  const path = '/memories/tea.md';
+  await one('create', { path, file_text: 'green\n' });
+  const line = { path, insert_line: 0, insert_text: 'black' };
+  const [refused, isError] = await other('insert', line);
+  assert.match(refused, /You have not viewed the file/);
+  assert.equal(isError, true);
+  await other('view', { path });
+  assert.equal((await other('insert', line))[1], false);
+  assert.match((await one('insert', line))[0], /has changed since/);
+});

@@ -61,8 +61,8 @@ export function run(command, args, options = {}) {
 }
 
 /** The address of a server over HTTP, which ends with the test. */
-export async function served(t, store) {
-  const server = spawn(process.execPath, [PROGRAM, 'mcp', store, '--http=127.0.0.1:0'], {
+export async function served(t, store, ...flags) {
+  const server = spawn(process.execPath, [PROGRAM, 'mcp', store, '--http=127.0.0.1:0', ...flags], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   t.after(() => server.kill());

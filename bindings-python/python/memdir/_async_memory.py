@@ -417,7 +417,7 @@ class AsyncMemory(Generic[ViewT_co]):
         )
 
     def acting_as(self, actor: str) -> Self:
-        """The same memory, whose changes are recorded as this actor's, as `Memory.acting_as`.
+        """A session of the same memory, with this actor, as `Memory.acting_as`.
 
         It need not wait. Each of the two is closed by itself.
         """

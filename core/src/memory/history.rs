@@ -44,11 +44,11 @@ use crate::unit_of_work::UnitOfWork;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Memory {
-    /// The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool call. It replaces
+    /// A [`session`](Memory::session) whose changes are recorded as this actor's: an agent, a user, a conversation. It replaces
     /// [`MemoryOptions::actor`](crate::MemoryOptions::actor). Never take it from a model's input.
     #[must_use]
     pub fn acting_as(&self, actor: &str) -> Self {
-        Self { actor: Some(Arc::from(actor)), ..self.clone() }
+        Self { actor: Some(Arc::from(actor)), ..self.session() }
     }
 
     /// The history at this moment, for a caller that reads much of it.

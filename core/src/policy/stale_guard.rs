@@ -1,6 +1,6 @@
 //! The stale-view guard: refuses edits that are based on an outdated view.
 //!
-//! For each file, a memory remembers a fingerprint of the content that it last showed or wrote. It compares
+//! For each file, a session of a memory remembers a fingerprint of the content that it last showed or wrote. It compares
 //! the fingerprint with the content that an edit is about to change, within the store's update, so no other
 //! writer can come between.
 
@@ -20,9 +20,9 @@ pub enum StaleGuard {
     /// Never.
     #[default]
     Off,
-    /// Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
+    /// Refuses an `insert` into a file that has changed since this session of the memory last showed or wrote it.
     On,
-    /// Also refuses such a `str_replace`, and both commands for a file that this memory has never shown or
+    /// Also refuses such a `str_replace`, and both commands for a file that this session has never shown or
     /// written.
     Strict,
 }
@@ -92,6 +92,11 @@ pub(crate) struct Snapshot {
 impl ViewLog {
     pub(crate) fn new(guard: StaleGuard, folding: Folding) -> Self {
         Self { guard, folding, ..Self::default() }
+    }
+
+    /// The log of another session with the same guard.
+    pub(crate) fn for_session(&self) -> Self {
+        Self::new(self.guard, self.folding)
     }
 
     fn is_off(&self) -> bool {

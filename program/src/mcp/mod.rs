@@ -6,6 +6,7 @@
 //! What a client sends is read in one place ([`message`]), from the standard streams ([`lines`]) or over HTTP ([`http`]).
 //! Over HTTP older clients have sessions ([`sessions`]).
 
+mod client_sessions;
 mod http;
 mod lines;
 mod message;

@@ -16,6 +16,7 @@ use rmcp::{ErrorData, ServerHandler};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
+use super::client_sessions::ClientSessions;
 use super::served::Served;
 use super::watch::{Beginning, ResourceWatch, Subscribed};
 use super::{MAX_CHANGES, resources, tools};
@@ -37,6 +38,7 @@ const METHODS: [&str; 8] = [
 /// The server for one client.
 pub(super) struct Server {
     memory: Memory,
+    sessions: Arc<ClientSessions>,
     prefix: Arc<str>,
     tools: Arc<[Tool]>,
     instructions: Arc<str>,
@@ -44,6 +46,8 @@ pub(super) struct Server {
     /// Whose turn it is to change something.
     changes: Arc<Semaphore>,
     client: OnceLock<Client>,
+    /// The session of this client, if it introduced itself.
+    session: OnceLock<Memory>,
 }
 
 impl Clone for Server {
@@ -51,12 +55,14 @@ impl Clone for Server {
     fn clone(&self) -> Self {
         Self {
             memory: self.memory.clone(),
+            sessions: Arc::clone(&self.sessions),
             prefix: Arc::clone(&self.prefix),
             tools: Arc::clone(&self.tools),
             instructions: Arc::clone(&self.instructions),
             watch: Arc::clone(&self.watch),
             changes: Arc::clone(&self.changes),
             client: OnceLock::new(),
+            session: OnceLock::new(),
         }
     }
 }
@@ -84,7 +90,17 @@ impl Server {
         let watch = Arc::new(ResourceWatch::new(memory.clone()));
         let changes = Arc::new(Semaphore::new(MAX_CHANGES));
         let prefix = prefix.into();
-        Ok(Self { memory, prefix, tools, instructions, watch, changes, client: OnceLock::new() })
+        Ok(Self {
+            sessions: Arc::new(ClientSessions::new(memory.clone())),
+            memory,
+            prefix,
+            tools,
+            instructions,
+            watch,
+            changes,
+            client: OnceLock::new(),
+            session: OnceLock::new(),
+        })
     }
 
     /// What follows the memory for all clients.
@@ -159,7 +175,9 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params("There is no such tool", None));
         };
         let command = command.to_owned();
-        let client = context.client_info().map(|client| client.name);
+        let name = context.client_info().map(|client| client.name);
+        let own = context.peer.peer_info().map(|_| &self.session);
+        let session = self.sessions.of(name, own);
         let turn = match &*command {
             "view" => None,
             // It is never closed.
@@ -174,16 +192,11 @@ impl ServerHandler for Server {
             cancelled.cancel();
         });
         let reply = self
-            .blocking(move |memory| {
+            .blocking(move |_| {
                 let _turn = turn;
                 let fields = request.arguments.unwrap_or_default();
                 let decoded = Decoded::named(&command, &fields);
-                // Who serves a memory may say who acts. Otherwise it is the program that asks, never the model.
-                let memory = match client.filter(|_| memory.options().actor.is_none()) {
-                    Some(client) => memory.acting_as(&client),
-                    None => memory,
-                };
-                memory.cancelled_by(&cancellation).execute_decoded(decoded)
+                session.cancelled_by(&cancellation).execute_decoded(decoded)
             })
             .await;
         watch.abort();

@@ -57,6 +57,41 @@ fn last_line(view: &str) -> u64 {
 }
 
 #[test]
+fn what_a_session_was_shown_is_its_own() {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    put(&*store, PATH, "a\n");
+    let memory = guarded(&store, StaleGuard::Strict);
+    let [one, other] = ["one", "other"].map(|actor| memory.acting_as(actor));
+    one.view(PATH, None).unwrap();
+    let not_viewed = |session: &Memory| {
+        let refused = refusal(session.str_replace(PATH, "a", "b"));
+        assert!(refused.contains("You have not viewed the file"), "{refused}");
+    };
+    not_viewed(&other);
+    not_viewed(&memory);
+    not_viewed(&one.session());
+    not_viewed(&memory.acting_as("one"));
+    one.clone().str_replace(PATH, "a", "b").unwrap();
+    // What one moves or forgets is nothing to the other.
+    other.view(PATH, None).unwrap();
+    one.forget_views();
+    other.insert(PATH, 0, "c").unwrap();
+    one.rename(PATH, "/memories/b.md").unwrap();
+    let refused = refusal(other.insert("/memories/b.md", 0, "d"));
+    assert!(refused.contains("You have not viewed the file /memories/b.md"), "{refused}");
+}
+
+#[test]
+fn sessions_share_the_limits() {
+    let mut options = MemoryOptions::default();
+    options.max_files = Some(1);
+    let memory = Memory::with_store(Arc::new(InProcess::new()), options);
+    memory.acting_as("one").create(PATH, "a").unwrap();
+    let refused = refusal(memory.acting_as("other").create("/memories/b.md", "b"));
+    assert!(refused.contains("1 file"), "{refused}");
+}
+
+#[test]
 fn clones_know_the_same_and_another_memory_knows_nothing() {
     let store = Arc::new(InProcess::new()) as Arc<dyn Store>;
     put(&*store, PATH, "one\n");
