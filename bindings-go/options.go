@@ -46,8 +46,9 @@ type MemoryOptions struct {
 	// allows no changes. None sets no limit. Default: none.
 	WritablePaths []string `json:"writable_paths,omitzero"`
 
-	// StaleGuard: Refuses an edit that is based on an outdated view. "on" guards insert into files that this memory
-	// has shown or written. "strict" also guards str_replace, and requires a view first. Default: "off".
+	// StaleGuard: Refuses an edit that is based on an outdated view. "on" guards insert into files that this session
+	// of the memory has shown or written. "strict" also guards str_replace, and requires a view first. Default:
+	// "off".
 	StaleGuard StaleGuard `json:"stale_guard,omitzero"`
 
 	// SensitiveText: What happens to keys, tokens, passwords and payment cards in text that a command would write:

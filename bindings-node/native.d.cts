@@ -55,7 +55,7 @@ export declare class Engine {
   toolDefinition(dialect: string): string
   /** The JSON texts of the definitions of a tool for each command. */
   toolDefinitions(dialect: string, prefix: string): Array<string>
-  /** The same memory, whose changes are recorded as this actor's. */
+  /** A session of the same memory, whose changes are recorded as this actor's. */
   actingAs(actor: string): Engine
   /** The versions, newest first. Times are in milliseconds since 1970. */
   history(path: string | null | undefined, limit: number | null | undefined, before: string | null | undefined, actor: string | null | undefined, change: string | null | undefined, since: number | null, cancellation?: Cancellation | undefined): Promise<Array<FileVersion>>

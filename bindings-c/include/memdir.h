@@ -62,9 +62,9 @@ uint64_t memdir_cancellable(uint64_t memory);
 bool memdir_cancel(uint64_t memory);
 
 /**
- * A further number for the same memory, whose changes are recorded as this actor's, with "history": a session, a user,
- * the id of a tool call. It replaces the option "actor". Never take it from a model's input. To be closed with
- * memdir_close, too.
+ * A further number: a session of the same memory, for a conversation of its own. Its changes are recorded as this actor's,
+ * with "history", such as an agent or a user, and with "stale_guard" only what it was shown itself counts. Everything else is
+ * shared. It replaces the option "actor". Never take it from a model's input. To be closed with memdir_close, too.
  *
  * Returns 0 if it failed.
  */

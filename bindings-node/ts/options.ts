@@ -52,8 +52,8 @@ export interface MemoryOptions {
   writablePaths?: readonly string[] | null | undefined;
   /**
    * Refuses an edit that is based on an outdated view. `'on'` guards `insert` into files that this
-   * memory has shown or written. `'strict'` also guards `str_replace`, and requires a view first.
-   * Default: `'off'`.
+   * session of the memory has shown or written. `'strict'` also guards `str_replace`, and requires
+   * a view first. Default: `'off'`.
    */
   staleGuard?: 'off' | 'on' | 'strict' | undefined;
   /**

@@ -70,8 +70,8 @@ use crate::watch::Watch;
 ///     writable_paths: Patterns of the only paths that commands may change, with everything below
 ///         them. An empty list allows no changes. `None` sets no limit.
 ///     stale_guard: Refuses an edit that is based on an outdated view. `"on"` guards `insert` into
-///         files that this memory has shown or written. `"strict"` also guards `str_replace`, and
-///         requires a view first.
+///         files that this session of the memory has shown or written. `"strict"` also guards
+///         `str_replace`, and requires a view first.
 ///     sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
 ///         command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
 ///         writes `[REDACTED:rule]` in their place.

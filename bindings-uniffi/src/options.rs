@@ -73,8 +73,8 @@ pub struct MemoryOptions {
     #[uniffi(default = None)]
     pub writable_paths: Option<Vec<MemdirText>>,
     /// Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
-    /// memory has shown or written. `strict` also guards `str_replace`, and requires a view first.
-    /// Default: `off`. `null` stands for it.
+    /// session of the memory has shown or written. `strict` also guards `str_replace`, and requires
+    /// a view first. Default: `off`. `null` stands for it.
     #[uniffi(default = None)]
     pub stale_guard: Option<StaleGuard>,
     /// What happens to keys, tokens, passwords and payment cards in text that a command would

@@ -70,8 +70,8 @@ pub struct MemoryOptions {
     /// list allows no changes. `None` sets no limit. Default: `None`.
     pub writable_paths: Option<Vec<PathPattern>>,
     /// Refuses an edit that is based on an outdated view. `On` guards `insert` into files that this
-    /// memory has shown or written. `Strict` also guards `str_replace`, and requires a view first.
-    /// Default: `Off`.
+    /// session of the memory has shown or written. `Strict` also guards `str_replace`, and requires
+    /// a view first. Default: `Off`.
     pub stale_guard: StaleGuard,
     /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
     /// all. [`Memory::open`](crate::Memory::open), [`open_store`](crate::open_store) and

@@ -550,8 +550,8 @@ class Memory(Generic[ViewT_co]):
         writable_paths: Patterns of the only paths that commands may change, with everything below
             them. An empty list allows no changes. `None` sets no limit.
         stale_guard: Refuses an edit that is based on an outdated view. `"on"` guards `insert` into
-            files that this memory has shown or written. `"strict"` also guards `str_replace`, and
-            requires a view first.
+            files that this session of the memory has shown or written. `"strict"` also guards
+            `str_replace`, and requires a view first.
         sensitive_text: What happens to keys, tokens, passwords and payment cards in text that a
             command would write: `"off"` does nothing, `"reject"` refuses the command, `"redact"`
             writes `[REDACTED:rule]` in their place.
@@ -625,9 +625,10 @@ class Memory(Generic[ViewT_co]):
     def __repr__(self, /) -> str: ...
     def acting_as(self, /, actor: str) -> Self:
         """
-        The same memory, whose changes are recorded as this actor's: a session, a user, the id of a
-        tool call. It replaces the option `actor`. Hooks and views are shared; each of the two is
-        closed by itself.
+        A session of the same memory, for a conversation of its own: its changes are recorded as
+        this actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself
+        counts. Everything else is shared; each of the two is closed by itself. It replaces the option
+        `actor`.
 
         Args:
             actor: Any text of your program, never of a model.

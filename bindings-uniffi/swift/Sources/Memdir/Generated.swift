@@ -1773,8 +1773,10 @@ public protocol MemoryProtocol: AnyObject, Sendable {
     func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText?) throws
 
     /**
-     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     * A session of the same memory, for a conversation of its own: its changes are recorded as this
+     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
+     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
+     * input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -2364,8 +2366,10 @@ open func write(path: MemdirText, text: MemdirText, ifUnchanged: MemdirText? = n
 }
 
     /**
-     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     * A session of the same memory, for a conversation of its own: its changes are recorded as this
+     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
+     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
+     * input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -6053,8 +6057,8 @@ public struct MemoryOptions: Equatable, Hashable {
     public let writablePaths: [MemdirText]?
     /**
      * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
-     * memory has shown or written. `strict` also guards `str_replace`, and requires a view first.
-     * Default: `off`. `null` stands for it.
+     * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
+     * a view first. Default: `off`. `null` stands for it.
      */
     public let staleGuard: StaleGuard?
     /**
@@ -6183,8 +6187,8 @@ public struct MemoryOptions: Equatable, Hashable {
          */writablePaths: [MemdirText]? = nil,
         /**
          * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
-         * memory has shown or written. `strict` also guards `str_replace`, and requires a view first.
-         * Default: `off`. `null` stands for it.
+         * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
+         * a view first. Default: `off`. `null` stands for it.
          */staleGuard: StaleGuard? = nil,
         /**
          * What happens to keys, tokens, passwords and payment cards in text that a command would
@@ -10899,7 +10903,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_write() != 20596) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_acting_as() != 58354) {
+    if (uniffi_memdir_ffi_checksum_method_memory_acting_as() != 7711) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_diff() != 27054) {

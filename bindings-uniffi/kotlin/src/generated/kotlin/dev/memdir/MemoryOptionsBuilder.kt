@@ -105,8 +105,9 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(writablePaths = writablePaths) }
 
     /**
-     * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this memory has
-     * shown or written. `strict` also guards `str_replace`, and requires a view first. Default: `"off"`.
+     * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this session of the
+     * memory has shown or written. `strict` also guards `str_replace`, and requires a view first. Default:
+     * `"off"`.
      */
     public fun staleGuard(staleGuard: StaleGuard?): MemoryOptionsBuilder =
         apply { options = options.copy(staleGuard = staleGuard) }

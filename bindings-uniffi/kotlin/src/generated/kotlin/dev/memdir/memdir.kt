@@ -1543,7 +1543,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_write() and 0xFFFF) != 20596) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_acting_as() and 0xFFFF) != 58354) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_acting_as() and 0xFFFF) != 7711) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 27054) {
@@ -3920,8 +3920,10 @@ public interface MemoryInterface {
     fun `write`(`path`: kotlin.String, `text`: kotlin.String, `ifUnchanged`: kotlin.String? = null)
 
     /**
-     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     * A session of the same memory, for a conversation of its own: its changes are recorded as this
+     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
+     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
+     * input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -4632,8 +4634,10 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
-     * The same memory, whose changes are recorded as this actor's: a session, a user, the id of a tool
-     * call. It takes the place of the option `actor`. Never take it from a model's input.
+     * A session of the same memory, for a conversation of its own: its changes are recorded as this
+     * actor's, such as an agent or a user, and with `stale_guard` only what it was shown itself counts.
+     * Everything else is shared. It takes the place of the option `actor`. Never take it from a model's
+     * input.
      *
      * Throws `Config` if the text is not valid Unicode.
      */
@@ -9042,8 +9046,8 @@ data class MemoryOptions (
     ,
     /**
      * Refuses an edit that is based on an outdated view. `on` guards `insert` into files that this
-     * memory has shown or written. `strict` also guards `str_replace`, and requires a view first.
-     * Default: `off`. `null` stands for it.
+     * session of the memory has shown or written. `strict` also guards `str_replace`, and requires
+     * a view first. Default: `off`. `null` stands for it.
      */
     val `staleGuard`: StaleGuard? = null
     ,
