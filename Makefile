@@ -66,7 +66,8 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # --- tests ------------------------------------------------------------------------------------
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
-# shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while Rust is compiled.
+# shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
+# Rust is compiled.
 .PHONY: test test-set-up test-in-packages test-on-devices test-through-c
 test: ## every test
 	@tests/step begin
