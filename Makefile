@@ -37,9 +37,11 @@ endef
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made; one thing at a time, as make shares
-# its jobs only with recipes that name it themselves.
-ready = MAKEFLAGS=$$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS:-}") $(MAKE) --no-print-directory $(1)
+# What make was told, without its jobs: it shares them only with recipes that name it themselves.
+alone = $$(sed -E 's/ -j[0-9]*| --jobserver[^ ]*//g' <<< "$${MAKEFLAGS:-}")
+
+# $(call ready,FILE...): makes what a recipe needs, after it is known that it can be made; one thing at a time.
+ready = MAKEFLAGS=$(alone) $(MAKE) --no-print-directory $(1)
 
 # --- the main job -----------------------------------------------------------------------------
 
@@ -64,14 +66,15 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # --- tests ------------------------------------------------------------------------------------
 
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
-# shown when it has ended. Everything that more than one of them needs is made before: what is fetched, while Rust is compiled.
+# shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
+# Rust is compiled.
 .PHONY: test test-set-up test-in-packages test-on-devices test-through-c
 test: ## every test
 	@tests/step begin
 	@status=0
 	@{
 		$(MAKE) --no-print-directory --jobs 3 --keep-going rust-built fetched &&
-		tests/servers/run $(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c &&
+		tests/servers/run $(MAKE) --no-print-directory --jobs 4 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c &&
 		$(call ready,test-counts)
 	} 2>&1 | tee target/test-output || status=$$?
 	@tests/step report
@@ -91,7 +94,11 @@ test-through-c:
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
 
-.PHONY: test-rust
+# The Rust tests are two chains that run side by side, as cargo starts one program after the other, and each of them ends with tests that
+# wait. In one are these packages, which ask for every feature that all ask for, so that nothing is compiled again; in the other
+# one is everything else.
+USES := memdir-conformance memdir-cli
+.PHONY: test-rust test-rust-core test-rust-uses
 test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
 	@$(call need,cargo,Rust)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
@@ -101,11 +108,18 @@ ifdef T
 	@grep -q '^test result: ok. [1-9]' target/named-tests || { echo "no test has '$(T)' in its name" >&2; exit 1; }
 else
 	@rm -f $(CONFORMANCE)/rust-*
-	@# Most tests wait for a disk, a server or a process.
-	@tests/step 'Rust: tests' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
-		cargo test $(RUST) --lib --bins --tests --examples --quiet --no-fail-fast
-	@tests/step 'Rust: examples in the documentation' tests/harmless cargo test $(RUST) --doc --quiet
+	@MAKEFLAGS=$(alone) tests/servers/run $(MAKE) --no-print-directory --jobs 2 --output-sync=recurse --keep-going test-rust-core test-rust-uses
 endif
+
+# Most tests wait for a disk, a server or a process.
+test-rust-core:
+	@tests/step 'Rust: tests of the core' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
+		cargo test $(RUST) $(USES:%=--exclude %) --lib --bins --tests --examples --quiet --no-fail-fast
+
+test-rust-uses:
+	@tests/step 'Rust: tests of the program, and the cases' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
+		cargo test $(USES:%=--package %) --lib --bins --tests --examples --quiet --no-fail-fast
+	@tests/step 'Rust: examples in the documentation' tests/harmless cargo test $(RUST) --doc --quiet
 
 .PHONY: test-python
 test-python: ## the Python package as it is installed (T=NAME: only such tests)

@@ -28,6 +28,11 @@ pub fn times<N: Mul<Output = N> + TryFrom<u32>>(count: N) -> N {
     count * effort
 }
 
+/// How often something is done that takes long: `few` times, and with more effort `count` times `MEMDIR_EFFORT`.
+pub fn times_or_few<N: Mul<Output = N> + TryFrom<u32>>(count: N, few: N) -> N {
+    if number("MEMDIR_EFFORT") > 1 { times(count) } else { few }
+}
+
 /// Whether it is the turn of the one with this `number`: of a matrix that is too large for every run, one in `of` is tried, and
 /// all with an effort of `of`.
 pub fn is_turn(number: usize, of: usize) -> bool {
