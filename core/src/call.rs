@@ -28,6 +28,8 @@ pub struct Call<'a> {
     command: Result<ValidCommand<'a>, Error>,
     /// If the call ended before its execution: its outcome and the error.
     stopped: Option<(Outcome, Error)>,
+    /// Whether `before` gave another text than the model's.
+    has_other_text: bool,
     traced: Traced,
     /// Set if there are hooks or a subscriber, which want the duration.
     begun: Option<Instant>,
@@ -43,6 +45,7 @@ impl<'a> Call<'a> {
             begun: (watched || traced.is_wanted()).then(Instant::now),
             command: decoded.command.map_err(Error::Refused).and_then(Command::validated),
             stopped: None,
+            has_other_text: false,
             traced,
         }
     }
@@ -55,6 +58,7 @@ impl<'a> Call<'a> {
             repairs: self.repairs,
             command: self.command.map(ValidCommand::with_own_texts),
             stopped: self.stopped,
+            has_other_text: self.has_other_text,
             traced: self.traced,
             begun: self.begun,
         }
@@ -63,6 +67,9 @@ impl<'a> Call<'a> {
     /// The command for [`before`](crate::MemoryHooks::before); `None` if the call is already refused.
     #[must_use]
     pub fn command(&self) -> Option<Command<'_>> {
+        if self.stopped.is_some() {
+            return None;
+        }
         let mut command = self.command.as_ref().ok()?.borrowed();
         if let Command::View { view_range, .. } = &mut command {
             view_range.take_if(|range| !matches!(range, ViewRange::Lines(..)));
@@ -76,6 +83,15 @@ impl<'a> Call<'a> {
         if self.command.is_ok() {
             let error = Error::Store(error.unchanged());
             self.stopped = Some((Outcome::of_error(&error), error));
+        }
+    }
+
+    /// Refuses the call, if a policy does so whatever the store holds: nobody is asked in vain.
+    pub(crate) fn check(&mut self, policies: &Policies) {
+        if let (Ok(command), None) = (&self.command, &self.stopped)
+            && let Err(refusal) = policies.check_paths(command)
+        {
+            self.stopped = Some((Outcome::Refused, refusal));
         }
     }
 
@@ -94,6 +110,7 @@ impl<'a> Call<'a> {
             Ok(HookDecision::Allow) => None,
             Ok(HookDecision::Replace(new)) => match command.text_mut() {
                 Some(text) => {
+                    self.has_other_text |= *text != new;
                     *text = Cow::Owned(new);
                     None
                 }
@@ -118,14 +135,20 @@ impl<'a> Call<'a> {
         policies: &Policies,
         execute: impl FnOnce(&ValidCommand<'a>) -> (Result<Content, Error>, Option<HistoryId>),
     ) -> (Result<Content, Error>, Option<Event>) {
-        let Self { name, repairs, command, stopped, traced, begun } = self;
+        let Self { name, repairs, command, stopped, has_other_text, traced, begun } = self;
         let mut change = None;
         let (command, outcome, result) = match (command, stopped) {
             (Err(refusal), _) => (None, Outcome::Refused, Err(refusal)),
             (Ok(command), Some((outcome, refusal))) => (Some(command), outcome, Err(refusal)),
             (Ok(command), None) => {
-                let result;
-                (result, change) = traced.within(|| execute(&command));
+                let done;
+                (done, change) = traced.within(|| execute(&command));
+                let result = match done {
+                    Ok(Content::Text(said)) if has_other_text => {
+                        Ok(Content::Text(said + reply::changed_by_hook()))
+                    }
+                    done => done,
+                };
                 let outcome = match &result {
                     Ok(_) => Outcome::Ok,
                     Err(error) => Outcome::of_error(error),

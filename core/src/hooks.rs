@@ -51,7 +51,7 @@ use crate::value::{Fields, Value};
 pub trait MemoryHooks: Send + Sync {
     /// Called with each command before the store is touched. The command is decoded, its paths are
     /// validated and canonical, and an invalid `view_range` is left out. Not called for input that
-    /// is not a command, or whose path is refused.
+    /// is not a command, whose path is refused, or that a policy forbids for its paths alone.
     ///
     /// # Errors
     /// Any error of the hook. The command is then not executed: the model reads that it could not

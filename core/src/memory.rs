@@ -295,7 +295,9 @@ impl Memory {
     /// [`with_hooks`](Memory::with_hooks) are not called.
     #[must_use]
     pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
-        Call::begin(decoded, true)
+        let mut call = Call::begin(decoded, true);
+        call.check(&self.policies);
+        call
     }
 
     /// The second half of a call: executes the command if `before` allows it. Call the hook `after`
@@ -316,6 +318,7 @@ impl Memory {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
+            call.check(&self.policies);
             let decision =
                 call.command().map(|command| call.traced().within(|| hooks.before(&command)));
             if let Some(decision) = decision {

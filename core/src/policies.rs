@@ -21,6 +21,7 @@ use std::sync::Arc;
 use memdir_store::Error;
 use memdir_store::path::{Folding, MemoryPath};
 
+use crate::command::{Command, ValidCommand};
 use crate::options::MemoryOptions;
 use crate::policy::expiry::{self, Expiry};
 use crate::policy::limits::{self, Limits, Reservation, SizeChange, Unreserved};
@@ -167,6 +168,24 @@ impl Policies {
         let change = SizeChange { before: Some(content.len() as u64), after: after as u64 };
         reservation.reserve(path, change).map_err(Stop::Unreserved)?;
         Ok((splice, note))
+    }
+
+    /// Checks what is refused for its paths alone, so a hook that asks a person does not ask in vain.
+    pub(crate) fn check_paths(&self, command: &ValidCommand<'_>) -> Result<(), Error> {
+        match command {
+            Command::View { .. } => Ok(()),
+            Command::Create { path, .. } => {
+                self.patterns.check(path)?;
+                sensitive::check_path(&self.sensitive, path)
+            }
+            Command::StrReplace { path, .. }
+            | Command::Insert { path, .. }
+            | Command::Delete { path } => self.patterns.check(path),
+            Command::Rename { old_path, new_path } => {
+                sensitive::check_path(&self.sensitive, new_path)?;
+                self.patterns.check_ends(old_path, new_path)
+            }
+        }
     }
 
     /// Checks that `delete` may delete the path and everything below it.

@@ -48,6 +48,13 @@ impl WritePatterns {
         self.below(store, path)?.iter().try_for_each(|below| self.check(below))
     }
 
+    /// Checks of a rename what does not depend on what is below the directory that moves.
+    pub(crate) fn check_ends(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Error> {
+        self.check(from)?;
+        // What is below `from` is refused before.
+        if self.read_only.is_empty() { self.check(to) } else { Ok(()) }
+    }
+
     /// Checks that a command may move `from`, and everything below it, to `to`.
     pub(crate) fn check_rename(
         &self,

@@ -212,6 +212,11 @@ pub(crate) fn denied() -> String {
     "Error: This command is not allowed here. Nothing was changed.".to_owned()
 }
 
+/// The last line of a reply to a command whose text the hook `before` changed.
+pub(crate) fn changed_by_hook() -> &'static str {
+    "\n[The program that runs this memory changed the text before it was written. View the file to see it.]"
+}
+
 /// For a failure of the hook `before`.
 pub(super) fn unchecked() -> String {
     "Error: The command was not carried out, because the program that runs this memory could not \
