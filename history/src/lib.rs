@@ -44,6 +44,7 @@ mod log_beginning;
 mod log_directory;
 mod log_file;
 mod log_frame;
+mod log_litter;
 mod log_segment;
 mod log_writer;
 mod mounted;

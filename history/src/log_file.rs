@@ -14,11 +14,11 @@ use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
 use super::log_directory::{
-    ACTIVE, BEGINNING, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN,
+    ACTIVE, BEGINNING, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS, TURN,
 };
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
-use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
+use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_damaged, remove_leftovers};
 use super::place::Place;
 use super::record::{Damaged, Record};
 use super::record_form::RecordForm;
@@ -26,7 +26,7 @@ use super::record_form::RecordForm;
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
 
 pub(super) struct LogFile {
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     durability: Durability,
     form: RecordForm,
 }
@@ -36,7 +36,7 @@ impl LogFile {
         Self { directory, durability, form }
     }
 
-    fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
+    pub(super) fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
         move |error| match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
             ErrorKind::PermissionDenied => StoreError::PermissionDenied,
@@ -75,13 +75,7 @@ impl LogFile {
     fn remove_leftovers(&self) -> Result<(), Error> {
         let alone = LogWriter::alone_if_free(&self.directory, self.durability)?;
         let Some(Alone { directory, .. }) = &alone else { return Ok(()) };
-        let active = directory.file_there(ACTIVE, Opening::Read)?;
-        if let Some((_, active)) = Segment::open(active)?
-            && let Some(full) = directory.directory(SEGMENTS)?
-        {
-            remove_others(&full, &active.earlier)?;
-        }
-        directory.remove(NEXT)?;
+        remove_leftovers(directory)?;
         directory.remove(TURN)
     }
 
@@ -228,7 +222,7 @@ impl Journal for LogFile {
         open: &mut OpenSegment,
     ) -> Result<Record, StoreError> {
         let failed = Self::failed("reading the history");
-        let damaged = |error| StoreError::failed("reading the history", error).unchanged();
+        let damaged = |error| StoreError::damaged("reading the history", error);
         let mut plain;
         let segment = match (&mut open.0, stored.place.segment) {
             (Some((id, segment)), Some(wanted))
@@ -310,6 +304,10 @@ impl Journal for LogFile {
         erased.map_err(|error| failed(error).after_changes())
     }
 
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.remove_litter()
+    }
+
     fn is_apart(&self) -> bool {
         true
     }
@@ -320,14 +318,14 @@ impl Journal for LogFile {
 }
 
 /// What is in a segment that is rewritten.
-struct OldSegment {
+pub(super) struct OldSegment {
     id: SegmentId,
-    segment: Segment,
-    records: Vec<Stored>,
+    pub(super) segment: Segment,
+    pub(super) records: Vec<Stored>,
     /// What is said of records of other segments.
     confirms: Vec<HistoryId>,
     /// Whether there is something that goes by itself: what was withdrawn, is damaged or was not written to its end.
-    has_litter: bool,
+    pub(super) has_litter: bool,
 }
 
 impl LogFile {
@@ -363,15 +361,16 @@ impl LogFile {
         let mut empty = NewSegments::new(history, SEGMENTS, self.durability)?;
         empty.prepare(&[])?;
         empty.place()?;
-        if let Some(converted) = history.directory(CONVERTED)? {
-            remove_others(&converted, &[])?;
-            history.remove_directory(CONVERTED)?;
-        }
         history.remove(BEGINNING)?;
-        history.remove(DAMAGED)
+        remove_leftovers(history)?;
+        remove_damaged(history)
     }
 
-    fn old_segment(&self, id: SegmentId, loaded: &Loaded) -> Result<Option<OldSegment>, Error> {
+    pub(super) fn old_segment(
+        &self,
+        id: SegmentId,
+        loaded: &Loaded,
+    ) -> Result<Option<OldSegment>, Error> {
         let Some(segment) = self.segment_of(Place { segment: Some(id), at: 0 })? else {
             return Ok(None);
         };
@@ -406,7 +405,7 @@ impl LogFile {
         Ok(Some(old))
     }
 
-    fn rewrite_segments(
+    pub(super) fn rewrite_segments(
         &self,
         alone: &Alone,
         loaded: &Loaded,
@@ -450,8 +449,7 @@ impl LogFile {
         let notes = note.into_iter().chain(&said).map(|record| self.form.pack(record));
         let notes = notes.collect::<Result<Vec<_>, _>>()?;
         let placed = new.prepare(&notes).and_then(|()| new.place());
-        // It may hold what is to be removed, as everything that is damaged.
-        placed.and_then(|()| alone.directory.remove(DAMAGED)).map_err(&failed)
+        placed.and_then(|()| remove_damaged(&alone.directory)).map_err(&failed)
     }
 }
 

@@ -5,9 +5,11 @@ use std::io::{Error, Write};
 
 use memdir_store::{Durability, HistoryId};
 
-use super::log_directory::{ACTIVE, LogDirectory, NEXT, OLD, Opening};
+use super::log_directory::{
+    ACTIVE, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS,
+};
 use super::log_frame::to_frame;
-use super::log_segment::{SegmentId, head};
+use super::log_segment::{Segment, SegmentId, head};
 use super::packed::Packed;
 
 /// Segments that take the place of those that are there, and become the log when all are written.
@@ -132,6 +134,27 @@ pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Resul
         }
     }
     Ok(())
+}
+
+/// Removes the files that are no part of a log: what a killed rewrite or conversion left. The caller has the log alone.
+pub(super) fn remove_leftovers(history: &LogDirectory) -> Result<(), Error> {
+    let active = history.file_there(ACTIVE, Opening::Read)?;
+    if let Some((_, active)) = Segment::open(active)?
+        && let Some(full) = history.directory(SEGMENTS)?
+    {
+        remove_others(&full, &active.earlier)?;
+    }
+    if let Some(converted) = history.directory(CONVERTED)? {
+        remove_others(&converted, &[])?;
+        history.remove_directory(CONVERTED)?;
+    }
+    history.remove(NEXT)?;
+    history.remove(OLD)
+}
+
+/// Removes a segment that was set aside. It may hold what is to be removed, as everything that is damaged.
+pub(super) fn remove_damaged(history: &LogDirectory) -> Result<(), Error> {
+    history.remove(DAMAGED)
 }
 
 fn new_id() -> Result<SegmentId, Error> {

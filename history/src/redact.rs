@@ -84,7 +84,7 @@ impl Recorder {
                 _ => {}
             }
         }
-        self.redact_found(context, &locked, &snapshot, found, reason)
+        self.redact_found(context, locked, &snapshot, found, reason)
     }
 
     /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. Removes each name of
@@ -170,7 +170,7 @@ impl Recorder {
         if !current.is_empty() {
             return Err(HistoryError::AreCurrent { paths: current });
         }
-        let redacted = self.redact_found(context, &locked, &snapshot, found, reason)?;
+        let redacted = self.redact_found(context, locked, &snapshot, found, reason)?;
         Ok(redacted.map(|change| RedactedText { change, versions, current, names, kept_names }))
     }
 
@@ -202,13 +202,14 @@ impl Recorder {
     fn redact_found(
         &self,
         context: &Context,
-        locked: &Locked,
+        locked: Locked,
         snapshot: &Snapshot,
         found: Found,
         reason: &str,
     ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         if found.contents.is_empty() && found.names.is_empty() {
-            // An earlier call may have failed in the middle.
+            // An earlier call may have failed in the middle, and what no version is made of may have the text.
+            drop(locked);
             self.journal.scrub()?;
             return Ok(Some(None));
         }
@@ -228,9 +229,10 @@ impl Recorder {
             self.check_living(context, snapshot, &plan)?;
         }
         let wholes = self.wholes_without(context, snapshot, &plan);
-        if !self.journal.redact(locked, &plan, &wholes)? {
+        if !self.journal.redact(&locked, &plan, &wholes)? {
             return Ok(None);
         }
+        drop(locked);
         self.reader.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(Some(change)))
