@@ -42,6 +42,7 @@ pub mod line_diff;
 mod line_trace;
 mod log_beginning;
 mod log_directory;
+mod log_erasure;
 mod log_file;
 mod log_frame;
 mod log_litter;

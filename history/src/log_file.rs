@@ -13,9 +13,7 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
-use super::log_directory::{
-    ACTIVE, BEGINNING, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS, TURN,
-};
+use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS, TURN};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
 use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_damaged, remove_leftovers};
@@ -27,7 +25,7 @@ const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
 
 pub(super) struct LogFile {
     pub(super) directory: PathBuf,
-    durability: Durability,
+    pub(super) durability: Durability,
     form: RecordForm,
 }
 
@@ -284,24 +282,7 @@ impl Journal for LogFile {
         _: &Context,
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let failed = Self::failed("erasing the history");
-        let open = || LogDirectory::open(&self.directory).map_err(&failed);
-        // No log is made only to be locked. If one was begun meanwhile, it has records of files that are gone now.
-        if open()?.is_none() {
-            remove_files()?;
-            if open()?.is_none() {
-                return Ok(());
-            }
-        }
-        let locked = self.lock()?;
-        remove_files()?;
-        // In a directory whose log is within it, the log went with the files.
-        let Some(alone) = &locked.log else { return Ok(()) };
-        let erased = match alone.directory.is_there() {
-            Ok(true) => self.erase_segments(alone),
-            there => there.map(drop),
-        };
-        erased.map_err(|error| failed(error).after_changes())
+        self.erase_log(remove_files)
     }
 
     fn scrub(&self) -> Result<(), StoreError> {
@@ -353,17 +334,6 @@ impl LogFile {
             }
         }
         new.prepare(&[]).and_then(|()| new.place()).map_err(&failed)
-    }
-
-    /// Puts an empty log in the place of this one, whatever it holds, and removes everything else.
-    fn erase_segments(&self, alone: &Alone) -> Result<(), Error> {
-        let history = &alone.directory;
-        let mut empty = NewSegments::new(history, SEGMENTS, self.durability)?;
-        empty.prepare(&[])?;
-        empty.place()?;
-        history.remove(BEGINNING)?;
-        remove_leftovers(history)?;
-        remove_damaged(history)
     }
 
     pub(super) fn old_segment(

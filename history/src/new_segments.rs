@@ -109,11 +109,16 @@ impl<'d> NewSegments<'d> {
 
     /// These segments become the log, at once. Those that are not in it any more are removed.
     pub(super) fn place(self) -> Result<(), Error> {
-        self.history.rename(NEXT, ACTIVE)?;
-        self.history.flush(self.durability)?;
+        self.switch()?;
         // What kills left.
         self.history.remove(OLD)?;
         remove_others(&self.segments, &self.ids)
+    }
+
+    /// These segments become the log, at once, and nothing is removed.
+    pub(super) fn switch(&self) -> Result<(), Error> {
+        self.history.rename(NEXT, ACTIVE)?;
+        self.history.flush(self.durability)
     }
 }
 
@@ -128,12 +133,14 @@ impl Drop for NewSegments<'_> {
 
 /// Removes the segments that are not among these.
 pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Result<(), Error> {
+    let mut failed = None;
     for name in segments.names()? {
         if !name.parse().is_ok_and(|id: SegmentId| ids.contains(&id)) {
-            segments.remove(&name)?;
+            // What can be removed is, even if something else is in the way.
+            failed = segments.remove(&name).err().or(failed);
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 /// Removes the files that are no part of a log: what a killed rewrite or conversion left. The caller has the log alone.
