@@ -268,7 +268,7 @@ def test_an_earlier_version_replaces_a_later_one_only_if_it_may(memory: Memory) 
     first = memory.history()[-1].id
     error = refused("conflict", lambda: memory.restore(first))
     assert error.paths == ["/memories/a"]
-    changed = "changed since, so nothing was taken back: /memories/a by an unknown actor at "
+    changed = "changed since, so nothing was restored: /memories/a by an unknown actor at "
     assert str(error).startswith(changed)
     assert memory.read("/memories/a") == "two"
     restored = memory.restore(first, overwrite=True)

@@ -127,14 +127,22 @@ impl Recorder {
             } else {
                 timeline.moments[brought_back].path.clone()
             };
+            // Another file, such as one that was restored before, may be there with this very content.
+            if !latest.state.is_there()
+                && let Some(content) = content
+                && self.reader.found(context, &path)? == PathState::File(content.sha256)
+            {
+                continue;
+            }
             wanted.insert(moment.file, Wanted::There(path, content));
         }
         let plan = self.plan(context, &snapshot, wanted, how.overwrite, |file| {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
-        let steps = plan.steps()?;
-        self.apply(context, &snapshot, &steps, how.dry_run)
+        let restored =
+            plan.steps().and_then(|steps| self.apply(context, &snapshot, &steps, how.dry_run));
+        restored.map_err(HistoryError::of_restoring)
     }
 
     /// Makes all files what they were at a time.
@@ -152,8 +160,9 @@ impl Recorder {
         for (file, number) in snapshot.states_at(at)? {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
-        let steps = self.plan(context, &snapshot, wanted, true, |_| false)?.steps()?;
-        self.apply(context, &snapshot, &steps, dry_run)
+        let steps = self.plan(context, &snapshot, wanted, true, |_| false)?.steps();
+        let restored = steps.and_then(|steps| self.apply(context, &snapshot, &steps, dry_run));
+        restored.map_err(HistoryError::of_restoring)
     }
 
     /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where
