@@ -4,6 +4,7 @@
 
 use std::time::SystemTime;
 
+use memdir::ConfigError;
 use memdir::store::micros;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyOverflowError;
@@ -13,7 +14,6 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDateTime, PyDelta, PyDeltaAccess, PyTzInfo};
 
 use crate::errors::to_python;
-use crate::options::wrong;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
@@ -66,8 +66,8 @@ impl Moment<'_> {
     /// A `ConfigError` that names the argument if it has no time zone.
     pub(crate) fn time(&self, name: &str) -> PyResult<SystemTime> {
         if self.0.call_method0("utcoffset")?.is_none() {
-            let error = wrong(name, "a datetime with a time zone", self.0.as_any());
-            return Err(to_python(self.0.py(), &error));
+            let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
+            return Err(to_python(self.0.py(), &wrong.got(self.0.repr()?).into()));
         }
         self.0.extract().map(|Time(time)| time)
     }
