@@ -15,8 +15,9 @@ use crate::cancel::interruptible;
 use crate::conflict::Conflict;
 use crate::errors::{history_error, to_python};
 use crate::logging;
+use crate::moment::Moment;
 use crate::opened::Opened;
-use crate::time::{Moment, shown};
+use crate::time::shown;
 
 /// One version of one file: what a change made of it.
 ///

@@ -25,13 +25,13 @@ use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
+use crate::moment::Moment;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
 use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 use crate::reply;
 use crate::stats::{Erased, Stats};
 use crate::stores::Argument;
-use crate::time::Moment;
 use crate::watch::Watch;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.

@@ -4,7 +4,6 @@
 
 use std::time::SystemTime;
 
-use memdir::ConfigError;
 use memdir::store::micros;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyOverflowError;
@@ -12,8 +11,6 @@ use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyDateTime, PyDelta, PyDeltaAccess, PyTzInfo};
-
-use crate::errors::to_python;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
@@ -45,31 +42,6 @@ impl FromPyObject<'_, '_> for Time {
             + i64::from(since.get_microseconds());
         let time = micros::time(micros);
         time.map(Time).ok_or_else(|| PyOverflowError::new_err("no clock shows this time"))
-    }
-}
-
-/// The `datetime` of an argument, which must have a time zone.
-pub(crate) struct Moment<'py>(Bound<'py, PyDateTime>);
-
-impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
-    type Error = PyErr;
-
-    const INPUT_TYPE: PyStaticExpr = PyDateTime::TYPE_HINT;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(given.cast::<PyDateTime>()?.to_owned()))
-    }
-}
-
-impl Moment<'_> {
-    /// # Errors
-    /// A `ConfigError` that names the argument if it has no time zone.
-    pub(crate) fn time(&self, name: &str) -> PyResult<SystemTime> {
-        if self.0.call_method0("utcoffset")?.is_none() {
-            let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
-            return Err(to_python(self.0.py(), &wrong.got(self.0.repr()?).into()));
-        }
-        self.0.extract().map(|Time(time)| time)
     }
 }
 

@@ -85,9 +85,11 @@ const A_PART_WITHIN: &str = "a part within";
 /// Each leaves the record with the text somewhere, and no version of it.
 const LITTER: [(&str, Leave); 8] = [
     ("a part at the end", |history, before, after| {
-        cut_to(history, before + (after - before) * 9 / 10)
+        cut_to(history, before + (after - before) * 9 / 10);
     }),
-    (A_PART_WITHIN, |history, before, after| cut_to(history, before + (after - before) * 9 / 10)),
+    (A_PART_WITHIN, |history, before, after| {
+        cut_to(history, before + (after - before) * 9 / 10);
+    }),
     ("a damaged header", |history, before, _| with_byte_changed(history, before + 40)),
     ("a damaged content", |history, before, after| {
         with_byte_changed(history, before + (after - before) / 2);
