@@ -28,7 +28,7 @@ impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
 impl Moment<'_> {
     /// # Errors
     /// A `ConfigError` that names the argument if it has no time zone.
-    pub(crate) fn time(&self, name: &str) -> PyResult<SystemTime> {
+    pub(crate) fn time(self, name: &str) -> PyResult<SystemTime> {
         if self.0.call_method0("utcoffset")?.is_none() {
             let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
             return Err(to_python(self.0.py(), &wrong.got(self.0.repr()?).into()));
