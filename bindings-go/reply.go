@@ -79,7 +79,7 @@ const (
 	HistoryNoID HistoryKind = "no_id"
 	// HistoryPath is a text that is not a path below /memories.
 	HistoryPath HistoryKind = "path"
-	// HistoryUnknown is a version or change that is not there, or was removed for its age.
+	// HistoryUnknown is a version or change that is not there, or was removed because of a limit.
 	HistoryUnknown HistoryKind = "unknown"
 	// HistoryAmbiguous is a part of an id that several versions or changes have.
 	HistoryAmbiguous HistoryKind = "ambiguous"
@@ -95,7 +95,7 @@ const (
 	HistoryDamaged HistoryKind = "damaged"
 	// HistoryConflict is about files that were changed since, or what is in the way.
 	HistoryConflict HistoryKind = "conflict"
-	// HistoryTrimmed is about a file whose earlier state was removed for its age.
+	// HistoryTrimmed is about a file whose earlier state was removed because of a limit.
 	HistoryTrimmed HistoryKind = "trimmed"
 	// HistoryIsCurrent is about a content that a file holds now.
 	HistoryIsCurrent HistoryKind = "is_current"

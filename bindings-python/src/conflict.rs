@@ -70,9 +70,11 @@ impl Conflict {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let path = self.path.as_str().into_pyobject(py)?.repr()?;
+        let in_the_way = self.in_the_way.into_pyobject(py)?.repr()?;
         let change = self.change.as_deref().into_pyobject(py)?.repr()?;
         let actor = self.actor.as_deref().into_pyobject(py)?.repr()?;
-        Ok(format!("Conflict({path}, {change}, {actor})"))
+        let time = self.time(py).into_pyobject(py)?.repr()?;
+        Ok(format!("Conflict({path}, {in_the_way}, {change}, {actor}, {time})"))
     }
 }
 

@@ -15,8 +15,9 @@ use crate::cancel::interruptible;
 use crate::conflict::Conflict;
 use crate::errors::{history_error, to_python};
 use crate::logging;
+use crate::moment::Moment;
 use crate::opened::Opened;
-use crate::time::{Time, shown};
+use crate::time::shown;
 
 /// One version of one file: what a change made of it.
 ///
@@ -209,14 +210,14 @@ fn text(path: &MemoryPath) -> String {
 /// What the arguments of `undo` say.
 ///
 /// # Errors
-/// A `ConfigError` if they contradict each other, or say nothing.
+/// A `ConfigError` if they contradict each other, or say nothing, or if a time has no zone.
 pub(crate) fn undo(
     py: Python<'_>,
     change: Option<String>,
-    since: Option<Time>,
+    since: Option<Moment<'_>>,
     actor: Option<String>,
 ) -> PyResult<Undo> {
-    let since = since.map(|Time(since)| since);
+    let since = since.map(|since| since.time("since")).transpose()?;
     Undo::of(change, since, actor).map_err(|problem| to_python(py, &problem.into()))
 }
 

@@ -26,6 +26,7 @@ mod hooks;
 mod image;
 mod logging;
 mod memory;
+mod moment;
 mod namespaces;
 mod native_store;
 mod opened;

@@ -25,13 +25,13 @@ use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
 use crate::hooks::{PythonHooks, pass_on};
 use crate::logging;
+use crate::moment::Moment;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
 use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 use crate::reply;
 use crate::stats::{Erased, Stats};
 use crate::stores::Argument;
-use crate::time::Time;
 use crate::watch::Watch;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
@@ -792,7 +792,7 @@ impl Memory {
         before: Option<&str>,
         actor: Option<&str>,
         change: Option<&str>,
-        since: Option<Time>,
+        since: Option<Moment<'_>>,
     ) -> PyResult<Vec<Version>> {
         let limit = limit.or::<Limit<usize>>("limit", None)?;
         let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
@@ -802,7 +802,7 @@ impl Memory {
             before: owned(before),
             actor: owned(actor),
             change: owned(change),
-            since: since.map(|Time(since)| since),
+            since: since.map(|since| since.time("since")).transpose()?,
         };
         let versions = history::done(py, |core| core.history(&query.into_core()?), &self.core)?;
         Ok(versions.into_iter().map(Version::from).collect())
@@ -902,8 +902,8 @@ impl Memory {
     ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
     ///         none.
     ///     StoreError: The store itself failed.
-    fn files_at(&self, py: Python<'_>, at: Time) -> PyResult<Vec<PastFile>> {
-        let Time(at) = at;
+    fn files_at(&self, py: Python<'_>, at: Moment<'_>) -> PyResult<Vec<PastFile>> {
+        let at = at.time("at")?;
         let files = history::done(py, |core| core.files_at(at), &self.core)?;
         Ok(files.into_iter().map(PastFile::from).collect())
     }
@@ -921,9 +921,9 @@ impl Memory {
         &self,
         py: Python<'py>,
         path: &str,
-        at: Time,
+        at: Moment<'_>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let Time(at) = at;
+        let at = at.time("at")?;
         let content = history::done(py, |core| core.read_at(path, at), &self.core)?;
         Ok(content.map(|content| PyBytes::new(py, &content)))
     }
@@ -1058,7 +1058,7 @@ impl Memory {
         &self,
         py: Python<'_>,
         change: Option<String>,
-        since: Option<Time>,
+        since: Option<Moment<'_>>,
         actor: Option<String>,
         dry_run: Given<'_, hints::Flag>,
         skip_conflicts: Given<'_, hints::Flag>,
@@ -1091,10 +1091,10 @@ impl Memory {
     fn restore_all(
         &self,
         py: Python<'_>,
-        at: Time,
+        at: Moment<'_>,
         dry_run: Given<'_, hints::Flag>,
     ) -> PyResult<Restored> {
-        let (Time(at), dry_run) = (at, dry_run.or::<Flag>("dry_run", false)?);
+        let (at, dry_run) = (at.time("at")?, dry_run.or::<Flag>("dry_run", false)?);
         history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Restored::from)
     }
 
@@ -1140,7 +1140,7 @@ impl Memory {
     /// >>> memory.write("/memories/db.md", "password: hunter2\n")
     /// >>> memory.write("/memories/db.md", "password: in the vault\n")
     /// >>> memory.redact_text("hunter2", "a password")
-    /// RedactedText(versions=1, current=[], names=[])
+    /// RedactedText(versions=1, current=[], names=[], kept_names=[])
     #[pyo3(
         signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",

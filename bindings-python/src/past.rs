@@ -198,7 +198,10 @@ impl RedactedText {
         let versions = self.versions.len();
         let shown = |paths: &[String]| paths.into_pyobject(py)?.repr();
         let (current, names) = (shown(&self.current)?, shown(&self.names)?);
-        Ok(format!("RedactedText(versions={versions}, current={current}, names={names})"))
+        let kept_names = shown(&self.kept_names)?;
+        Ok(format!(
+            "RedactedText(versions={versions}, current={current}, names={names}, kept_names={kept_names})"
+        ))
     }
 }
 

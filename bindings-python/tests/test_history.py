@@ -268,7 +268,7 @@ def test_an_earlier_version_replaces_a_later_one_only_if_it_may(memory: Memory) 
     first = memory.history()[-1].id
     error = refused("conflict", lambda: memory.restore(first))
     assert error.paths == ["/memories/a"]
-    changed = "changed since, so nothing was taken back: /memories/a by an unknown actor at "
+    changed = "changed since, so nothing was restored: /memories/a by an unknown actor at "
     assert str(error).startswith(changed)
     assert memory.read("/memories/a") == "two"
     restored = memory.restore(first, overwrite=True)
@@ -338,9 +338,22 @@ def test_undo_takes_a_change_or_a_time(memory: Memory) -> None:
             undo(**arguments)
         assert str(raised.value) == sentence
         assert raised.value.option == sentence.split()[0]
-    # Python itself knows no difference from a time without a zone.
-    with pytest.raises(TypeError, match="offset-naive"):
-        undo(since=datetime(2026, 1, 1))
+    naive = datetime(2026, 1, 1)
+    at_a_time: dict[str, Callable[[], object]] = {
+        "since": lambda: undo(since=naive),
+        "since ": lambda: memory.history(since=naive),
+        "at": lambda: memory.files_at(naive),
+        "at ": lambda: memory.read_at("/memories/a", naive),
+        "at  ": lambda: memory.restore_all(naive),
+    }
+    for name, call in at_a_time.items():
+        with pytest.raises(ValueError) as without_zone:
+            call()
+        assert isinstance(without_zone.value, ConfigError)
+        assert str(without_zone.value) == (
+            f"{name.strip()} must be a datetime with a time zone, got {naive!r}"
+        )
+        assert without_zone.value.option == name.strip()
     with pytest.raises(TypeError):
         undo(since=5)
     with pytest.raises(TypeError):
@@ -430,7 +443,8 @@ def test_a_text_is_redacted_in_all_versions(reopen: Open) -> None:
     memory.write("/memories/b-acme", "two\n")
     named = memory.redact_text("acme", "a client")
     assert (named.names, named.kept_names) == (["/memories/acme/deal"], ["/memories/b-acme"])
-    assert repr(named) == "RedactedText(versions=0, current=[], names=['/memories/acme/deal'])"
+    paths = "names=['/memories/acme/deal'], kept_names=['/memories/b-acme']"
+    assert repr(named) == f"RedactedText(versions=0, current=[], {paths})"
     assert all("acme/" not in one.path for one in memory.history())
     with pytest.raises(ConfigError, match="regex"):
         memory.redact_text("(", "a key", regex=True)
@@ -732,7 +746,8 @@ def test_an_undo_names_leaves_out_or_merges_what_was_changed_since() -> None:
     assert isinstance(conflict, Conflict)
     assert (conflict.path, conflict.in_the_way) == ("/memories/a", False)
     assert (conflict.change, conflict.actor, conflict.time) == (later.change, "Ben", later.time)
-    assert repr(conflict) == f"Conflict('/memories/a', '{later.change}', 'Ben')"
+    shown = f"'/memories/a', False, '{later.change}', 'Ben', {later.time!r}"
+    assert repr(conflict) == f"Conflict({shown})"
     assert "by Ben at " in str(error.value)
     assert pickle.loads(pickle.dumps(error.value)).kind == "conflict"
 

@@ -74,7 +74,7 @@ pub enum HistoryErrorKind {
     NoId,
     /// The text is not a path below `/memories`.
     Path,
-    /// There is no such version or change: it is another memory's, or was removed for its age.
+    /// There is no such version or change: it is another memory's, or was removed because of a limit.
     Unknown,
     /// Several versions or changes have this part of an id.
     Ambiguous,

@@ -197,7 +197,7 @@ impl Memory {
     /// of the undone change become what they were, if no later change touches them or a line beside them.
     ///
     /// Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-    /// were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+    /// were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
     /// `change` or `since`.
     #[uniffi::method(default(
         change = None,

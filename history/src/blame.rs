@@ -3,7 +3,6 @@
 //! The versions are gone through from the newest to the oldest. A splice says which lines its change touched. Where there is
 //! none, or another program changed the file, two whole contents are compared. The walk ends when each line has its version.
 
-use std::error::Error;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -15,7 +14,7 @@ use super::error::HistoryError;
 use super::journal::OpenSegment;
 use super::line_trace::LineTrace;
 use super::reader::HistoryReader;
-use super::record::{ContentId, Damaged, Digest};
+use super::record::{ContentId, Digest};
 use super::snapshot::Snapshot;
 use super::timeline::Moment;
 use crate::time::optional_as_text;
@@ -258,7 +257,7 @@ impl Walk<'_> {
             Err(HistoryError::NoContent(_) | HistoryError::Redacted(_) | HistoryError::Damaged) => {
                 Ok(None)
             }
-            Err(HistoryError::Store(error)) if is_damage(&error) => Ok(None),
+            Err(HistoryError::Store(error)) if error.is_damage() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -268,16 +267,4 @@ impl Walk<'_> {
         let is_it = Digest::of(&self.trace.text()) == content.sha256;
         if is_it { Ok(()) } else { Err(HistoryError::Damaged) }
     }
-}
-
-/// Whether a record was read, and is damaged.
-fn is_damage(error: &StoreError) -> bool {
-    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if error.is::<Damaged>() {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }

@@ -78,17 +78,18 @@ impl fmt::Display for Conflict {
 }
 
 /// The sentence of an error: what was changed since, and what is in the way.
-pub(super) fn sentence(conflicts: &[Conflict]) -> String {
+pub(super) fn sentence(conflicts: &[Conflict], restores: bool) -> String {
+    let done = if restores { "restored" } else { "taken back" };
     let (in_the_way, changed): (Vec<_>, Vec<_>) =
         conflicts.iter().partition(|conflict| conflict.in_the_way);
     match (&changed[..], &in_the_way[..]) {
-        (changed, []) => format!("changed since, so nothing was taken back: {}", named(changed)),
+        (changed, []) => format!("changed since, so nothing was {done}: {}", named(changed)),
         ([], in_the_way) => {
             let in_the_way = named(in_the_way);
-            format!("something else is in the way, so nothing was taken back: {in_the_way}")
+            format!("something else is in the way, so nothing was {done}: {in_the_way}")
         }
         (changed, in_the_way) => format!(
-            "changed since, so nothing was taken back: {}; in the way: {}",
+            "changed since, so nothing was {done}: {}; in the way: {}",
             named(changed),
             named(in_the_way)
         ),
@@ -119,8 +120,12 @@ mod tests {
         let told = |changed: &[&str], in_the_way: &[&str]| {
             let changed = changed.iter().map(|name| Conflict::changed(path(name)));
             let in_the_way = in_the_way.iter().map(|name| Conflict::in_the_way(path(name)));
-            sentence(&Conflict::sorted(changed.chain(in_the_way)))
+            sentence(&Conflict::sorted(changed.chain(in_the_way)), false)
         };
+        assert_eq!(
+            sentence(&[Conflict::changed(path("a"))], true),
+            "changed since, so nothing was restored: /memories/a"
+        );
         assert_eq!(told(&["a"], &[]), "changed since, so nothing was taken back: /memories/a");
         assert_eq!(
             told(&[], &["b", "a"]),

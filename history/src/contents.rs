@@ -159,12 +159,17 @@ impl OneByOne<'_> {
 }
 
 /// A record's whole content; the error is `None` if the record is damaged.
+/// `None` for a damaged record: that there is no way past it is the error.
+fn unless_damaged(error: StoreError) -> Option<StoreError> {
+    (!error.is_damage()).then_some(error)
+}
+
 fn whole(
     read: &mut OneByOne<'_>,
     stored: &Stored,
     content: ContentId,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record: Record = read.record(stored).map_err(Some)?;
+    let record: Record = read.record(stored).map_err(unless_damaged)?;
     record.whole(content).map(<[u8]>::to_vec).ok_or(None)
 }
 
@@ -175,7 +180,7 @@ fn applied(
     is_undone: bool,
     mut content: Vec<u8>,
 ) -> Result<Vec<u8>, Option<StoreError>> {
-    let record = read.record(stored).map_err(Some)?;
+    let record = read.record(stored).map_err(unless_damaged)?;
     let (removed, inserted) = record.splice(splice).ok_or(None)?;
     let (there, instead) = if is_undone { (inserted, removed) } else { (removed, inserted) };
     let start = usize::try_from(splice.at).map_err(|_| None)?;

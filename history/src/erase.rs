@@ -6,6 +6,7 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Context, EntryKind, Mutation, ProblemKind, StoreError};
 
 use super::recorder::{Recorder, writable};
+use super::size::HistorySize;
 
 /// What was removed for good, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct Erased {
     pub files: u64,
     /// How many bytes they had.
     pub bytes: u64,
-    /// How many versions the history had, those of deleted files included.
+    /// How many versions the history had, those of deleted files included. A history that cannot be read counts as none.
     pub versions: u64,
     /// How many bytes its records had.
     pub history_bytes: u64,
@@ -60,12 +61,17 @@ impl Recorder {
             return Err(StoreError::ReadOnly);
         }
         if dry_run {
-            return self.held(context);
+            return self.held(context, self.reader.size(context)?);
         }
         context.check()?;
         let mut erased = None;
         let mut remove_files = || {
-            let held = self.held(context)?;
+            // A history that cannot be read goes uncounted.
+            let history = match self.reader.size(context) {
+                Err(error) if error.is_cancelled() => return Err(error),
+                size => size.unwrap_or_default(),
+            };
+            let held = self.held(context, history)?;
             // If it is done twice, the first time counts.
             erased.get_or_insert(held);
             self.remove_files(context)
@@ -78,9 +84,13 @@ impl Recorder {
         Ok(erased.unwrap_or_default())
     }
 
-    /// What the memory holds.
-    fn held(&self, context: &Context) -> Result<Erased, StoreError> {
-        let mut held = Erased::default();
+    /// What the memory holds, with a history of this size.
+    fn held(&self, context: &Context, history: HistorySize) -> Result<Erased, StoreError> {
+        let mut held = Erased {
+            versions: history.versions,
+            history_bytes: history.bytes,
+            ..Erased::default()
+        };
         self.store.files_in(context, &mut |file| {
             if let EntryKind::File(size) = file.kind
                 && !self.reader.is_hidden(&file.path)
@@ -89,8 +99,6 @@ impl Recorder {
                 held.bytes += size;
             }
         })?;
-        let history = self.reader.size(context)?;
-        (held.versions, held.history_bytes) = (history.versions, history.bytes);
         Ok(held)
     }
 

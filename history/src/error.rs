@@ -21,7 +21,7 @@ pub enum HistoryError {
     /// The text is not a path below `/memories`.
     #[error("{0:?} is not a path below /memories")]
     Path(String),
-    /// There is no such version or change: it is another memory's, or was removed for its age.
+    /// There is no such version or change: it is another memory's, or was removed because of a limit.
     #[error("there is no version or change {0} in this history")]
     Unknown(String),
     /// A part of an id that several versions or changes have.
@@ -54,13 +54,17 @@ pub enum HistoryError {
     #[error("the content cannot be brought back: records of the history are damaged or missing")]
     Damaged,
     /// Later changes depend on what would be undone, files were changed since, or something is in the way.
-    #[error("{}", conflict::sentence(conflicts))]
+    #[error("{}", conflict::sentence(conflicts, *restores))]
     Conflict {
+        /// Whether something was to be restored, and not a change to be undone.
+        restores: bool,
         /// What was changed since and what is in the way, one for each path, in the order of the paths.
         conflicts: Vec<Conflict>,
     },
-    /// What the file was before was removed from the history for its age.
-    #[error("what {path} was before was removed from the history for its age")]
+    /// What the file was before was removed from the history, which has limits of age, of versions and of size.
+    #[error(
+        "what {path} was before was removed from the history, which keeps no more than its limits of age, versions and bytes allow"
+    )]
     Trimmed {
         /// The file.
         path: MemoryPath,
@@ -92,7 +96,15 @@ pub enum HistoryError {
 
 impl HistoryError {
     pub(super) fn conflict(conflicts: impl IntoIterator<Item = Conflict>) -> Self {
-        Self::Conflict { conflicts: Conflict::sorted(conflicts) }
+        Self::Conflict { restores: false, conflicts: Conflict::sorted(conflicts) }
+    }
+
+    /// The same error, of a call that restores.
+    pub(super) fn of_restoring(self) -> Self {
+        match self {
+            Self::Conflict { conflicts, .. } => Self::Conflict { restores: true, conflicts },
+            other => other,
+        }
     }
 
     /// A word for the case, the same in every language: `conflict`, `no_id`.
@@ -124,7 +136,7 @@ impl HistoryError {
     #[must_use]
     pub fn paths(&self) -> Vec<&MemoryPath> {
         match self {
-            Self::Conflict { conflicts } => {
+            Self::Conflict { conflicts, .. } => {
                 conflicts.iter().map(|conflict| &conflict.path).collect()
             }
             Self::AreCurrent { paths } => paths.iter().collect(),
@@ -139,7 +151,7 @@ impl HistoryError {
     /// What was changed since or is in the way, of a [`Conflict`](HistoryError::Conflict). Empty for any other case.
     #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
-        if let Self::Conflict { conflicts } = self { conflicts } else { &[] }
+        if let Self::Conflict { conflicts, .. } = self { conflicts } else { &[] }
     }
 }
 

@@ -142,7 +142,8 @@ pub(super) trait Journal: Send + Sync {
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
 
-    /// Leaves nothing of what rewrites removed where the journal is kept, such as in the free space of a database.
+    /// Leaves nothing where the journal is kept that is no part of it: what rewrites removed, such as in the free space of a database,
+    /// and what kills and damage left in a log. The caller has no lock of the journal.
     fn scrub(&self) -> Result<(), StoreError> {
         Ok(())
     }

@@ -312,7 +312,7 @@ fn numbered(name: &str) -> Option<(u32, HistoryId)> {
 }
 
 fn damaged(error: Damaged) -> StoreError {
-    StoreError::failed("reading the history", error).unchanged()
+    StoreError::damaged("reading the history", error)
 }
 
 impl Journal for KeptFiles {

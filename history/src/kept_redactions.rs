@@ -2,7 +2,8 @@
 //!
 //! 1. Each record that will lose a splice gets the contents that this splice leads to. After a kill the history is as before.
 //! 2. The plan is written into a file of its own. From now on every reader applies it to each record, so the redaction is done.
-//! 3. The note is written, and the records are changed one by one. After a kill the next redaction, trim or scrub goes on here.
+//! 3. The note is written, and the records are changed one by one; a damaged one is removed. After a kill the next redaction, trim
+//!    or scrub goes on here.
 //! 4. In the place of the plan its id is written. So a reader notices that there was a redaction while it read.
 //!
 //! There is one file, so one redaction comes after the other. Several processes may finish the same one at once: each step changes
@@ -119,8 +120,11 @@ impl KeptFiles {
                 Ok(header) if plan.concerns(&header) => {
                     self.apply(&path, |record| plan.apply(record))?;
                 }
-                Err(error) if !redaction.unreadable.contains(&id) => return Err(error),
-                _ => {}
+                Ok(_) => {}
+                // It never becomes readable again, and may hold what is to be removed.
+                Err(error) if error.is_damage() => self.remove(&path)?,
+                Err(_) if redaction.unreadable.contains(&id) => {}
+                Err(error) => return Err(error),
             }
         }
         let finished = LastRedaction::finished(redaction.id);

@@ -133,7 +133,8 @@ fn begin_anew(history: &LogDirectory, durability: Durability) -> Result<(), Erro
     let segments = history.directory_or_make(SEGMENTS, durability)?;
     let mut longest: Vec<SegmentId> = Vec::new();
     for name in segments.names()? {
-        let Some(file) = segments.file(&name, Opening::Read)? else { continue };
+        let file = name.parse::<SegmentId>().is_ok().then(|| segments.file(&name, Opening::Read));
+        let Some(file) = file.transpose()?.flatten() else { continue };
         if let Some((id, segment)) = Segment::open(file)?
             && segment.earlier.len() >= longest.len()
         {

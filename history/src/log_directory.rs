@@ -39,6 +39,16 @@ pub(super) enum Opening {
     New,
 }
 
+/// What has a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Nothing,
+    File,
+    Directory,
+    /// A link, a pipe.
+    Other,
+}
+
 #[derive(Debug)]
 pub(super) struct LogDirectory {
     #[cfg(unix)]
@@ -73,7 +83,7 @@ impl LogDirectory {
     /// Opens a file in it; `None` if there is none.
     pub(super) fn file(&self, name: &str, opening: Opening) -> Result<Option<File>, Error> {
         let Some(file) = if_there(self.open_file(name, opening))? else { return Ok(None) };
-        if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(no_file()) }
+        if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(no_file(name)) }
     }
 
     /// As [`file`](Self::file), where it must be there or is made.
@@ -137,22 +147,61 @@ impl LogDirectory {
 
     /// Removes a file, if it is there.
     pub(super) fn remove(&self, name: &str) -> Result<(), Error> {
-        #[cfg(unix)]
-        let removed = rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::empty())
-            .map_err(Error::from);
-        #[cfg(not(unix))]
-        let removed = std::fs::remove_file(self.path.join(name));
-        if_there(removed).map(drop)
+        match if_there(self.unlink(name)) {
+            Err(_) if self.kind(name)? == Kind::Directory => Err(no_file(name)),
+            removed => removed.map(drop),
+        }
     }
 
     /// Removes an empty directory in it.
     pub(super) fn remove_directory(&self, name: &str) -> Result<(), Error> {
+        if_there(self.unlink_directory(name)).map(drop)
+    }
+
+    /// Removes what has the name, if something has, and nothing that it leads to. `false`, and it stays, for a directory that is not
+    /// empty.
+    pub(super) fn remove_any(&self, name: &str) -> Result<bool, Error> {
+        let Err(error) = if_there(self.unlink(name)) else { return Ok(true) };
+        match if_there(self.unlink_directory(name)) {
+            Ok(_) => Ok(true),
+            Err(full) if full.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
+            // Systems differ in what they call a file that cannot be removed.
+            Err(other) => Err(if other.kind() == ErrorKind::NotADirectory { error } else { other }),
+        }
+    }
+
+    /// What has the name.
+    pub(super) fn kind(&self, name: &str) -> Result<Kind, Error> {
         #[cfg(unix)]
-        let removed = rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::REMOVEDIR)
-            .map_err(Error::from);
+        {
+            use rustix::fs::{AtFlags, FileType, statat};
+
+            let there = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW);
+            let there = if_there(there.map_err(Error::from))?;
+            Ok(match there.map(|there| FileType::from_raw_mode(there.st_mode)) {
+                None => Kind::Nothing,
+                Some(FileType::RegularFile) => Kind::File,
+                Some(FileType::Directory) => Kind::Directory,
+                Some(_) => Kind::Other,
+            })
+        }
         #[cfg(not(unix))]
-        let removed = std::fs::remove_dir(self.path.join(name));
-        if_there(removed).map(drop)
+        {
+            let there = if_there(self.path.join(name).symlink_metadata())?;
+            Ok(match there.map(|there| there.file_type()) {
+                None => Kind::Nothing,
+                Some(kind) if kind.is_file() => Kind::File,
+                Some(kind) if kind.is_dir() => Kind::Directory,
+                Some(_) => Kind::Other,
+            })
+        }
+    }
+
+    /// The directory itself, locked against others who lock it, where the system can.
+    pub(super) fn locked(&self) -> Option<LockedDirectory<'_>> {
+        #[cfg(unix)]
+        rustix::fs::flock(&self.handle, rustix::fs::FlockOperation::LockExclusive).ok()?;
+        Some(LockedDirectory(self))
     }
 
     /// Whether it is still the directory at its path: an erasure may have removed it.
@@ -183,15 +232,33 @@ impl LogDirectory {
     }
 }
 
+/// Unlocks the directory when it is dropped.
+pub(super) struct LockedDirectory<'d>(#[cfg_attr(not(unix), allow(dead_code))] &'d LogDirectory);
+
+impl Drop for LockedDirectory<'_> {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        let _ = rustix::fs::flock(&self.0.handle, rustix::fs::FlockOperation::Unlock);
+    }
+}
+
 #[cfg(unix)]
 impl LogDirectory {
+    fn unlink(&self, name: &str) -> Result<(), Error> {
+        Ok(rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::empty())?)
+    }
+
+    fn unlink_directory(&self, name: &str) -> Result<(), Error> {
+        Ok(rustix::fs::unlinkat(&self.handle, name, rustix::fs::AtFlags::REMOVEDIR)?)
+    }
+
     fn open_there(path: &Path) -> Result<Self, Error> {
         use rustix::fs::{Mode, OFlags, open};
 
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match open(path, flags, Mode::empty()) {
             Ok(handle) => Ok(Self { handle, path: path.to_owned() }),
-            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => Err(no_directory()),
+            Err(rustix::io::Errno::LOOP | rustix::io::Errno::NOTDIR) => Err(no_directory(path)),
             Err(error) => Err(error.into()),
         }
     }
@@ -213,7 +280,7 @@ impl LogDirectory {
         // Readable by its owner only, as the files are.
         match openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(File::from(file)),
-            Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::MLINK) => Err(no_file()),
+            Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::MLINK) => Err(no_file(name)),
             Err(error) => Err(error.into()),
         }
     }
@@ -221,9 +288,17 @@ impl LogDirectory {
 
 #[cfg(not(unix))]
 impl LogDirectory {
+    fn unlink(&self, name: &str) -> Result<(), Error> {
+        std::fs::remove_file(self.path.join(name))
+    }
+
+    fn unlink_directory(&self, name: &str) -> Result<(), Error> {
+        std::fs::remove_dir(self.path.join(name))
+    }
+
     fn open_there(path: &Path) -> Result<Self, Error> {
         let is_directory = path.symlink_metadata()?.is_dir();
-        if is_directory { Ok(Self { path: path.to_owned() }) } else { Err(no_directory()) }
+        if is_directory { Ok(Self { path: path.to_owned() }) } else { Err(no_directory(path)) }
     }
 
     fn open_file(&self, name: &str, opening: Opening) -> Result<File, Error> {
@@ -246,12 +321,13 @@ impl LogDirectory {
     }
 }
 
-fn no_file() -> Error {
-    Error::other("something else is in the place of its file")
+fn no_file(name: &str) -> Error {
+    Error::other(format!("something else is in the place of its file `{name}`"))
 }
 
-fn no_directory() -> Error {
-    Error::other("something else is in the place of its directory")
+fn no_directory(path: &Path) -> Error {
+    let name = path.file_name().unwrap_or_default().display();
+    Error::other(format!("something else is in the place of its directory `{name}`"))
 }
 
 /// `None` for what is not there.

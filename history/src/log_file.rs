@@ -13,12 +13,10 @@ use memdir_store::HistoryId;
 use memdir_store::{Context, Durability, StoreError};
 
 use super::journal::{Appended, Journal, Loaded, Locked, OpenSegment, Pen, Rewrite, Stored};
-use super::log_directory::{
-    ACTIVE, BEGINNING, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS, TURN,
-};
+use super::log_directory::{ACTIVE, DAMAGED, LogDirectory, OLD, Opening, SEGMENTS, TURN};
 use super::log_segment::{FrameAt, Segment, SegmentId};
 use super::log_writer::{Alone, LogWriter};
-use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_others};
+use super::new_segments::{NewSegments, SEGMENT_BYTES, remove_damaged, remove_leftovers};
 use super::place::Place;
 use super::record::{Damaged, Record};
 use super::record_form::RecordForm;
@@ -26,8 +24,8 @@ use super::record_form::RecordForm;
 const DAMAGED_HEAD: &str = "the first bytes of a segment are damaged";
 
 pub(super) struct LogFile {
-    directory: PathBuf,
-    durability: Durability,
+    pub(super) directory: PathBuf,
+    pub(super) durability: Durability,
     form: RecordForm,
 }
 
@@ -36,7 +34,7 @@ impl LogFile {
         Self { directory, durability, form }
     }
 
-    fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
+    pub(super) fn failed(operation: &'static str) -> impl Fn(Error) -> StoreError {
         move |error| match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => StoreError::Full,
             ErrorKind::PermissionDenied => StoreError::PermissionDenied,
@@ -75,13 +73,7 @@ impl LogFile {
     fn remove_leftovers(&self) -> Result<(), Error> {
         let alone = LogWriter::alone_if_free(&self.directory, self.durability)?;
         let Some(Alone { directory, .. }) = &alone else { return Ok(()) };
-        let active = directory.file_there(ACTIVE, Opening::Read)?;
-        if let Some((_, active)) = Segment::open(active)?
-            && let Some(full) = directory.directory(SEGMENTS)?
-        {
-            remove_others(&full, &active.earlier)?;
-        }
-        directory.remove(NEXT)?;
+        remove_leftovers(directory)?;
         directory.remove(TURN)
     }
 
@@ -228,7 +220,7 @@ impl Journal for LogFile {
         open: &mut OpenSegment,
     ) -> Result<Record, StoreError> {
         let failed = Self::failed("reading the history");
-        let damaged = |error| StoreError::failed("reading the history", error).unchanged();
+        let damaged = |error| StoreError::damaged("reading the history", error);
         let mut plain;
         let segment = match (&mut open.0, stored.place.segment) {
             (Some((id, segment)), Some(wanted))
@@ -290,24 +282,11 @@ impl Journal for LogFile {
         _: &Context,
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let failed = Self::failed("erasing the history");
-        let open = || LogDirectory::open(&self.directory).map_err(&failed);
-        // No log is made only to be locked. If one was begun meanwhile, it has records of files that are gone now.
-        if open()?.is_none() {
-            remove_files()?;
-            if open()?.is_none() {
-                return Ok(());
-            }
-        }
-        let locked = self.lock()?;
-        remove_files()?;
-        // In a directory whose log is within it, the log went with the files.
-        let Some(alone) = &locked.log else { return Ok(()) };
-        let erased = match alone.directory.is_there() {
-            Ok(true) => self.erase_segments(alone),
-            there => there.map(drop),
-        };
-        erased.map_err(|error| failed(error).after_changes())
+        self.erase_log(remove_files)
+    }
+
+    fn scrub(&self) -> Result<(), StoreError> {
+        self.remove_litter()
     }
 
     fn is_apart(&self) -> bool {
@@ -320,14 +299,14 @@ impl Journal for LogFile {
 }
 
 /// What is in a segment that is rewritten.
-struct OldSegment {
+pub(super) struct OldSegment {
     id: SegmentId,
-    segment: Segment,
-    records: Vec<Stored>,
+    pub(super) segment: Segment,
+    pub(super) records: Vec<Stored>,
     /// What is said of records of other segments.
     confirms: Vec<HistoryId>,
     /// Whether there is something that goes by itself: what was withdrawn, is damaged or was not written to its end.
-    has_litter: bool,
+    pub(super) has_litter: bool,
 }
 
 impl LogFile {
@@ -357,21 +336,11 @@ impl LogFile {
         new.prepare(&[]).and_then(|()| new.place()).map_err(&failed)
     }
 
-    /// Puts an empty log in the place of this one, whatever it holds, and removes everything else.
-    fn erase_segments(&self, alone: &Alone) -> Result<(), Error> {
-        let history = &alone.directory;
-        let mut empty = NewSegments::new(history, SEGMENTS, self.durability)?;
-        empty.prepare(&[])?;
-        empty.place()?;
-        if let Some(converted) = history.directory(CONVERTED)? {
-            remove_others(&converted, &[])?;
-            history.remove_directory(CONVERTED)?;
-        }
-        history.remove(BEGINNING)?;
-        history.remove(DAMAGED)
-    }
-
-    fn old_segment(&self, id: SegmentId, loaded: &Loaded) -> Result<Option<OldSegment>, Error> {
+    pub(super) fn old_segment(
+        &self,
+        id: SegmentId,
+        loaded: &Loaded,
+    ) -> Result<Option<OldSegment>, Error> {
         let Some(segment) = self.segment_of(Place { segment: Some(id), at: 0 })? else {
             return Ok(None);
         };
@@ -406,7 +375,7 @@ impl LogFile {
         Ok(Some(old))
     }
 
-    fn rewrite_segments(
+    pub(super) fn rewrite_segments(
         &self,
         alone: &Alone,
         loaded: &Loaded,
@@ -450,8 +419,7 @@ impl LogFile {
         let notes = note.into_iter().chain(&said).map(|record| self.form.pack(record));
         let notes = notes.collect::<Result<Vec<_>, _>>()?;
         let placed = new.prepare(&notes).and_then(|()| new.place());
-        // It may hold what is to be removed, as everything that is damaged.
-        placed.and_then(|()| alone.directory.remove(DAMAGED)).map_err(&failed)
+        placed.and_then(|()| remove_damaged(&alone.directory)).map_err(&failed)
     }
 }
 

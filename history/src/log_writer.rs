@@ -10,7 +10,7 @@
 //! the lock of a file beside it.
 
 use std::fs::{File, TryLockError};
-use std::io::{Error, ErrorKind, Read, Seek, Write};
+use std::io::{Error, ErrorKind, Seek, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use memdir_store::Durability;
 use super::log_beginning;
 use super::log_directory::{ACTIVE, DAMAGED, LOCK, LogDirectory, Opening, TURN};
 use super::log_frame::to_frame;
-use super::log_segment::{HEAD, SegmentId, read_head};
+use super::log_segment::{Segment, SegmentId};
 use super::packed::Packed;
 use super::place::Place;
 
@@ -110,13 +110,7 @@ impl LogWriter {
             if !directory.is_at(&active, ACTIVE)? || !directory.is_there()? {
                 continue;
             }
-            let mut first = [0; HEAD];
-            match (&active).read_exact(&mut first) {
-                // It is too short for one, so it is damaged as well.
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => first = [0; HEAD],
-                read => read?,
-            }
-            let Some((id, _)) = read_head(&first) else {
+            let Some((id, _)) = Segment::open(active.try_clone()?)? else {
                 // What is in it cannot be read, but it is kept, and commands go on.
                 locked.lock()?;
                 if directory.is_at(&active, ACTIVE)? {

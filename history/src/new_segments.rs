@@ -5,9 +5,11 @@ use std::io::{Error, Write};
 
 use memdir_store::{Durability, HistoryId};
 
-use super::log_directory::{ACTIVE, LogDirectory, NEXT, OLD, Opening};
+use super::log_directory::{
+    ACTIVE, CONVERTED, DAMAGED, LogDirectory, NEXT, OLD, Opening, SEGMENTS,
+};
 use super::log_frame::to_frame;
-use super::log_segment::{SegmentId, head};
+use super::log_segment::{Segment, SegmentId, head};
 use super::packed::Packed;
 
 /// Segments that take the place of those that are there, and become the log when all are written.
@@ -107,11 +109,16 @@ impl<'d> NewSegments<'d> {
 
     /// These segments become the log, at once. Those that are not in it any more are removed.
     pub(super) fn place(self) -> Result<(), Error> {
-        self.history.rename(NEXT, ACTIVE)?;
-        self.history.flush(self.durability)?;
+        self.switch()?;
         // What kills left.
         self.history.remove(OLD)?;
         remove_others(&self.segments, &self.ids)
+    }
+
+    /// These segments become the log, at once, and nothing is removed.
+    pub(super) fn switch(&self) -> Result<(), Error> {
+        self.history.rename(NEXT, ACTIVE)?;
+        self.history.flush(self.durability)
     }
 }
 
@@ -126,12 +133,35 @@ impl Drop for NewSegments<'_> {
 
 /// Removes the segments that are not among these.
 pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Result<(), Error> {
+    let mut failed = None;
     for name in segments.names()? {
         if !name.parse().is_ok_and(|id: SegmentId| ids.contains(&id)) {
-            segments.remove(&name)?;
+            // What can be removed is, even if something else is in the way.
+            failed = segments.remove(&name).err().or(failed);
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
+}
+
+/// Removes the files that are no part of a log: what a killed rewrite or conversion left. The caller has the log alone.
+pub(super) fn remove_leftovers(history: &LogDirectory) -> Result<(), Error> {
+    let active = history.file_there(ACTIVE, Opening::Read)?;
+    if let Some((_, active)) = Segment::open(active)?
+        && let Some(full) = history.directory(SEGMENTS)?
+    {
+        remove_others(&full, &active.earlier)?;
+    }
+    if let Some(converted) = history.directory(CONVERTED)? {
+        remove_others(&converted, &[])?;
+        history.remove_directory(CONVERTED)?;
+    }
+    history.remove(NEXT)?;
+    history.remove(OLD)
+}
+
+/// Removes a segment that was set aside. It may hold what is to be removed, as everything that is damaged.
+pub(super) fn remove_damaged(history: &LogDirectory) -> Result<(), Error> {
+    history.remove(DAMAGED)
 }
 
 fn new_id() -> Result<SegmentId, Error> {

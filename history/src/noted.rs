@@ -58,7 +58,7 @@ impl Noted {
 }
 
 fn damaged(error: Damaged) -> StoreError {
-    StoreError::failed("reading the history", error).unchanged()
+    StoreError::damaged("reading the history", error)
 }
 
 impl Journal for Noted {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir_store::HistoryId;
 use memdir_store::path::MemoryPath;
-use memdir_store::{Cancellation, Context, Durability, Store};
+use memdir_store::{Cancellation, Context, Durability, Operation, Store};
 
 use super::diff::unified;
 use super::error::HistoryError;
@@ -138,6 +138,18 @@ impl HistorySnapshot<'_> {
             let (version, file) = (timeline.version(number), timeline.moments[number].file);
             ListedVersion { version, file, number }
         })
+    }
+
+    /// The version that a version of the operation `redacted` is about; `None` for any other version.
+    #[must_use]
+    pub fn redacted_by(&self, id: HistoryId) -> Option<HistoryId> {
+        let timeline = &self.snapshot.timeline;
+        let moment = &timeline.moments[timeline.find(id)?];
+        if moment.operation != Operation::Redacted {
+            return None;
+        }
+        let number = moment.id.number().checked_sub(1)?;
+        moment.header.redacts.get(number).copied()
     }
 
     /// The content that a version left; `None` if the history has it no more, or it was a deletion.

@@ -48,7 +48,7 @@ impl RecordForm {
 
     /// The record in these bytes.
     pub(super) fn record(&self, packed: Packed<'_>) -> Result<Record, StoreError> {
-        let damaged = || StoreError::failed("reading the history", Damaged).unchanged();
+        let damaged = || StoreError::damaged("reading the history", Damaged);
         let header = self.header(&packed.header)?.ok_or_else(damaged)?;
         let contents = match self {
             Self::Plain => packed.contents.into_owned(),

@@ -29,7 +29,7 @@ pub struct RedactedText {
     pub change: Option<HistoryId>,
     /// The versions whose contents have the text, newest first, as they were before.
     pub versions: Vec<Version>,
-    /// The files that have the text now, sorted by their paths. Only with `dry_run`: otherwise that is an error.
+    /// The files that have the text now, sorted by their paths. Without `dry_run` that is an error of `redact_text`.
     pub current: Vec<MemoryPath>,
     /// The paths with the text, as they were before, sorted: `redacted-` and random digits stand in the place of their names.
     pub names: Vec<MemoryPath>,
@@ -84,7 +84,7 @@ impl Recorder {
                 _ => {}
             }
         }
-        self.redact_found(context, &locked, &snapshot, found, reason)
+        self.redact_found(context, locked, &snapshot, found, reason)
     }
 
     /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. Removes each name of
@@ -100,7 +100,21 @@ impl Recorder {
         reason: &str,
         dry_run: bool,
     ) -> Result<RedactedText, HistoryError> {
-        attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run))
+        attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run, false))
+    }
+
+    /// As [`redact_matching`](Self::redact_matching), but a content that a file has now stays, and is no error.
+    ///
+    /// # Errors
+    /// [`HistoryError::IsCurrent`] if a file gets such a content meanwhile; [`HistoryError::Store`].
+    pub fn redact_past_matching(
+        &self,
+        context: &Context,
+        has_text: &dyn Fn(&[u8]) -> bool,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<RedactedText, HistoryError> {
+        attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run, true))
     }
 
     fn try_to_redact_matching(
@@ -109,6 +123,7 @@ impl Recorder {
         has_text: &dyn Fn(&[u8]) -> bool,
         reason: &str,
         dry_run: bool,
+        keeps_current: bool,
     ) -> Result<Option<RedactedText>, HistoryError> {
         let mut locked = Locked::default();
         if !dry_run {
@@ -138,6 +153,11 @@ impl Recorder {
             }
         }
         let matcher = NameMatcher::new(has_text);
+        let Living { with_text, named } = self.living(context, has_text, &matcher)?;
+        if keeps_current {
+            found.contents.retain(|content, _| !with_text.values().any(|living| living == content));
+        }
+        let current: Vec<MemoryPath> = with_text.into_keys().collect();
         found.names = self.names_with(context, &matcher)?;
         let mut versions = Vec::new();
         for (number, moment) in timeline.moments.iter().enumerate() {
@@ -154,7 +174,6 @@ impl Recorder {
             }
         }
         versions.reverse();
-        let Living { with_text: current, named } = self.living(context, has_text, &matcher)?;
         // A directory is named if no file tells its name.
         let is_told = |directory: &MemoryPath| {
             named.iter().any(|file| directory == file || directory.is_above(file))
@@ -167,10 +186,10 @@ impl Recorder {
             let change = None;
             return Ok(Some(RedactedText { change, versions, current, names, kept_names }));
         }
-        if !current.is_empty() {
+        if !current.is_empty() && !keeps_current {
             return Err(HistoryError::AreCurrent { paths: current });
         }
-        let redacted = self.redact_found(context, &locked, &snapshot, found, reason)?;
+        let redacted = self.redact_found(context, locked, &snapshot, found, reason)?;
         Ok(redacted.map(|change| RedactedText { change, versions, current, names, kept_names }))
     }
 
@@ -185,10 +204,12 @@ impl Recorder {
         Layer::files_in(self, context, &mut |file| paths.push(file.path))?;
         paths.sort();
         let named = paths.iter().filter(|path| matcher.is_in(path)).cloned().collect();
-        let mut with_text = Vec::new();
+        let mut with_text = BTreeMap::new();
         for path in paths {
             match self.store.read_in(context, &path) {
-                Ok(content) if has_text(&content) => with_text.push(path),
+                Ok(content) if has_text(&content) => {
+                    with_text.insert(path, Digest::of(&content));
+                }
                 Err(error) if error.is_failure() => return Err(error.into()),
                 // Gone meanwhile, or closed to us.
                 Ok(_) | Err(_) => {}
@@ -202,13 +223,14 @@ impl Recorder {
     fn redact_found(
         &self,
         context: &Context,
-        locked: &Locked,
+        locked: Locked,
         snapshot: &Snapshot,
         found: Found,
         reason: &str,
     ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         if found.contents.is_empty() && found.names.is_empty() {
-            // An earlier call may have failed in the middle.
+            // An earlier call may have failed in the middle, and what no version is made of may have the text.
+            drop(locked);
             self.journal.scrub()?;
             return Ok(Some(None));
         }
@@ -228,9 +250,10 @@ impl Recorder {
             self.check_living(context, snapshot, &plan)?;
         }
         let wholes = self.wholes_without(context, snapshot, &plan);
-        if !self.journal.redact(locked, &plan, &wholes)? {
+        if !self.journal.redact(&locked, &plan, &wholes)? {
             return Ok(None);
         }
+        drop(locked);
         self.reader.index().reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(Some(change)))
@@ -309,7 +332,8 @@ struct Found {
 
 /// The files that have a text now.
 struct Living {
-    with_text: Vec<MemoryPath>,
+    /// In their contents, with the SHA-256 of these.
+    with_text: BTreeMap<MemoryPath, Digest>,
     named: Vec<MemoryPath>,
 }
 

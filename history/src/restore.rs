@@ -129,12 +129,35 @@ impl Recorder {
             };
             wanted.insert(moment.file, Wanted::There(path, content));
         }
+        let wanted = self.without_what_is_there(context, &snapshot, wanted)?;
         let plan = self.plan(context, &snapshot, wanted, how.overwrite, |file| {
             // Literally what was changed since: another content than the one that is brought back.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
-        let steps = plan.steps()?;
-        self.apply(context, &snapshot, &steps, how.dry_run)
+        let restored =
+            plan.steps().and_then(|steps| self.apply(context, &snapshot, &steps, how.dry_run));
+        restored.map_err(HistoryError::of_restoring)
+    }
+
+    /// Without files that are gone where another one, such as one that was restored before, is with the very content.
+    fn without_what_is_there(
+        &self,
+        context: &Context,
+        snapshot: &Snapshot,
+        wanted: BTreeMap<usize, Wanted>,
+    ) -> Result<BTreeMap<usize, Wanted>, HistoryError> {
+        let timeline = &snapshot.timeline;
+        let mut others = BTreeMap::new();
+        for (file, wanted) in without_earlier_at_a_path(snapshot, wanted) {
+            if let Wanted::There(path, Some(content)) = &wanted
+                && !timeline.moments[timeline.latest[file]].state.is_there()
+                && self.reader.found(context, path)? == PathState::File(content.sha256)
+            {
+                continue;
+            }
+            others.insert(file, wanted);
+        }
+        Ok(others)
     }
 
     /// Makes all files what they were at a time.
@@ -152,8 +175,9 @@ impl Recorder {
         for (file, number) in snapshot.states_at(at)? {
             wanted.insert(file, snapshot.wanted_at(number)?);
         }
-        let steps = self.plan(context, &snapshot, wanted, true, |_| false)?.steps()?;
-        self.apply(context, &snapshot, &steps, dry_run)
+        let steps = self.plan(context, &snapshot, wanted, true, |_| false)?.steps();
+        let restored = steps.and_then(|steps| self.apply(context, &snapshot, &steps, dry_run));
+        restored.map_err(HistoryError::of_restoring)
     }
 
     /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where

@@ -6,7 +6,7 @@ use super::error::HistoryError;
 use super::reader::HistoryReader;
 
 /// How much the history of a memory holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistorySize {
     /// The versions of all files, those of deleted files included.

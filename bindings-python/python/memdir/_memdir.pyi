@@ -1047,7 +1047,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.write("/memories/db.md", "password: hunter2\\n")
         >>> memory.write("/memories/db.md", "password: in the vault\\n")
         >>> memory.redact_text("hunter2", "a password")
-        RedactedText(versions=1, current=[], names=[])
+        RedactedText(versions=1, current=[], names=[], kept_names=[])
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
         """

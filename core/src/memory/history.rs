@@ -216,6 +216,37 @@ impl Memory {
         recorder.redact_matching(&self.context(), &has_text, reason, dry_run)
     }
 
+    /// As [`redact_text`](Memory::redact_text), but the contents that files have now stay, in the files and in the history, and are no
+    /// error. For a front end in which a person removes the past first: `current` of the result names these files.
+    ///
+    /// ```
+    /// use memdir::{GrepQuery, Memory, MemoryOptions};
+    ///
+    /// let mut options = MemoryOptions::default();
+    /// options.history = true;
+    /// let memory = Memory::open("memory:", options)?;
+    /// memory.create("/memories/db.md", "password: hunter2\n")?;
+    /// memory.insert("/memories/db.md", 1, "host: db\n")?;
+    ///
+    /// let redacted = memory.redact_past_text(&GrepQuery::text("hunter2"), "a password", false)?;
+    /// assert_eq!((redacted.versions.len(), redacted.current.len()), (1, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`HistoryError::IsCurrent`] if a file gets such a content meanwhile; [`HistoryError::Off`]; [`HistoryError::ReadOnly`];
+    /// [`HistoryError::Store`].
+    pub fn redact_past_text(
+        &self,
+        query: &GrepQuery,
+        reason: &str,
+        dry_run: bool,
+    ) -> Result<RedactedText, HistoryError> {
+        let recorder = if dry_run { self.recorder()? } else { self.changing()? };
+        let has_text = |content: &[u8]| query.is_in_content(content);
+        recorder.redact_past_matching(&self.context(), &has_text, reason, dry_run)
+    }
+
     /// Removes the versions that the options keep no longer, and returns how many records of changes that were. It is also
     /// done now and then after a change.
     ///

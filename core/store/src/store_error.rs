@@ -84,6 +84,11 @@ pub enum StoreError {
     },
 }
 
+/// Marks the source of a failure as damage.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Damage(Box<dyn std::error::Error + Send + Sync>);
+
 /// Whether an operation that [failed](StoreError::Failed) changed anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -104,6 +109,35 @@ impl StoreError {
     ) -> Self {
         let (operation, source) = (operation.into(), source.into());
         Self::Failed { operation, source, effect: Effect::Unknown }
+    }
+
+    /// A failure to read a content whose bytes were read and are damaged, so reading them again does not help. Nothing was changed.
+    ///
+    /// ```
+    /// use memdir_store::StoreError;
+    ///
+    /// let error = StoreError::damaged("decrypting /memories/a.md", "the seal is broken");
+    /// assert!(error.is_failure() && error.is_damage());
+    /// assert!(!StoreError::failed("reading /memories/a.md", "the disk is gone").is_damage());
+    /// ```
+    pub fn damaged(
+        operation: impl Into<Cow<'static, str>>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::failed(operation, Damage(source.into())).unchanged()
+    }
+
+    /// Whether a content was read and [is damaged](StoreError::damaged).
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Failed { source, .. } => {
+                let beneath = source.downcast_ref::<Self>();
+                source.is::<Damage>() || beneath.is_some_and(Self::is_damage)
+            }
+            Self::Source(error) => error.is_damage(),
+            _ => false,
+        }
     }
 
     /// Whether the operation may have changed something all the same.

@@ -238,18 +238,19 @@ mod namespaces {
 #[cfg(unix)]
 mod on_disk {
     use std::fs;
+    use std::os::unix::fs::symlink;
     use std::path::Path;
 
     use memdir::{Durability, MemoryOptions};
 
     use super::*;
 
-    fn names(directory: &Path, all: &mut Vec<String>) {
+    fn names_below(directory: &Path, all: &mut Vec<String>) {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             all.push(path.file_name().unwrap().to_str().unwrap().to_owned());
             if path.is_dir() {
-                names(&path, all);
+                names_below(&path, all);
             }
         }
     }
@@ -285,7 +286,7 @@ mod on_disk {
             fs::write(files.join(".memdir-deleted%2F7/a"), "secret").unwrap();
             memory.erase(false).unwrap();
             let mut found = Vec::new();
-            names(place.path(), &mut found);
+            names_below(place.path(), &mut found);
             found.sort();
             let mut left = left.clone();
             left.sort_unstable();
@@ -296,6 +297,148 @@ mod on_disk {
         }
     }
 
+    /// Puts something at the first path; the second is a directory outside.
+    type Plant = fn(&Path, &Path);
+
+    const SECRET: &str = "secret-of-the-file";
+
+    const FULL_DIRECTORY: &str = "a directory with a file";
+
+    const FOREIGN: [(&str, Plant); 7] = [
+        ("a file", |at, _| fs::write(at, SECRET).unwrap()),
+        ("a link to a file", |at, outside| symlink(outside.join("file"), at).unwrap()),
+        ("a link to a directory", |at, outside| symlink(outside.join("directory"), at).unwrap()),
+        ("a link to nothing", |at, outside| symlink(outside.join("nothing"), at).unwrap()),
+        ("a pipe", |at, _| {
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, at, mode).unwrap();
+        }),
+        ("an empty directory", |at, _| fs::create_dir(at).unwrap()),
+        (FULL_DIRECTORY, |at, _| {
+            fs::create_dir(at).unwrap();
+            fs::write(at.join("foreign"), "not memdir's").unwrap();
+        }),
+    ];
+
+    fn remove(at: &Path) {
+        match at.symlink_metadata() {
+            Ok(there) if there.is_dir() => fs::remove_dir_all(at).unwrap(),
+            Ok(_) => fs::remove_file(at).unwrap(),
+            Err(_) => {}
+        }
+    }
+
+    /// The files below a directory that have the secret.
+    fn with_secret(directory: &Path, found: &mut Vec<String>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let kind = path.symlink_metadata().unwrap().file_type();
+            if kind.is_dir() {
+                with_secret(&path, found);
+            } else if kind.is_file()
+                && String::from_utf8_lossy(&fs::read(&path).unwrap()).contains(SECRET)
+            {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+
+    #[test]
+    fn erase_removes_what_has_a_name_of_the_journal_whatever_it_is() {
+        crate::common::without_power(
+            here!("erase_removes_what_has_a_name_of_the_journal_whatever_it_is"),
+            |work| {
+                // The last two are in directories of memdir.
+                let names = [
+                    "active",
+                    "active.new",
+                    "active.damaged",
+                    "log",
+                    "log.new",
+                    "log.old",
+                    "beginning",
+                    "turn",
+                    "lock",
+                    "log/x",
+                    "log.new/x",
+                ];
+                for (name, (kind, plant), prefix) in names.iter().flat_map(|name| {
+                    let both =
+                        FOREIGN.iter().flat_map(|foreign| ["", "dir:"].map(|it| (foreign, it)));
+                    both.map(move |(foreign, prefix)| (*name, *foreign, prefix))
+                }) {
+                    let what = format!("{kind} at {prefix}{name}");
+                    let place = tempfile::tempdir_in(work).unwrap();
+                    let outside = tempfile::tempdir_in(work).unwrap();
+                    fs::create_dir(outside.path().join("directory")).unwrap();
+                    for inner in ["file", "directory/file"] {
+                        fs::write(outside.path().join(inner), "not memdir's").unwrap();
+                    }
+                    let address = format!("{prefix}{}", place.path().display());
+                    let memory = open(&address, true);
+                    memory.create("/memories/a", &format!("{SECRET}\n")).unwrap();
+                    memory.write("/memories/a", "kept\n", None).unwrap();
+                    drop(memory);
+                    let history = place.path().join(match prefix {
+                        "" => "history",
+                        _ => ".memdir-history",
+                    });
+                    fs::write(history.join("log/01990a3c-7c00-7123-8456-789abc000000"), SECRET)
+                        .unwrap();
+                    if name == "log.new/x" {
+                        fs::create_dir(history.join("log.new")).unwrap();
+                    }
+                    let at = history.join(name);
+                    remove(&at);
+                    plant(&at, outside.path());
+
+                    let memory = open(&address, true);
+                    let erased = memory.erase(false);
+                    let mut left = Vec::new();
+                    with_secret(place.path(), &mut left);
+                    assert_eq!(left, [""; 0], "{what}: {erased:?}");
+                    assert!(memory.list("/memories", None).unwrap().is_empty(), "{what}");
+                    let is_outside =
+                        |inner| fs::read(outside.path().join(inner)).unwrap() == b"not memdir's";
+                    assert!(is_outside("file") && is_outside("directory/file"), "{what}");
+                    assert!(!outside.path().join("nothing").exists(), "{what}");
+                    // In a bare directory it goes with the files, and in the directories of the log what is in them is of the log.
+                    let stays = kind == FULL_DIRECTORY
+                        && prefix.is_empty()
+                        && !["log", "log.new"].contains(&name);
+                    if stays {
+                        let said = erased.unwrap_err().to_string();
+                        assert!(
+                            said.contains(&format!("not empty, so they stay: {name};")),
+                            "{what}: {said}"
+                        );
+                        assert!(!said.contains(place.path().to_str().unwrap()), "{what}: {said}");
+                        assert_eq!(
+                            fs::read(at.join("foreign")).unwrap(),
+                            b"not memdir's",
+                            "{what}"
+                        );
+                        // Once more changes nothing, and when it is gone, the rest goes.
+                        memory.erase(false).unwrap_err();
+                        remove(&at);
+                        memory.erase(false).unwrap();
+                    } else {
+                        erased.unwrap_or_else(|error| panic!("{what}: {error}"));
+                    }
+                    let mut found = Vec::new();
+                    names_below(place.path(), &mut found);
+                    found.retain(|name| {
+                        !["memories", "history", "log", "active"].contains(&&**name)
+                    });
+                    assert_eq!(found, [""; 0], "{what}");
+                    // The memory goes on.
+                    memory.create("/memories/b", "new\n").unwrap();
+                    assert_eq!(versions(&open(&address, true)), 1, "{what}");
+                }
+            },
+        );
+    }
+
     #[test]
     fn erase_makes_no_log_where_there_is_none() {
         for prefix in ["", "dir:"] {
@@ -304,7 +447,7 @@ mod on_disk {
             memory.create("/memories/a", "one\n").unwrap();
             assert_eq!(memory.erase(false).unwrap().files, 1);
             let mut found = Vec::new();
-            names(place.path(), &mut found);
+            names_below(place.path(), &mut found);
             found.retain(|name| name != "memories");
             assert_eq!(found, [""; 0]);
         }

@@ -206,7 +206,7 @@ fn a_session_is_taken_back_and_what_others_did_stays(store: Arc<dyn Store>) {
     // Somebody else's change stands on one of mine.
     other.str_replace("/memories/mine", "mine", "ours").unwrap();
     match me.undo_since(begun, Some("me"), UndoOptions::default()) {
-        Err(HistoryError::Conflict { conflicts }) => {
+        Err(HistoryError::Conflict { conflicts, .. }) => {
             let later = &other.history(&HistoryQuery::default()).unwrap()[0];
             assert_eq!(conflicts.len(), 1);
             assert_eq!(conflicts[0].path.as_str(), "/memories/mine");
@@ -338,6 +338,33 @@ fn a_file_that_another_program_deleted_is_restored(store: Arc<dyn Store>) {
     let changed = memory.restore(all(memory).last().unwrap().id, false).unwrap_err();
     assert_eq!(changed.kind(), "conflict");
     assert_eq!(memory.read("/memories/a").unwrap(), "by hand");
+}
+
+on_every_store!(a_deletion_that_is_restored_twice_leaves_nothing_to_do);
+fn a_deletion_that_is_restored_twice_leaves_nothing_to_do(store: Arc<dyn Store>) {
+    let memory = &remembering(store);
+    for name in ["a", "b"] {
+        memory.create(&format!("/memories/d/{name}"), name).unwrap();
+    }
+    memory.delete("/memories/d").unwrap();
+    let deletion = all(memory)[0].change;
+    assert_eq!(memory.restore(deletion, false).unwrap().files.len(), 2);
+    let versions = all(memory).len();
+    for overwrite in [false, true] {
+        let again = memory.restore(deletion, overwrite).unwrap();
+        assert_eq!((again.change, again.files.len()), (None, 0), "{overwrite}");
+    }
+    assert_eq!(all(memory).len(), versions);
+    // Of several files only the others are brought back. Something else is a conflict as before.
+    memory.delete("/memories/d/a").unwrap();
+    assert_eq!(memory.restore(deletion, false).unwrap().files.len(), 1);
+    memory.write("/memories/d/a", "changed", None).unwrap();
+    let refused = memory.restore(deletion, false).unwrap_err();
+    assert_eq!(refused.paths(), [&MemoryPath::parse("/memories/d/a").unwrap()]);
+    assert!(
+        refused.to_string().starts_with("changed since, so nothing was restored: "),
+        "{refused}"
+    );
 }
 
 on_every_store!(what_says_that_a_content_was_redacted_cannot_be_restored);

@@ -59,7 +59,9 @@ fn refused(
     assert!(error.conflicts().iter().all(|conflict| conflict.in_the_way), "{error:?}");
     assert_eq!((error.kind(), error.paths()), ("conflict", expected.iter().collect()));
     let named: Vec<&str> = expected.iter().map(MemoryPath::as_str).collect();
-    let sentence = "something else is in the way, so nothing was taken back: ";
+    let HistoryError::Conflict { restores, .. } = error else { panic!("{error:?}") };
+    let done = if restores { "restored" } else { "taken back" };
+    let sentence = format!("something else is in the way, so nothing was {done}: ");
     assert_eq!(error.to_string(), format!("{sentence}{}", named.join(", ")));
     assert_eq!((tree(memory), versions(memory)), before);
 }
@@ -69,6 +71,8 @@ fn nothing_brings_back(memory: &Memory, version: &Version, in_the_way: &[&str]) 
     for id in [version.id, version.change] {
         for overwrite in [false, true] {
             refused(memory, in_the_way, |memory| memory.restore(id, overwrite));
+            let refused = memory.restore(id, overwrite).unwrap_err();
+            assert!(refused.to_string().contains("so nothing was restored"), "{refused}");
         }
         for dry_run in [true, false] {
             refused(memory, in_the_way, |memory| memory.undo(id, crate::common::dry_run(dry_run)));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, Operation, UndoOptions, Version};
 use memdir::store::{Context, InProcess, Layer, Mounts, Mutation, walk_files};
-use memdir::{GrepQuery, Memory, MemoryOptions, MemoryPath, Store, StoreError};
+use memdir::{GrepQuery, Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
 use crate::common::effort;
 use crate::common::raw_bytes::parts_in;
@@ -525,6 +525,136 @@ fn several_processes_may_finish_a_redaction_at_once() {
         assert_eq!(unique.len(), ids.len(), "{place}");
     }
     assert!(finished > 8, "{finished}");
+}
+
+/// The records in the hidden files of a store.
+fn record_files(store: &dyn Store) -> Vec<MemoryPath> {
+    let hidden = MemoryPath::parse("/memories/.memdir-history").unwrap();
+    let mut paths = Vec::new();
+    walk_files(store, &mut |entry| paths.push(entry.path)).unwrap();
+    paths.retain(|path| {
+        let is_record = path.name().is_some_and(|name| name.contains('-'));
+        hidden.is_above(path) && is_record
+    });
+    paths.sort();
+    paths
+}
+
+/// Damages a record while a redaction is open, and then redacts and trims. One interruption in `one_in` is tried.
+fn goes_on_past_a_damaged_record(open: Open, one_in: usize) {
+    let mut open_ones = 0;
+    for number in 0.. {
+        let scene = Scene::new(open, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        if redact(&memory, By::Text, scene.change).is_ok() {
+            break;
+        }
+        if !effort::is_turn(number, one_in) {
+            continue;
+        }
+        let hidden = MemoryPath::parse("/memories/.memdir-history").unwrap();
+        let file = hidden.join("redaction").unwrap();
+        let state = || {
+            let read = (scene.open)(&scene.stores, &|store| store).read(&file);
+            read.map(|bytes| String::from_utf8_lossy(&bytes).chars().take(12).collect::<String>())
+        };
+        if !state().is_ok_and(|state| state.starts_with("{\"open\"")) {
+            continue;
+        }
+        open_ones += 1;
+        // The last one is the note, if it is written.
+        let records = record_files(&*scene.stores[0]);
+        let path = &records[number % records.len()];
+        let mut bytes = scene.stores[0].read(path).unwrap();
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        scene.stores[0].write(path, &bytes, OnExisting::Overwrite).unwrap();
+
+        let place = format!("{path} after change {number}");
+        let next = scene.fresh();
+        next.trim_history().unwrap_or_else(|error| panic!("{place}: {error}"));
+        assert!(state().unwrap().starts_with("{\"finished\""), "{place}");
+        assert!(scene.stores[0].read(path).is_err_and(|error| !error.is_failure()), "{place}");
+        redact(&next, By::Text, scene.change).unwrap_or_else(|error| panic!("{place}: {error}"));
+        next.create("/memories/new", "another secret\n").unwrap();
+        next.write("/memories/new", "none\n", None).unwrap();
+        let another = next.redact_text(&GrepQuery::text("another secret"), "", false).unwrap();
+        assert!(another.change.is_some(), "{place}");
+        next.trim_history().unwrap();
+        // What can be read is as it was.
+        for (id, content) in versions(&next)
+            .iter()
+            .filter_map(|version| Some((version.id, next.read_version(version.id).ok()?)))
+        {
+            let before = scene.before.get(&id);
+            assert!(before.is_none_or(|before| before.as_ref() == Some(&content)), "{place}: {id}");
+            assert!(!String::from_utf8_lossy(&content).contains(SECRET), "{place}: {id}");
+        }
+        let left = hidden_remains(&*(scene.open)(&scene.stores, &|store| store), &scene.digests);
+        assert_eq!(left, [""; 0], "{place}");
+    }
+    assert!(open_ones > 1, "{open_ones}");
+}
+
+#[test]
+fn a_record_that_is_damaged_during_a_redaction_stops_nothing() {
+    goes_on_past_a_damaged_record(plain, 1);
+}
+
+#[cfg(feature = "encryption")]
+#[test]
+fn a_record_that_is_damaged_during_a_redaction_stops_nothing_in_an_encrypted_store() {
+    goes_on_past_a_damaged_record(encrypted_mounts, 4);
+}
+
+/// A store that cannot read one file for a while.
+struct OutOfReach {
+    inner: Arc<dyn Store>,
+    file: MemoryPath,
+    is_back: AtomicBool,
+}
+
+impl Layer for OutOfReach {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        if *path == self.file && !self.is_back.load(Ordering::SeqCst) {
+            return Err(StoreError::failed("reading", "the line is dead").unchanged());
+        }
+        self.inner.read_in(context, path)
+    }
+}
+
+#[test]
+fn a_record_that_is_out_of_reach_during_a_redaction_is_not_lost() {
+    let mut waited = 0;
+    for number in 0.. {
+        let scene = Scene::new(plain, By::Text);
+        let (memory, _) = scene.faulty(Fault::EndsAfter, number, || {});
+        if redact(&memory, By::Text, scene.change).is_ok() {
+            break;
+        }
+        if !effort::is_turn(number, 4) {
+            continue;
+        }
+        let is_open = scene.is_done(&scene.fresh(), By::Text) == Ok(true);
+        for file in record_files(&*scene.stores[0]) {
+            let inner = Arc::clone(&scene.stores[0]);
+            let is_back = AtomicBool::new(false);
+            let store = Arc::new(OutOfReach { inner, file, is_back });
+            let next = memory_of(Arc::clone(&store) as Arc<dyn Store>);
+            if is_open && next.trim_history().is_err() {
+                waited += 1;
+            }
+            assert!(scene.stores[0].read(&store.file).is_ok());
+            store.is_back.store(true, Ordering::SeqCst);
+        }
+        redact(&scene.fresh(), By::Text, scene.change).unwrap();
+        scene.is_redacted(&scene.fresh(), By::Text, &format!("change {number}"));
+    }
+    assert!(waited > 1, "{waited}");
 }
 
 /// The store as an earlier build saw it, which kept the records of an encrypted store in the store itself.

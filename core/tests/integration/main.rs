@@ -28,6 +28,7 @@ mod history_encrypted;
 mod history_flushes;
 mod history_grep;
 mod history_killed;
+mod history_litter;
 mod history_log;
 mod history_model;
 mod history_mounts;

@@ -53,13 +53,16 @@ pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, F
             {
                 object.extend(fields);
             }
+            if let Some(redacts) = reading.redacted_by(version.id) {
+                object["redacts"] = json!(redacts);
+            }
             if let Some(diff) = diff {
                 object["diff"] = json!(diff);
             }
             output.object(&object)?;
             continue;
         }
-        let [before, operation, after] = line(version, widest);
+        let [before, operation, after] = line(&reading, version, widest);
         let style = Style::of_operation(version.operation.as_str());
         output.pieces(&[(Style::Plain, &before), (style, &operation), (Style::Plain, &after)])?;
         if let Some(diff) = diff {
@@ -75,11 +78,13 @@ pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, F
 }
 
 /// A line: what is before the operation, the operation, and what is after it.
-fn line(version: &Version, widest: usize) -> [String; 3] {
+fn line(reading: &HistorySnapshot<'_>, version: &Version, widest: usize) -> [String; 3] {
     let (id, time, operation) = (version.id, rfc3339(version.time), version.operation);
     let size = version.size.map_or_else(|| "-".to_owned(), human_size);
     let actor = actor(version);
     let from = version.old_path.as_ref().map(|old| format!(" from {old}")).unwrap_or_default();
+    let about = reading.redacted_by(version.id).map(|id| format!(" version {id}"));
+    let about = about.unwrap_or_default();
     let redacted = match &version.redacted {
         Some(reason) => format!(" (redacted: {})", escaped(reason)),
         None => String::new(),
@@ -88,7 +93,7 @@ fn line(version: &Version, widest: usize) -> [String; 3] {
     [
         format!("{id}  {time}  {actor:widest$}  "),
         format!("{operation:<11}"),
-        format!(" {size:>6}  {path}{from}{redacted}"),
+        format!(" {size:>6}  {path}{from}{about}{redacted}"),
     ]
 }
 

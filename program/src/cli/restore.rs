@@ -158,7 +158,9 @@ fn told(
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let restored = match restored {
-        Err(HistoryError::Conflict { conflicts }) => return refused(&conflicts, advice, output),
+        Err(HistoryError::Conflict { conflicts, .. }) => {
+            return refused(&conflicts, advice, output);
+        }
         restored => restored.map_err(|error| failure(&error, argument))?,
     };
     for file in &restored.files {

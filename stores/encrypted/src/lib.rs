@@ -331,7 +331,14 @@ impl Encrypted {
 }
 
 fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
-    StoreError::failed(format!("decrypting {path}"), problem).unchanged()
+    let operation = format!("decrypting {path}");
+    match problem {
+        Unreadable::Foreign | Unreadable::Broken => StoreError::damaged(operation, problem),
+        // Another key or another memdir may read it.
+        Unreadable::Newer | Unreadable::UnknownKey => {
+            StoreError::failed(operation, problem).unchanged()
+        }
+    }
 }
 
 fn restless(path: &MemoryPath) -> StoreError {

@@ -1859,7 +1859,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
      * of the undone change become what they were, if no later change touches them or a line beside them.
      *
      * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
     func undo(change: MemdirText?, since: MemdirTime?, actor: MemdirText?, dryRun: Bool, skipConflicts: Bool, merge: Bool) throws  -> Restored
@@ -2524,7 +2524,7 @@ open func trimHistory()throws  -> Int64  {
      * of the undone change become what they were, if no later change touches them or a line beside them.
      *
      * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
 open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: MemdirText? = nil, dryRun: Bool = false, skipConflicts: Bool = false, merge: Bool = false)throws  -> Restored  {
@@ -8034,7 +8034,7 @@ public enum HistoryErrorKind: Equatable, Hashable {
      */
     case path
     /**
-     * There is no such version or change: it is another memory's, or was removed for its age.
+     * There is no such version or change: it is another memory's, or was removed because of a limit.
      */
     case unknown
     /**

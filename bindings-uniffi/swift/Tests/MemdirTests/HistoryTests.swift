@@ -120,7 +120,7 @@ final class HistoryTests: XCTestCase {
             _ = try memory.undo(change: done.change)
             let error = failed(.conflict) { try memory.restore(id: versions[1].id) }
             XCTAssertEqual(error.paths, [a])
-            XCTAssertTrue(error.reason.hasPrefix("changed since, so nothing was taken back: /memories/a by "))
+            XCTAssertTrue(error.reason.hasPrefix("changed since, so nothing was restored: /memories/a by "))
             _ = try memory.restore(id: versions[1].id, overwrite: true)
             XCTAssertEqual(try memory.read(path: a), "one")
 

@@ -73,7 +73,7 @@ fn banner(room: &Room, params: &Params) -> Markup {
         Some("deleted") => "Deleted.",
         Some("restored") => "Restored.",
         Some("undone") => "Taken back.",
-        Some("redacted") => "Redacted: the content is gone from the history.",
+        Some("redacted") => "Redacted: it is gone from the history.",
         Some("nothing") => "There was nothing to do.",
         _ => return html! {},
     };

@@ -45,8 +45,8 @@ pub(in crate::page) fn redact(_: &Site, room: &Room, params: &Params) -> PageAns
     changeable(room)?;
     let reason =
         given(&params.reason).ok_or_else(|| Refusal::wrong("Say why. Nothing was changed."))?;
-    if let Some(ids) = given(&params.ids) {
-        return redact_found::redact(room, ids, reason);
+    if let Some(ids) = &params.ids {
+        return redact_found::redact(room, params, ids, reason);
     }
     let id = params.id()?;
     let word = match room.memory().redact(id, reason)? {

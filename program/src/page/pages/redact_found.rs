@@ -3,16 +3,18 @@
 //! The text of a finding is in no address: that names the file, the line and the rule. The form carries the ids of the
 //! versions that the person saw.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 use maud::{Markup, html};
 
-use super::searched::Searched;
+use super::searched::{Searched, carried};
 use super::{Question, framed};
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{content_name, hidden, link, shown, time};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
+use memdir::GrepQuery;
 use memdir::history::{HistoryId, Version};
 use memdir::path::MemoryPath;
 use memdir::policy::sensitive;
@@ -22,18 +24,42 @@ use memdir::text::{excerpt, line_at};
 const SHOWN_VERSIONS: usize = 50;
 const SHOWN_LINES: usize = 5;
 
-/// What is looked for in a text: its places.
-type Finder<'f> = dyn Fn(&str) -> Vec<std::ops::Range<usize>> + 'f;
+/// What is looked for.
+struct Wanted {
+    query: GrepQuery,
+    /// The text, if it may go over lines.
+    text: Option<String>,
+}
 
-/// The versions whose contents hold a text, newest first.
+impl Wanted {
+    /// The first place in a content, or in each line of it.
+    fn places(&self, content: &str) -> Vec<Range<usize>> {
+        match &self.text {
+            Some(text) => content.find(text).map(|at| at..at + text.len()).into_iter().collect(),
+            None => in_lines(content, &|line| self.query.find(line)),
+        }
+    }
+}
+
+/// What is redacted, and what is not.
 #[derive(Default)]
 struct Found {
-    /// Those that no file holds now.
+    /// The versions that no file holds now, newest first.
     past: Vec<Version>,
     /// The paths of the files that hold it now.
-    files: Vec<MemoryPath>,
+    files: BTreeSet<MemoryPath>,
+    /// Paths with names that nothing has any more, and those that something has.
+    names: BTreeSet<MemoryPath>,
+    kept_names: BTreeSet<MemoryPath>,
     /// Lines that have it, each once.
     lines: Vec<String>,
+}
+
+impl Found {
+    fn ids(&self) -> String {
+        let ids: Vec<String> = self.past.iter().map(|version| version.id.to_string()).collect();
+        ids.join(",")
+    }
 }
 
 /// Whether an address asks for all versions with a text, and not for one version.
@@ -49,51 +75,55 @@ pub(super) fn address(room: &Room, path: &MemoryPath, line: u64, rule: &str) -> 
 
 pub(super) fn ask(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path_or_root()?;
-    let found = match given(&params.rule) {
-        Some(rule) => {
-            let texts = texts_of(room, &path, params.from(), rule)?;
-            let find = |text: &str| {
-                let found = texts.iter().filter_map(|secret| {
-                    let at = text.find(secret.as_str())?;
-                    Some(at..at + secret.len())
-                });
-                found.collect()
-            };
-            // The secret may be in any file.
-            look(room, &MemoryPath::root(), &find)?
-        }
-        None => {
-            let searched = Searched::new(params)?;
-            let Some(query) = searched.query() else {
-                return Err(Refusal::wrong("Say what to look for."));
-            };
-            look(room, &path, &|text| in_lines(text, &|line| query.find(line)))?
-        }
-    };
-    let content = if found.past.is_empty() {
+    let wanted = wanted(room, &path, params)?;
+    let mut found = look(room, &wanted)?;
+    found.lines = lines(room, &wanted, &found.past);
+    let content = if found.past.is_empty() && found.names.is_empty() {
         html! {
             header.page-head { h1 { "Nothing to redact" } }
             p { "No version that is not a file's content now has this text." }
             (files(room, &found))
         }
     } else {
-        question(site, room, &path, &found)
+        question(site, room, (&path, params), &found)
     };
     Ok(Done::Page(framed((site, room, params), "Redact", "history", &path, &content)?))
 }
 
-pub(super) fn redact(room: &Room, ids: &str, reason: &str) -> PageAnswer {
-    let ids = ids.split(',').map(str::parse::<HistoryId>);
-    let ids: Result<Vec<HistoryId>, _> = ids.collect();
-    let ids = ids.map_err(|_| Refusal::wrong("The form is not one of this page's."))?;
+/// `ids` are those of the versions that the person saw.
+pub(super) fn redact(room: &Room, params: &Params, ids: &str, reason: &str) -> PageAnswer {
+    if !is_asked(params)
+        || !ids.split(',').all(|id| id.is_empty() || id.parse::<HistoryId>().is_ok())
+    {
+        return Err(Refusal::wrong("The form is not one of this page's."));
+    }
+    let wanted = wanted(room, &params.path_or_root()?, params)?;
+    if look(room, &wanted)?.ids() != ids {
+        return Err(Refusal::wrong(
+            "Other versions have the text now. Nothing was changed: look again.",
+        ));
+    }
     let mut word = "nothing";
-    for id in ids {
-        // Of versions with the same content, the first takes it from all.
-        if room.memory().redact(id, reason)?.is_some() {
+    for wanted in wanted {
+        if room.memory().redact_past_text(&wanted.query, reason, false)?.change.is_some() {
             word = "redacted";
         }
     }
     Ok(Done::See(link(room.number, "history", &[("done", word)])))
+}
+
+/// What the rule finds in the line, or what is searched for.
+fn wanted(room: &Room, path: &MemoryPath, params: &Params) -> Result<Vec<Wanted>, Refusal> {
+    if let Some(rule) = given(&params.rule) {
+        let texts = texts_of(room, path, params.from(), rule)?;
+        let wanted = texts.into_iter();
+        return Ok(wanted
+            .map(|text| Wanted { query: GrepQuery::text(&text), text: Some(text) })
+            .collect());
+    }
+    let searched = Searched::new(params)?;
+    let query = searched.query().ok_or_else(|| Refusal::wrong("Say what to look for."))?;
+    Ok(vec![Wanted { query: query.clone(), text: None }])
 }
 
 /// The texts that a rule finds in a line of a file.
@@ -102,7 +132,7 @@ fn texts_of(
     path: &MemoryPath,
     line: usize,
     rule: &str,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<BTreeSet<String>, Refusal> {
     let memory = room.memory();
     let text = memory.read(path.as_str())?;
     let found = sensitive::find(&text, &memory.options().sensitive_rules);
@@ -110,7 +140,7 @@ fn texts_of(
         let at = line_at(text.as_bytes(), found.range.start);
         found.rule == rule && usize::try_from(at) == Ok(line)
     };
-    let texts: Vec<String> =
+    let texts: BTreeSet<String> =
         found.iter().filter(is_it).map(|found| text[found.range.clone()].to_owned()).collect();
     if texts.is_empty() {
         return Err(Refusal::not_found("The file was changed: look at what the rules find now."));
@@ -119,10 +149,7 @@ fn texts_of(
 }
 
 /// The first place in each line.
-fn in_lines(
-    text: &str,
-    find: &dyn Fn(&str) -> Option<std::ops::Range<usize>>,
-) -> Vec<std::ops::Range<usize>> {
+fn in_lines(text: &str, find: &dyn Fn(&str) -> Option<Range<usize>>) -> Vec<Range<usize>> {
     let mut start = 0;
     let mut places = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -133,80 +160,109 @@ fn in_lines(
     places
 }
 
-fn look(room: &Room, path: &MemoryPath, find: &Finder<'_>) -> Result<Found, Refusal> {
-    let snapshot = room.memory().history_snapshot()?;
-    let current: HashSet<String> = snapshot
-        .listed(&MemoryPath::root())
-        .filter(|listed| listed.version.is_current)
-        .filter_map(|listed| listed.version.sha256)
-        .collect();
-    let mut found = Found::default();
-    for listed in snapshot.listed(path) {
-        let Some(content) = snapshot.left_by(&listed)? else { continue };
-        let text = String::from_utf8_lossy(&content);
-        let places = find(&text);
-        if places.is_empty() {
-            continue;
-        }
-        for place in places {
-            let line = line_around(&text, place);
-            if found.lines.len() < SHOWN_LINES && !found.lines.contains(&line) {
-                found.lines.push(line);
-            }
-        }
-        let version = listed.version;
-        if version.sha256.as_ref().is_some_and(|sha256| !current.contains(sha256)) {
-            found.past.push(version);
-        } else if !found.files.contains(&version.path) {
-            found.files.push(version.path);
-        }
+/// What would be redacted: a secret may be in any file.
+fn look(room: &Room, wanted: &[Wanted]) -> Result<Found, Refusal> {
+    let (mut found, mut seen) = (Found::default(), HashSet::new());
+    for wanted in wanted {
+        let redacted = room.memory().redact_past_text(&wanted.query, "", true)?;
+        found.past.extend(redacted.versions.into_iter().filter(|version| seen.insert(version.id)));
+        found.files.extend(redacted.current);
+        found.names.extend(redacted.names);
+        found.kept_names.extend(redacted.kept_names);
     }
     Ok(found)
 }
 
+/// Some lines of the versions that have it.
+fn lines(room: &Room, wanted: &[Wanted], versions: &[Version]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for version in versions.iter().take(SHOWN_VERSIONS) {
+        let Ok(content) = room.memory().read_version(version.id) else { continue };
+        let text = String::from_utf8_lossy(&content);
+        for place in wanted.iter().flat_map(|wanted| wanted.places(&text)) {
+            let line = line_around(&text, place);
+            if lines.len() == SHOWN_LINES {
+                return lines;
+            }
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
+}
+
 /// The line that a place is in, cut if it is long.
-fn line_around(text: &str, place: std::ops::Range<usize>) -> String {
+fn line_around(text: &str, place: Range<usize>) -> String {
     let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.start..].find('\n').map_or(text.len(), |at| place.start + at);
     let line = &text[start..end];
     excerpt(line, place.start - start..place.end.min(end) - start)
 }
 
-fn question(site: &Site, room: &Room, path: &MemoryPath, found: &Found) -> Markup {
-    let count = found.past.len();
-    let ids: Vec<String> = found.past.iter().map(|version| version.id.to_string()).collect();
-    let versions = if count == 1 { "1 version".to_owned() } else { format!("{count} versions") };
+fn question(
+    site: &Site,
+    room: &Room,
+    (path, params): (&MemoryPath, &Params),
+    found: &Found,
+) -> Markup {
+    let counted = |count: usize, one: &str, more: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {more}"),
+    };
+    let (count, names) = (found.past.len(), found.names.len());
     let what = html! {
-        p { "This text is in " strong { (versions) } " that no file holds now:" }
-        ul.concerned { @for line in &found.lines { li { code { (shown(line)) } } } }
-        ul.concerned {
-            @for version in found.past.iter().take(SHOWN_VERSIONS) {
-                li {
-                    a href=(link(room.number, "version", &[("id", &version.id.to_string())])) { (content_name(version)) }
-                    " " (time(version.time))
+        @if count > 0 {
+            p { "This text is in " strong { (counted(count, "version", "versions")) } " that no file holds now:" }
+            ul.concerned { @for line in &found.lines { li { code { (shown(line)) } } } }
+            ul.concerned {
+                @for version in found.past.iter().take(SHOWN_VERSIONS) {
+                    li {
+                        a href=(link(room.number, "version", &[("id", &version.id.to_string())])) { (content_name(version)) }
+                        " " (time(version.time))
+                    }
                 }
             }
+            @if count > SHOWN_VERSIONS { p { "and " (count - SHOWN_VERSIONS) " more" } }
+            p { "The versions stay in the timeline, with your reason in the place of their contents." }
         }
-        @if count > SHOWN_VERSIONS { p { "and " (count - SHOWN_VERSIONS) " more" } }
-        p { "The versions stay in the timeline, with your reason in the place of their contents." }
+        @if names > 0 {
+            p { "It is in " strong { (counted(names, "name", "names")) } " of the history, which will be replaced by random ones:" }
+            ul.concerned { @for path in found.names.iter().take(SHOWN_VERSIONS) { li { (shown(path.relative())) } } }
+            @if names > SHOWN_VERSIONS { p { "and " (names - SHOWN_VERSIONS) " more" } }
+        }
+        @if !found.kept_names.is_empty() {
+            p.warning { "These have it in their names now, which stay until you rename or delete them:" }
+            ul.concerned {
+                @for path in &found.kept_names { li { (crate::page::html::path_link(room.number, path, true)) } }
+            }
+        }
         (files(room, found))
     };
+    let asked = [
+        ("rule", given(&params.rule)),
+        ("from", given(&params.from)),
+        ("path", Some(path.as_str())),
+    ];
+    let asked = asked.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let fields = html! {
-        (hidden("ids", &ids.join(",")))
+        @for (name, value) in asked.chain(carried(params)) { (hidden(name, value)) }
+        (hidden("ids", &found.ids()))
         label.wide {
             "Reason" input name="reason" required autocomplete="off" placeholder="held a password";
         }
     };
-    let (title, does) = match count {
-        1 => ("Redact it in 1 version?".to_owned(), "Redact it".to_owned()),
-        count => {
+    let (title, does) = match (count, names) {
+        (0, _) => ("Redact it in names?".to_owned(), "Redact it".to_owned()),
+        (1, _) => ("Redact it in 1 version?".to_owned(), "Redact it".to_owned()),
+        (count, _) => {
             (format!("Redact it in all {count} versions?"), format!("Redact it in all {count}"))
         }
     };
     let question = Question {
         title: &title,
         what,
-        warning: Some("The contents are then gone for good. This cannot be undone."),
+        warning: Some("What is redacted is then gone for good. This cannot be undone."),
         page: "redact",
         fields,
         does: &does,

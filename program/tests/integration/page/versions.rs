@@ -364,10 +364,17 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     assert!(!asked.contains("These files have it now"), "{asked}");
     let ids = between(&asked, "name=\"ids\" value=\"", "\"");
     assert_eq!(ids.split(',').count(), 5);
-    let refused = page.post("/1/redact", &[("ids", ids), ("reason", "")]);
+    let post = |ids: &str, reason: &str| {
+        page.post("/1/redact", &[("q", &secret), ("ids", ids), ("reason", reason)])
+    };
+    let refused = post(ids, "");
     assert!(refused.text().contains("Say why"), "{}", refused.text());
-    assert_eq!(page.post("/1/redact", &[("ids", "x"), ("reason", "x")]).status, 400);
-    let done = page.post("/1/redact", &[("ids", ids), ("reason", "a token")]);
+    assert_eq!(post("x", "x").status, 400);
+    assert_eq!(page.post("/1/redact", &[("ids", ids), ("reason", "x")]).status, 400);
+    // Others have it since the question.
+    let refused = post(&ids[37..], "x");
+    assert!(refused.text().contains("look again"), "{}", refused.text());
+    let done = post(ids, "a token");
     assert_eq!(done.status, 303, "{}", done.text());
     let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
     let redacted = versions.iter().filter(|version| version.redacted.is_some()).count();
@@ -380,4 +387,52 @@ fn a_secret_is_redacted_in_all_versions_that_have_it() {
     assert!(asked.contains("Nothing to redact"), "{asked}");
     // What was changed meanwhile is said.
     assert_eq!(page.get(&address).status, 404);
+}
+
+#[test]
+fn a_redaction_by_rule_also_takes_the_text_from_names() {
+    let place = tempfile::tempdir().unwrap();
+    let memory = memory(place.path());
+    let secret = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    memory.create(&format!("/memories/old/{secret}.md"), "nothing\n").unwrap();
+    memory.delete("/memories/old").unwrap();
+    memory.create("/memories/a.md", &format!("token {secret}\n")).unwrap();
+    memory.insert("/memories/a.md", 0, "# keys\n").unwrap();
+    let page = Page::open(&[place.path().to_str().unwrap()], &[]);
+    let sensitive = page.get("/1/sensitive").text();
+    let address = between(&sensitive, "<a class=\"quiet\" href=\"", "\"").replace("&amp;", "&");
+    let living = format!("/memories/{secret}-now.md");
+    memory.create(&living, "nothing\n").unwrap();
+    let asked = page.get(&address).text();
+    assert!(asked.contains("Redact it in 1 version?"), "{asked}");
+    assert!(asked.contains("<strong>1 name</strong>"), "{asked}");
+    assert!(asked.contains("stay until you rename or delete them"), "{asked}");
+    let value = |name: &str| between(&asked, &format!("name=\"{name}\" value=\""), "\"").to_owned();
+    let fields = ["path", "from", "rule", "ids"].map(|name| (name, value(name)));
+    let mut fields: Vec<(&str, &str)> =
+        fields.iter().map(|(name, value)| (*name, &**value)).collect();
+    fields.push(("reason", "a token"));
+    let done = page.post("/1/redact", &fields);
+    assert_eq!(done.status, 303, "{}", done.text());
+
+    // The name that nothing has is gone; what is there now stays, in the file and in its name.
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    let named = versions.iter().filter(|version| version.path.as_str().contains(&secret));
+    assert!(named.clone().all(|version| version.path.as_str() == living), "{versions:?}");
+    assert_eq!(named.count(), 1);
+    assert!(versions.iter().any(|version| version.path.as_str().contains("/old/redacted-")));
+    assert!(memory.read("/memories/a.md").unwrap().contains(&secret));
+    let with_secret = versions.iter().filter(|version| {
+        let content = memory.read_version(version.id).unwrap_or_default();
+        String::from_utf8_lossy(&content).contains(&secret)
+    });
+    assert_eq!(with_secret.map(|version| version.is_current).collect::<Vec<_>>(), [true]);
+    // Then only names are left to redact: those that a file has until it is gone.
+    memory.delete(&living).unwrap();
+    let asked = page.get(&address).text();
+    assert!(asked.contains("Redact it in names?"), "{asked}");
+    let fields = [("ids", ""), ("q", &*secret), ("reason", "a token")];
+    assert_eq!(page.post("/1/redact", &fields).status, 303);
+    let versions = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
+    assert!(!versions.iter().any(|version| version.path.as_str().contains(&secret)));
 }

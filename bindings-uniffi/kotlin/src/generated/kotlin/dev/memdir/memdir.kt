@@ -4014,7 +4014,7 @@ public interface MemoryInterface {
      * of the undone change become what they were, if no later change touches them or a line beside them.
      *
      * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
     @Throws(MemdirException::class)
@@ -4832,7 +4832,7 @@ open class Memory: AutoCloseable, MemoryInterface
      * of the undone change become what they were, if no later change touches them or a line beside them.
      *
      * Throws `History` if later changes depend on it, and then nothing was changed, or if what the files
-     * were before was removed for its age; otherwise as `restore`. Throws `Config` unless there is either
+     * were before was removed because of a limit; otherwise as `restore`. Throws `Config` unless there is either
      * `change` or `since`.
      */
     @Throws(MemdirException::class)override fun `undo`(`change`: kotlin.String?, `since`: java.time.Instant?, `actor`: kotlin.String?, `dryRun`: kotlin.Boolean, `skipConflicts`: kotlin.Boolean, `merge`: kotlin.Boolean): Restored {
@@ -10519,7 +10519,7 @@ enum class HistoryErrorKind {
      */
     PATH,
     /**
-     * There is no such version or change: it is another memory's, or was removed for its age.
+     * There is no such version or change: it is another memory's, or was removed because of a limit.
      */
     UNKNOWN,
     /**

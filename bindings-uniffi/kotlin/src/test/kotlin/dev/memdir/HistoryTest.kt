@@ -114,7 +114,7 @@ class HistoryTest {
         memory.undo(done.change!!)
         val error = failed(HistoryErrorKind.CONFLICT) { memory.restore(first.id) }
         assertEquals(listOf(a), error.paths)
-        assertTrue(error.reason.startsWith("changed since, so nothing was taken back: /memories/a by "))
+        assertTrue(error.reason.startsWith("changed since, so nothing was restored: /memories/a by "))
         memory.restore(first.id, overwrite = true)
         assertEquals("one", memory.read(a))
 

@@ -1,0 +1,38 @@
+//! [`Moment`]: the `datetime` of an argument. It is apart from [`Time`], because its error is memdir's own and names the argument.
+
+use std::time::SystemTime;
+
+use memdir::ConfigError;
+use pyo3::Borrowed;
+use pyo3::inspect::PyStaticExpr;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::PyDateTime;
+
+use crate::errors::to_python;
+use crate::time::Time;
+
+/// The `datetime` of an argument, which must have a time zone.
+pub(crate) struct Moment<'py>(Bound<'py, PyDateTime>);
+
+impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = PyDateTime::TYPE_HINT;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(given.cast::<PyDateTime>()?.to_owned()))
+    }
+}
+
+impl Moment<'_> {
+    /// # Errors
+    /// A `ConfigError` that names the argument if it has no time zone.
+    pub(crate) fn time(self, name: &str) -> PyResult<SystemTime> {
+        if self.0.call_method0("utcoffset")?.is_none() {
+            let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
+            return Err(to_python(self.0.py(), &wrong.got(self.0.repr()?).into()));
+        }
+        self.0.extract().map(|Time(time)| time)
+    }
+}
