@@ -158,12 +158,12 @@ impl OneByOne<'_> {
     }
 }
 
-/// A record's whole content; the error is `None` if the record is damaged.
 /// `None` for a damaged record: that there is no way past it is the error.
 fn unless_damaged(error: StoreError) -> Option<StoreError> {
     (!error.is_damage()).then_some(error)
 }
 
+/// A record's whole content; the error is `None` if the record is damaged.
 fn whole(
     read: &mut OneByOne<'_>,
     stored: &Stored,
