@@ -10927,7 +10927,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 11827) {
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 13840) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {

@@ -1567,7 +1567,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 11827) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 13840) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
