@@ -3,7 +3,7 @@
 
 use memdir::command::Decoded;
 use memdir::value::Value;
-use memdir::{Content, Error, Memory as Core, Reply, StoreError};
+use memdir::{Call, Content, Error, Memory as Core, Reply, StoreError};
 use memdir_bindings_shared::input::Arguments;
 use pyo3::Borrowed;
 use pyo3::exceptions::PyOverflowError;
@@ -40,7 +40,7 @@ impl Opened {
         let core = self.get()?;
         logging::refresh();
         let reply = core.execute_nowait(Decoded::named(name, &Arguments(fields))).ok();
-        reply.map(|reply| shown(py, reply)).transpose()
+        reply.map(|reply| exception(py, &reply).map_or(Ok(reply.content), Err)).transpose()
     }
 
     /// Decodes while attached, because the input is Python's, and runs detached.
@@ -72,6 +72,16 @@ impl Opened {
         fields: &[(&'static str, Value<'_>)],
     ) -> PyResult<String> {
         self.command(py, name, fields).map(Content::into_text)
+    }
+
+    /// The first half of a call whose hooks somebody else calls.
+    pub(crate) fn begin(
+        &self,
+        input: &Bound<'_, PyAny>,
+        command: Option<&str>,
+    ) -> PyResult<Call<'static>> {
+        let core = self.get()?;
+        Ok(decoded(input, command, |decoded| core.begin(decoded).into_owned()))
     }
 
     /// The answer to a call that cannot be carried out because of `error`.
@@ -140,14 +150,13 @@ fn decoded<T>(
     })
 }
 
-/// The content of the reply to a typed command.
-fn shown(py: Python<'_>, reply: Reply) -> PyResult<Content> {
+/// The exception of a typed command with this reply.
+pub(crate) fn exception(py: Python<'_>, reply: &Reply) -> Option<PyErr> {
     match &reply.cause {
-        Some(cause) => Err(to_python(py, cause)),
-        None if reply.is_error => {
-            Err(refused_error(py, reply.content.as_text().unwrap_or_default()))
-        }
-        None => Ok(reply.content),
+        Some(cause) => Some(to_python(py, cause)),
+        None => reply
+            .is_error
+            .then(|| refused_error(py, reply.content.as_text().unwrap_or_default())),
     }
 }
 

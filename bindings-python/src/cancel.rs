@@ -50,9 +50,14 @@ pub(crate) fn for_call<T>(cancellation: Core, work: impl FnOnce() -> T) -> T {
     done
 }
 
+/// The cancellation of the call that this thread is about to execute, for what executes it: taken once.
+pub(crate) fn of_call() -> Option<Core> {
+    OF_CALL.take()
+}
+
 /// Runs `work` with the interpreter released, as a part of the call that this thread executes. `work` is given what cancels it.
 pub(crate) fn detached<T: Send>(py: Python<'_>, work: impl FnOnce(&Core) -> T + Send) -> T {
-    let cancellation = OF_CALL.take().unwrap_or(Core::never());
+    let cancellation = of_call().unwrap_or(Core::never());
     py.detach(|| work(&cancellation))
 }
 

@@ -149,6 +149,10 @@ hint!(
     Key = type_hint_union!(BYTES, STR)
 );
 hint!(
+    /// Any value at all.
+    Anything = OBJECT
+);
+hint!(
     /// What a reply shows.
     Content = type_hint_union!(
         STR,

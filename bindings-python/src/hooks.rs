@@ -75,6 +75,14 @@ impl From<&CoreEvent> for Event {
     }
 }
 
+/// Whether somebody awaits what the hooks of a memory return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    No,
+    /// `AsyncMemory` does, and so it may have coroutine functions.
+    Yes,
+}
+
 /// Your two functions.
 pub(crate) struct PythonHooks {
     before: Function,
@@ -86,11 +94,13 @@ impl PythonHooks {
     pub(crate) fn new(
         before: Option<&Bound<'_, PyAny>>,
         after: Option<&Bound<'_, PyAny>>,
+        awaited: Awaited,
     ) -> PyResult<Option<Arc<Self>>> {
         if before.is_none() && after.is_none() {
             return Ok(None);
         }
-        let (before, after) = (Function::new("before", before)?, Function::new("after", after)?);
+        let before = Function::new("before", before, awaited)?;
+        let after = Function::new("after", after, awaited)?;
         Ok(Some(Arc::new(Self { before, after })))
     }
 
@@ -109,7 +119,7 @@ impl PythonHooks {
 impl MemoryHooks for PythonHooks {
     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
         let asked = attached(|py| match self.before.get(py) {
-            Some(before) => ask(before.bind(py), command),
+            Some(before) => decided(command, ask(before.bind(py), command)),
             None => Ok(HookDecision::Allow),
         });
         asked.unwrap_or_else(|| Err("the interpreter is shutting down".into()))
@@ -118,7 +128,9 @@ impl MemoryHooks for PythonHooks {
     fn after(&self, event: &CoreEvent) {
         attached(|py| {
             let Some(after) = self.after.get(py) else { return };
-            let Err(error) = after.call1(py, (Event::from(event),)) else { return };
+            let told = after.bind(py).call1((Event::from(event),));
+            let told = told.and_then(|returned| unawaited("after", &returned).map_or(Ok(()), Err));
+            let Err(error) = told else { return };
             if error.is_instance_of::<PyException>(py) {
                 logging::exception(py, "the hook `after` failed", error);
             } else {
@@ -128,13 +140,23 @@ impl MemoryHooks for PythonHooks {
     }
 }
 
-fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<HookDecision, HookError> {
-    let py = before.py();
-    let returned = match fields(py, command).and_then(|fields| before.call1((fields,))) {
+fn ask<'py>(before: &Bound<'py, PyAny>, command: &Command<'_>) -> PyResult<Bound<'py, PyAny>> {
+    before.call1((fields(before.py(), command)?,))
+}
+
+/// What `before` decided about the command, by what it returned or raised.
+pub(crate) fn decided(
+    command: &Command<'_>,
+    answer: PyResult<Bound<'_, PyAny>>,
+) -> Result<HookDecision, HookError> {
+    let returned = match answer {
         Ok(returned) if returned.is_none() => return Ok(HookDecision::Allow),
         Ok(returned) => returned,
-        Err(error) => return refusal(py, error),
+        Err(error) => return Python::attach(|py| refusal(py, error)),
     };
+    if let Some(problem) = unawaited("before", &returned) {
+        return Err(problem.into());
+    }
     // Not any object that happens to have attributes.
     let input = returned.cast::<PyMapping>().ok().and_then(|mapping| Input::new(mapping));
     match input {
@@ -146,6 +168,19 @@ fn ask(before: &Bound<'_, PyAny>, command: &Command<'_>) -> Result<HookDecision,
             Err(PyTypeError::new_err(problem).into())
         }
     }
+}
+
+/// The error for an awaitable that nobody awaits: what is in it was not asked, so it must not pass for an answer. A coroutine is
+/// closed, so that Python does not warn of it as well.
+fn unawaited(name: &str, returned: &Bound<'_, PyAny>) -> Option<PyErr> {
+    if !returned.get_type().hasattr("__await__").unwrap_or(false) {
+        return None;
+    }
+    // Futures and tasks have no such method.
+    let _ = returned.call_method0("close");
+    Some(PyTypeError::new_err(format!(
+        "`{name}` returned an awaitable, and only AsyncMemory and AsyncMemoryTool await one"
+    )))
 }
 
 /// A `memdir.Deny` is a denial; every other exception is a failure.
@@ -160,7 +195,10 @@ fn refusal(py: Python<'_>, error: PyErr) -> Result<HookDecision, HookError> {
 }
 
 /// The command as an immutable dict, because a change in place has no effect.
-fn fields<'py>(py: Python<'py>, command: &Command<'_>) -> PyResult<Bound<'py, PyMappingProxy>> {
+pub(crate) fn fields<'py>(
+    py: Python<'py>,
+    command: &Command<'_>,
+) -> PyResult<Bound<'py, PyMappingProxy>> {
     let dict = PyDict::new(py);
     for (name, value) in command.fields() {
         set(&dict, name, &value)?;
@@ -194,25 +232,34 @@ pub(crate) fn pass_on() -> PyResult<()> {
     }
 }
 
+/// Whether calling it gives a coroutine: an `async def`, or an object that is called by one.
+#[pyfunction]
+pub(crate) fn is_coroutine_function(function: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let inspect = function.py().import("inspect")?;
+    for called in [function.clone(), function.getattr("__call__")?] {
+        if inspect.call_method1("iscoroutinefunction", (called,))?.extract()? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// A function that the garbage collector can clear.
 struct Function(Mutex<Option<Py<PyAny>>>);
 
 impl Function {
-    fn new(name: &str, function: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    fn new(name: &str, function: Option<&Bound<'_, PyAny>>, awaited: Awaited) -> PyResult<Self> {
         let Some(function) = function else { return Ok(Self(Mutex::default())) };
         let py = function.py();
-        let asynchronous = py
-            .import("inspect")?
-            .call_method1("iscoroutinefunction", (function,))?
-            .extract::<bool>()?;
-        if asynchronous {
-            let problem = ConfigError::of_option(name)
-                .and(" must be a function that is called at once, not a coroutine function")
-                .into();
-            return Err(to_python(py, &problem));
-        }
         if !function.is_callable() {
             return Err(to_python(py, &wrong(name, "a function, or None", function)));
+        }
+        if awaited == Awaited::No && is_coroutine_function(function)? {
+            let problem = ConfigError::of_option(name).and(
+                " must be a function that is called at once, not a coroutine function: AsyncMemory and \
+                 AsyncMemoryTool take those",
+            );
+            return Err(to_python(py, &problem.into()));
         }
         Ok(Self(Mutex::new(Some(function.clone().unbind()))))
     }

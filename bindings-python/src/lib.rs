@@ -33,6 +33,7 @@ mod opened;
 mod opening;
 mod options;
 mod past;
+mod pending;
 mod pool;
 mod python_store;
 mod read_only;
@@ -78,7 +79,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::history::{Restored, RestoredFile, Version};
     #[pymodule_export]
-    use crate::hooks::Event;
+    use crate::hooks::{Event, is_coroutine_function};
     #[pymodule_export]
     use crate::image::image_type;
     #[pymodule_export]
@@ -91,6 +92,8 @@ mod _memdir {
     use crate::opening::{key_from_file, open_store, read_only, rekey};
     #[pymodule_export]
     use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
+    #[pymodule_export]
+    use crate::pending::{PendingCall, begin, begin_command, begin_execute, open_async};
     #[pymodule_export]
     use crate::read_only::ReadOnly;
     #[pymodule_export]

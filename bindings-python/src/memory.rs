@@ -23,7 +23,7 @@ use crate::fields::{owned_value, text_value};
 use crate::files::{self, GrepMatch, SensitiveMatch};
 use crate::hints::{self, Hinted};
 use crate::history::{self, Restored, Version};
-use crate::hooks::{PythonHooks, pass_on};
+use crate::hooks::{Awaited, PythonHooks, pass_on};
 use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
@@ -166,19 +166,7 @@ impl Memory {
         store: Argument<'py>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
-        let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
-        let hooks = PythonHooks::new(before.as_ref(), after.as_ref())?;
-        let has_own_threads = store.is_python()?;
-        let shown = store.shown()?;
-        let store = store.open(py, &options)?;
-        let core = py.detach(|| Core::with_store(store, options).validated());
-        let mut core = core.map_err(|error| to_python(py, &error))?;
-        if let Some(hooks) = &hooks {
-            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
-        }
-        logging::install();
-        let core = Opened::new(core, has_own_threads);
-        Ok(Self { core, hooks, beside: None, shown })
+        Self::open(py, store, options, Awaited::No)
     }
 
     /// Executes one tool call.
@@ -1183,6 +1171,28 @@ impl Memory {
 }
 
 impl Memory {
+    /// A memory on this store, whose hooks may be coroutine functions if somebody awaits them.
+    pub(crate) fn open<'py>(
+        py: Python<'py>,
+        store: Argument<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+        awaited: Awaited,
+    ) -> PyResult<Self> {
+        let Keywords { options, before, after } = Keywords::of_memory(py, options)?;
+        let hooks = PythonHooks::new(before.as_ref(), after.as_ref(), awaited)?;
+        let has_own_threads = store.is_python()?;
+        let shown = store.shown()?;
+        let store = store.open(py, &options)?;
+        let core = py.detach(|| Core::with_store(store, options).validated());
+        let mut core = core.map_err(|error| to_python(py, &error))?;
+        if let Some(hooks) = &hooks {
+            core = core.with_hooks(Arc::<PythonHooks>::clone(hooks));
+        }
+        logging::install();
+        let core = Opened::new(core, has_own_threads);
+        Ok(Self { core, hooks, beside: None, shown })
+    }
+
     pub(crate) fn opened(&self) -> &Opened {
         &self.core
     }

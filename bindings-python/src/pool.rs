@@ -3,7 +3,7 @@
 //! The threads are the core's, so Python's own list of threads does not have them. Each is known to Python for its whole
 //! life, so what a store keeps in a `threading.local` is there again at the next call.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{process, thread};
 
 use memdir_bindings_shared::thread_pool::ThreadPools;
@@ -34,6 +34,28 @@ fn around(serve: &mut (dyn FnMut() + Send)) {
             }
         });
     });
+}
+
+/// A call that is under way from when this is made until it is dropped, whether or not a thread works on it.
+pub(crate) struct UnderWay {
+    calls: Arc<Calls>,
+    process: u32,
+}
+
+impl UnderWay {
+    pub(crate) fn begin(calls: &Arc<Calls>) -> Self {
+        calls.begin();
+        Self { calls: Arc::clone(calls), process: process::id() }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        // A forked child has the call's memory, and not the call.
+        if self.process == process::id() {
+            Python::try_attach(|py| self.calls.end(py));
+        }
+    }
 }
 
 /// The calls of one memory that are under way.

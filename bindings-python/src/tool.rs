@@ -82,7 +82,7 @@ pub(crate) fn execute_failed<'py>(
     reply::to_python(memory.py(), &reply)
 }
 
-fn failure(raised: Bound<'_, PyAny>) -> StoreError {
+pub(crate) fn failure(raised: Bound<'_, PyAny>) -> StoreError {
     StoreError::failed("carrying out a command", PyErr::from_value(raised))
 }
 
@@ -100,42 +100,35 @@ pub(crate) fn view_nowait<'py>(
     content.map(|content| reply::content(py, &content)).transpose()
 }
 
-fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {
+pub(crate) fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {
     let cause = reply::cause(py, reply)?;
     let content = reply::content(py, &reply.content)?;
     let answer = (content, reply.is_error, cause).into_pyobject(py)?;
     Ok(Hinted::new(answer.into_any()))
 }
 
-/// The command in `input`, repaired, as a dict with the field names of the documentation.
+/// The command in `input`, repaired, as a dict with the field names of the documentation. Nothing is executed, and no hook is called.
 ///
 /// Raises:
-///     RefusedError: With the sentence for the model.
+///     RefusedError: The input is no command.
 #[pyfunction]
 pub(crate) fn decode<'py>(
-    memory: &Bound<'py, Memory>,
     input: &Bound<'py, PyAny>,
 ) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
-    let core = memory.get().opened().get()?;
-    let refused = |decoded: Decoded<'_>| {
-        // It is a call like any other, of which hooks are told.
-        let refusal = py.detach(|| core.execute_decoded(decoded.into_owned()));
-        pass_on()?;
-        Err(refused_error(py, refusal.content.as_text().unwrap_or_default()))
+    let fields = Input::of_call(input);
+    let decoded = match &fields {
+        Some(fields) => Decoded::of(fields),
+        None => Decoded::not_an_object(&owned_value(input)),
     };
-    let Some(fields) = Input::of_call(input) else {
-        return refused(Decoded::not_an_object(&owned_value(input)));
-    };
-    let decoded = Decoded::of(&fields);
-    let Ok(command) = &decoded.command else { return refused(decoded) };
+    let command = decoded.command.as_ref().map_err(|refusal| refused_error(py, refusal))?;
     let dict = PyDict::new(py);
     for (name, value) in command.fields() {
         set(&dict, name, &value)?;
     }
     if let Command::View { view_range: Some(ViewRange::Malformed(_)), .. } = command {
         // Whether it matters depends on what is at the path: it goes along as it came.
-        dict.set_item("view_range", fields.raw("view_range")?)?;
+        dict.set_item("view_range", fields.as_ref().map(|fields| fields.raw("view_range")).transpose()?)?;
     }
     Ok(Hinted::new(dict.into_any()))
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, overload
 
 from memdir import _memdir
+from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
         Stats,
         Version,
     )
-    from memdir._options import MemoryOptions, Places, TextOnly
+    from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Places
     from memdir._reply import ImageBlock, Reply
 
 P = ParamSpec("P")
@@ -46,6 +48,8 @@ T = TypeVar("T")
 
 # A longer JSON text is not a view, and takes a while to be read.
 _VIEW_CHARS = 4096
+# What takes longer to be read than the loop of others may wait.
+_LONG_JSON = 65_536
 _JSON_VIEW = re.compile(r'"command"\s*:\s*"view"')
 
 
@@ -71,11 +75,15 @@ class AsyncMemory(Generic[ViewT_co]):
     Every method of `Memory` that uses the store is a coroutine with the same arguments, results and
     exceptions. The event loop is never held up: a view whose answer is at hand, because the file is
     small and in memory, is answered at once; everything else is done on a few threads of memdir's,
-    which start when there is work and end without any. Hooks (`before`, `after`) and stores written
-    in Python are plain functions and run on those threads, too.
+    which start when there is work and end without any. Stores written in Python run on those
+    threads, too.
 
-    If a task is cancelled before its command begins to write, the command is not executed. If the
-    command has begun, it goes on to its end.
+    The hooks (`before`, `after`) may be coroutine functions, such as one that asks a person. They
+    are awaited in the task of the call and hold no thread, however long they wait. Plain functions
+    are called on the thread that executes the command.
+
+    If a task is cancelled before its command begins to write, also while `before` waits, the
+    command is not executed. If the command has begun, it goes on to its end.
 
     One memory may be used from several event loops and threads at once.
 
@@ -85,7 +93,7 @@ class AsyncMemory(Generic[ViewT_co]):
     Args:
         store: Where the files are: a directory, an address, a `Store`, or a dict of several, as
             for `Memory`.
-        **options: The options of `Memory`.
+        **options: The options of `Memory`; `before` and `after` may be coroutine functions.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -103,27 +111,35 @@ class AsyncMemory(Generic[ViewT_co]):
          1	- likes tea
     """
 
+    # `None` where the engine calls them, if there are any: around a `Memory` that is open.
+    _hooks: Hooks | None = None
+
     @overload
     def __init__(
-        self: AsyncMemory[str], store: Places = ..., **options: Unpack[TextOnly]
+        self: AsyncMemory[str], store: Places = ..., **options: Unpack[AsyncTextOnly]
     ) -> None: ...
     @overload
     def __init__(
         self: AsyncMemory[str | builtins.list[ImageBlock]],
         store: Places = ...,
-        **options: Unpack[MemoryOptions],
+        **options: Unpack[AsyncMemoryOptions],
     ) -> None: ...
-    def __init__(self, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> None:
-        self._memory = cast("Memory[ViewT_co]", Memory(store, **options))
+    def __init__(self, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> None:
+        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, **options))
+        before, after = options.get("before"), options.get("after")
+        if before is not None or after is not None:
+            self._hooks = Hooks(before, after)
 
     @overload
     @classmethod
-    async def open(cls, store: Places = ..., **options: Unpack[TextOnly]) -> AsyncMemory[str]: ...
+    async def open(
+        cls, store: Places = ..., **options: Unpack[AsyncTextOnly]
+    ) -> AsyncMemory[str]: ...
     @overload
     @classmethod
-    async def open(cls, store: Places = ..., **options: Unpack[MemoryOptions]) -> Self: ...
+    async def open(cls, store: Places = ..., **options: Unpack[AsyncMemoryOptions]) -> Self: ...
     @classmethod
-    async def open(cls, store: Places = "./memory", **options: Unpack[MemoryOptions]) -> Any:
+    async def open(cls, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> Any:
         """Opens a memory without holding up the event loop.
 
         Raises:
@@ -142,6 +158,9 @@ class AsyncMemory(Generic[ViewT_co]):
             The reply for the model. Never an exception: a model's mistake is a reply with
             `is_error`, and so is a broken store (its `cause` has the details for you).
         """
+        if self._hooks is not None:
+            call = await self._begun(partial(_memdir.begin_execute, self._memory, input), input)
+            return (await self._hooks.carry_out(self._memory, call)).reply()
         view = is_view(input)
         if view and (loop := running_loop()).has_turn():
             await loop.turn()
@@ -170,6 +189,10 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
+        if self._hooks is not None:
+            return cast(
+                "ViewT_co", await self._hooked(self._hooks, "view", path=path, view_range=view_range)
+            )
         loop = running_loop()
         if loop.has_turn():
             await loop.turn()
@@ -185,7 +208,7 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._changing(self._memory.create, path, file_text)
+        return await self._command("create", path=path, file_text=file_text)
 
     async def str_replace(self, path: str, old_str: str, new_str: str | None = None) -> str:
         """Replaces the only occurrence of `old_str` in a file by `new_str`.
@@ -194,7 +217,7 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._changing(self._memory.str_replace, path, old_str, new_str)
+        return await self._command("str_replace", path=path, old_str=old_str, new_str=new_str)
 
     async def insert(self, path: str, insert_line: int, insert_text: str) -> str:
         """Inserts `insert_text` as whole lines after line `insert_line`; 0 is the file's start.
@@ -203,7 +226,7 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._changing(self._memory.insert, path, insert_line, insert_text)
+        return await self._command("insert", path=path, insert_line=insert_line, insert_text=insert_text)
 
     async def delete(self, path: str) -> str:
         """Deletes a file, or a directory with everything in it.
@@ -212,7 +235,7 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._changing(self._memory.delete, path)
+        return await self._command("delete", path=path)
 
     async def rename(self, old_path: str, new_path: str) -> str:
         """Renames or moves a file or directory; never overwrites.
@@ -221,7 +244,7 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._changing(self._memory.rename, old_path, new_path)
+        return await self._command("rename", old_path=old_path, new_path=new_path)
 
     async def read(self, path: str) -> str:
         """The text of a file, as it is: also what views hide (`sensitive_on_view`).
@@ -637,11 +660,13 @@ class AsyncMemory(Generic[ViewT_co]):
     async def aclose(self) -> None:
         """Closes the memory, and waits for the calls that are under way.
 
-        Every further call raises a `ValueError`. Calls of tasks that were cancelled are waited
-        for, too. `async with` does this at its end.
+        Every further call raises a `ValueError`. Calls whose hooks wait are under way, and calls
+        of tasks that were cancelled are waited for, too. `async with` does this at its end.
         """
         self._memory.close()
-        await until_idle(self._memory)
+        # A hook that waited for its own call would wait for ever.
+        if self._hooks is None or not self._hooks.are_running():
+            await until_idle(self._memory)
 
     async def __aenter__(self) -> Self:
         self._memory.__enter__()
@@ -655,7 +680,25 @@ class AsyncMemory(Generic[ViewT_co]):
     ) -> None:
         await self.aclose()
 
-    # Every method is one of these two lines: what reads has threads that no writer takes.
+    async def _command(self, name: str, **fields: Any) -> str:
+        if self._hooks is not None:
+            return cast("str", await self._hooked(self._hooks, name, **fields))
+        method: Callable[..., str] = getattr(self._memory, name)
+        return await self._changing(method, **fields)
+
+    async def _hooked(self, hooks: Hooks, name: str, **fields: Any) -> object:
+        call = _memdir.begin_command(self._memory, name, **fields)
+        return (await hooks.carry_out(self._memory, call)).content()
+
+    async def _begun(
+        self, begin: Callable[[], _memdir.PendingCall], input: object
+    ) -> _memdir.PendingCall:
+        if isinstance(input, str) and len(input) > _LONG_JSON:
+            with suppress(NoThreadError):
+                return await in_thread(self._memory, begin, view=True)
+        return begin()
+
+    # Every other method is one of these two lines: what reads has threads that no writer takes.
 
     async def _reading(self, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
         return await _in_thread(self._memory, lambda: work(*given, **named), view=True)

@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 from collections import deque
+from contextlib import nullcontext
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -19,6 +20,7 @@ from memdir import _memdir
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     from memdir._memdir import Memory
 
@@ -70,16 +72,26 @@ class AsyncioLoop:
         """Lets other tasks run for so long."""
         await asyncio.sleep(seconds)
 
-    async def wait(self, submit: Submit) -> Outcome:
-        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
+    def shielded(self) -> AbstractContextManager[object]:
+        """A task that is cancelled already may wait for something within."""
+        return nullcontext()
+
+    async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
+        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
+
+        With `to_the_end` the cancellation goes on when the outcome is there. A second one does not
+        wait.
+        """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Outcome] = loop.create_future()
         cancellation = _memdir.Cancellation()
         try:
             submit(cancellation, partial(self._deliver, loop, waiter))
-            return await waiter
-        except BaseException:
+            return await (asyncio.shield(waiter) if to_the_end else waiter)
+        except BaseException as raised:
             cancellation.cancel()
+            if to_the_end and isinstance(raised, asyncio.CancelledError):
+                await waiter
             raise
 
     def _deliver(
@@ -131,8 +143,16 @@ class TrioLoop:
         """Lets other tasks run for so long."""
         await self._trio.sleep(seconds)
 
-    async def wait(self, submit: Submit) -> Outcome:
-        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that."""
+    def shielded(self) -> AbstractContextManager[object]:
+        """A task that is cancelled already may wait for something within."""
+        scope: AbstractContextManager[object] = self._trio.CancelScope(shield=True)
+        return scope
+
+    async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
+        """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
+
+        With `to_the_end` the cancellation goes on when the outcome is there.
+        """
         trio = self._trio
         await trio.lowlevel.checkpoint_if_cancelled()
         # The task, as long as it waits.
@@ -140,16 +160,21 @@ class TrioLoop:
         cancellation = _memdir.Cancellation()
 
         def abort(_: object) -> Any:
-            waiter.clear()
             cancellation.cancel()
+            if to_the_end:
+                return trio.lowlevel.Abort.FAILED
+            waiter.clear()
             return trio.lowlevel.Abort.SUCCEEDED
 
         try:
             submit(cancellation, partial(self._deliver, waiter))
             outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
+            if to_the_end:
+                await trio.lowlevel.checkpoint_if_cancelled()
         except BaseException:
             # Ctrl-C is raised wherever the task is, also before it waits.
-            abort(None)
+            waiter.clear()
+            cancellation.cancel()
             raise
         return outcome
 
@@ -207,11 +232,14 @@ def running_loop() -> AsyncioLoop | TrioLoop:
     return run
 
 
-async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool) -> T:
+async def in_thread(
+    memory: Memory | None, work: Callable[[], T], *, view: bool, to_the_end: bool = False
+) -> T:
     """Does `work` on a thread of the core, in the context of this task.
 
     If the task is cancelled before `work` begins, it is not done. If it is cancelled later, `work`
-    is not waited for; what it executes is cancelled, unless it has begun to write.
+    is not waited for, unless `to_the_end` says so; what it executes is cancelled, unless it has
+    begun to write.
 
     Raises:
         NoThreadError: The system cannot start a thread.
@@ -229,7 +257,7 @@ async def in_thread(memory: Memory | None, work: Callable[[], T], *, view: bool)
         except RuntimeError as error:
             raise NoThreadError from error
 
-    result, raised = await running_loop().wait(submit)
+    result, raised = await running_loop().wait(submit, to_the_end=to_the_end)
     if raised is None:
         done: T = result
         return done

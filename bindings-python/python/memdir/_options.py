@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
@@ -17,7 +17,7 @@ Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several stores by their mount points."""
 
 
-class _WithoutImages(TypedDict, total=False):
+class _Common(TypedDict, total=False):
     max_view_chars: int | None
     max_file_bytes: int | None
     max_total_bytes: int | None
@@ -38,8 +38,6 @@ class _WithoutImages(TypedDict, total=False):
     history_max_versions: int | None
     history_max_bytes: int | None
     actor: str | None
-    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
-    after: Callable[[Event], object] | None
     event_content: bool
     durability: Literal["full", "relaxed"]
     lock_timeout: float | timedelta | None
@@ -48,13 +46,35 @@ class _WithoutImages(TypedDict, total=False):
     encrypt_names: bool
 
 
-class MemoryOptions(_WithoutImages, total=False):
-    """The options of a memory; `Memory` documents each one."""
+class _Hooks(TypedDict, total=False):
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    after: Callable[[Event], object] | None
+
+
+class _AsyncHooks(TypedDict, total=False):
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    after: Callable[[Event], object] | None
+
+
+class MemoryOptions(_Common, _Hooks, total=False):
+    """The options of a `Memory`; `Memory` documents each one."""
 
     max_image_bytes: int | None
 
 
-class TextOnly(_WithoutImages):
+class TextOnly(_Common, _Hooks):
     """Options with which views return only text."""
+
+    max_image_bytes: None
+
+
+class AsyncMemoryOptions(_Common, _AsyncHooks, total=False):
+    """The options of an `AsyncMemory`; `Memory` documents each one."""
+
+    max_image_bytes: int | None
+
+
+class AsyncTextOnly(_Common, _AsyncHooks):
+    """Options of an `AsyncMemory` with which views return only text."""
 
     max_image_bytes: None

@@ -24,7 +24,7 @@ from anthropic.lib.tools import (
 from memdir._async_memory import AsyncMemory, is_view
 from memdir._errors import RefusedError
 from memdir._loops import NoThreadError, in_thread, running_loop
-from memdir._memdir import Memory, answer, answer_nowait, decode, fail
+from memdir._memdir import Memory, answer, answer_nowait, begin, decode, fail
 from memdir._request import entry
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from memdir._errors import MemdirError
     from memdir._memdir import Expired, ExpiryProgress
-    from memdir._options import MemoryOptions, Places
+    from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
 
 logger = logging.getLogger("memdir")
@@ -106,13 +106,6 @@ class _Engine:
             return command if command in _COMMANDS and self._is_replaced(command) else None
         except Exception:  # noqa: BLE001 - an object that cannot be asked: the engine says so
             return None
-
-    def _decoded(self, input: object) -> dict[str, object]:
-        """The input, repaired and complete, for an overridden method."""
-        try:
-            return decode(self._memory, input)
-        except RefusedError as error:
-            raise ToolError(str(error)) from None
 
     def _is_replaced(self, method: str) -> bool:
         return getattr(getattr(self, method), "__func__", None) not in _OURS
@@ -187,9 +180,17 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
             ToolError: The command was refused, or the store is broken.
         """
         if self._is_replaced("execute") or self._own_way(input):
-            # Makes the SDK's command from it, and calls `execute`.
-            return super().call(self._decoded(input))
+            return self._call_own(input)
         return self._answer(input)
+
+    def _call_own(self, input: object) -> BetaFunctionToolResultType:
+        try:
+            decoded = decode(input)
+        except RefusedError:
+            # A call like any other, which hooks are told of.
+            return self._answer(input)
+        # Makes the SDK's command from it, and calls `execute`.
+        return super().call(decoded)
 
     def execute(
         self, command: BetaMemoryTool20250818Command | Mapping[str, object]
@@ -203,7 +204,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         if own is None:
             return self._answer(command)
         if isinstance(command, Mapping):
-            return super().call(self._decoded(command))
+            return self._call_own(command)
         result: BetaFunctionToolResultType = getattr(self, own)(command)
         return result
 
@@ -305,8 +306,9 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     It works as `AsyncMemory` does, on asyncio and Trio: a view whose answer is at hand is answered
     at once, everything else on a few threads of memdir's, so the event loop is never held up.
     If a task is cancelled before its command begins to write, the command is not executed; if the
-    command has begun, it goes on to its end. Hooks (`before`, `after`) are plain functions and run
-    on those threads, too. Views and changes have at most 64 threads each.
+    command has begun, it goes on to its end. The hooks (`before`, `after`) may be coroutine
+    functions, which are awaited in the task of the call; plain functions run on those threads, too.
+    Views and changes have at most 64 threads each.
 
     Args:
         store: Where the files are: a directory, which is made if it does not exist (the files are
@@ -316,7 +318,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         cache_control: The `cache_control` of the tool in each request.
         entry: What else the tool's entry in each request carries, as a dict: `allowed_callers`,
             `defer_loading`, `input_examples`, `strict`.
-        **options: The options of `Memory`.
+        **options: The options of `AsyncMemory`.
 
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
@@ -339,7 +341,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         *,
         cache_control: BetaCacheControlEphemeralParam | None = None,
         entry: ToolEntry | None = None,
-        **options: Unpack[MemoryOptions],
+        **options: Unpack[AsyncMemoryOptions],
     ) -> None:
         super().__init__(cache_control=cache_control)
         self._entry: ToolEntry = entry or {}
@@ -354,6 +356,9 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         self, input: object, command: str | None = None
     ) -> BetaFunctionToolResultType:
         """As `_answer`, at once if the answer is at hand, else on a thread of the core."""
+        if (hooks := self._async._hooks) is not None:
+            call = await hooks.carry_out(self._memory, begin(self._memory, input, command))
+            return self._told(*call.answer())
         view = is_view(input, command)
         if view and (loop := running_loop()).has_turn():
             await loop.turn()
@@ -378,9 +383,17 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
             ToolError: The command was refused, or the store is broken.
         """
         if self._is_replaced("execute") or self._own_way(input):
-            # Makes the SDK's command from it, and calls `execute`.
-            return await super().call(self._decoded(input))
+            return await self._call_own(input)
         return await self._answer_async(input)
+
+    async def _call_own(self, input: object) -> BetaFunctionToolResultType:
+        try:
+            decoded = decode(input)
+        except RefusedError:
+            # A call like any other, which hooks are told of.
+            return await self._answer_async(input)
+        # Makes the SDK's command from it, and calls `execute`.
+        return await super().call(decoded)
 
     async def execute(
         self, command: BetaMemoryTool20250818Command | Mapping[str, object]
@@ -394,7 +407,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         if own is None:
             return await self._answer_async(command)
         if isinstance(command, Mapping):
-            return await super().call(self._decoded(command))
+            return await self._call_own(command)
         result: BetaFunctionToolResultType = await getattr(self, own)(command)
         return result
 

@@ -26,22 +26,23 @@ class MemoryCall:
     """Executes calls of the tool, and knows how the tool is declared."""
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
-        memory = without_await(memory)
         definition = memory.tool_definition()
         self.name = cast("str", definition["name"])
         self.description = cast("str", definition["description"])
         self.schema = cast("dict[str, Any]", definition["parameters"])
-        self.execute = memory.execute
+        self.execute = without_await(memory).execute
         self.execute_async = with_await(memory).execute
 
 
 def without_await(memory: Memory | AsyncMemory) -> Memory:
-    """The memory itself, for what has no `await`."""
+    """The memory itself, for what has no `await`: there a coroutine function is a failed hook."""
     return memory._memory if isinstance(memory, AsyncMemory) else memory  # noqa: SLF001
 
 
-def with_await(memory: Memory) -> AsyncMemory:
+def with_await(memory: Memory | AsyncMemory) -> AsyncMemory:
     """The same memory for the tasks of an event loop."""
+    if isinstance(memory, AsyncMemory):
+        return memory
     found = AsyncMemory.__new__(AsyncMemory)
     found._memory = memory  # noqa: SLF001
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from memdir.integrations._call import framework, with_await, without_await
+from memdir.integrations._call import framework, with_await
 
 with framework("claude-agent-sdk"):
     from claude_agent_sdk import SdkMcpTool, ToolAnnotations, create_sdk_mcp_server
@@ -25,12 +25,11 @@ def memory_server(memory: Memory | AsyncMemory, name: str = "memory") -> McpSdkS
     It has a tool for each command (`mcp__memory__view` and so on), as `memdir mcp` has. A refused
     command has `is_error` and the exact text; an image is an image.
     """
-    memory = without_await(memory)
     tools = [_tool(memory, definition) for definition in memory.tool_definitions()]
     return create_sdk_mcp_server(name, tools=tools)
 
 
-def _tool(memory: Memory, definition: dict[str, object]) -> SdkMcpTool[dict[str, object]]:
+def _tool(memory: Memory | AsyncMemory, definition: dict[str, object]) -> SdkMcpTool[dict[str, object]]:
     command = cast("str", definition["name"])
     execute = with_await(memory).execute
 

@@ -1,0 +1,212 @@
+"""The hooks of an `AsyncMemory`: called around each command, and awaited where they can be.
+
+The engine decodes a call and later executes its command; in between nothing waits (`PendingCall`).
+So a hook that is a coroutine function is awaited here, in the task of the call, and holds no
+thread. A plain function is called on the thread that executes the command, as part of the same
+work. If it returns an awaitable, the thread hands that over to the task.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from memdir import _memdir
+from memdir._loops import NoThreadError, in_thread, running_loop
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from memdir._memdir import Event, Memory, PendingCall
+
+T = TypeVar("T")
+
+logger = logging.getLogger("memdir")
+
+
+class _Answer(NamedTuple):
+    """How the hook `before` ended."""
+
+    returned: object = None
+    raised: BaseException | None = None
+
+
+class _Asked(NamedTuple):
+    """What `before` returned on a thread, and only the task can await."""
+
+    awaitable: Awaitable[object]
+
+
+class _Told(NamedTuple):
+    """What `after` returned on a thread, and only the task can await."""
+
+    awaitable: Awaitable[object]
+
+
+class Hooks:
+    """The hooks of a memory, and of all sessions of it."""
+
+    def __init__(
+        self, before: Callable[..., object] | None, after: Callable[..., object] | None
+    ) -> None:
+        self._before = before
+        self._after = after
+        self._before_waits = before is not None and _memdir.is_coroutine_function(before)
+        self._after_waits = after is not None and _memdir.is_coroutine_function(after)
+
+    def are_running(self) -> bool:
+        """Whether one of them runs in this task, or in a task that started this one."""
+        return self in _running.get()
+
+    async def carry_out(self, memory: Memory, call: PendingCall) -> PendingCall:
+        """Executes the rest of a call, which has its reply then.
+
+        If the task is cancelled while a hook waits, the hook gets the cancellation. Nothing is
+        executed if that was `before`, or if the command has not begun to write.
+        """
+        try:
+            if self.are_running():
+                await self._without_hooks(memory, call)
+            else:
+                await self._with_hooks(memory, call)
+        finally:
+            call.end()
+        return call
+
+    async def _without_hooks(self, memory: Memory, call: PendingCall) -> None:
+        try:
+            await in_thread(memory, partial(call.finish, None, None), view=call.is_view)
+        except NoThreadError as error:
+            call.fail(error.__cause__)
+
+    async def _with_hooks(self, memory: Memory, call: PendingCall) -> None:
+        try:
+            told = await self._executed(memory, call)
+        except NoThreadError as error:
+            told = self._told(call.fail(error.__cause__))
+        except GeneratorExit:
+            # Nobody runs this task any more, so it cannot wait.
+            raise
+        except BaseException:
+            event = self._event_of_given_up(call)
+            if event is not None:
+                with running_loop().shielded():
+                    await self._tell(memory, event)
+            raise
+        if self._after_waits and call.event is not None:
+            await self._tell(memory, call.event)
+        elif told is not None:
+            await self._logging(lambda: told.awaitable)
+
+    async def _executed(self, memory: Memory, call: PendingCall) -> _Told | None:
+        """Asks `before`, and executes the command. A plain `after` is told, too."""
+        view = call.is_view
+
+        async def on_thread(work: Callable[[], T]) -> T:
+            # Where `after` waits, its task has to see how the command ended.
+            return await in_thread(memory, work, view=view, to_the_end=self._after_waits)
+
+        command = call.command
+        before = self._before
+        if before is not None and self._before_waits and command is not None:
+            answer = await self._answer(lambda: before(command))
+            return await on_thread(lambda: self._finished(call, answer))
+        result = await on_thread(lambda: self._asked(call))
+        if isinstance(result, _Asked):
+            awaitable = result.awaitable
+            answer = await self._answer(lambda: awaitable)
+            return await on_thread(lambda: self._finished(call, answer))
+        return result
+
+    async def _answer(self, question: Callable[[], object]) -> _Answer:
+        try:
+            with self._marked():
+                return _Answer(returned=await _awaitable(question()))
+        except Exception as raised:  # noqa: BLE001 - the engine says what it means
+            return _Answer(raised=raised)
+
+    def _event_of_given_up(self, call: PendingCall) -> Event | None:
+        """For `after`, if no thread tells it."""
+        if not (self._before_waits or self._after_waits):
+            return None
+        # Else it is too late: a thread has the call, and has ended if `after` waits.
+        return call.cancel() or (call.event if self._after_waits else None)
+
+    async def _tell(self, memory: Memory, event: Event) -> None:
+        after = self._after
+        if after is None:
+            return
+        if self._after_waits:
+            await self._logging(lambda: after(event))
+            return
+        try:
+            told = await in_thread(memory, lambda: self._told(event), view=False)
+        except NoThreadError:
+            told = self._told(event)
+        if told is not None:
+            await self._logging(lambda: told.awaitable)
+
+    async def _logging(self, telling: Callable[[], object]) -> None:
+        try:
+            with self._marked():
+                await _awaitable(telling())
+        except Exception as raised:  # noqa: BLE001 - what is done is done
+            _log(raised)
+
+    # What is done on the thread of the call.
+
+    def _asked(self, call: PendingCall) -> _Asked | _Told | None:
+        if self._before is None or call.command is None:
+            return self._finished(call, _Answer())
+        try:
+            with self._marked():
+                returned = call.ask(self._before)
+        except BaseException as raised:  # noqa: BLE001 - the engine says what it means
+            return self._finished(call, _Answer(raised=raised))
+        if inspect.isawaitable(returned):
+            return _Asked(returned)
+        return self._finished(call, _Answer(returned=returned))
+
+    def _finished(self, call: PendingCall, answer: _Answer) -> _Told | None:
+        return self._told(call.finish(*answer))
+
+    def _told(self, event: Event | None) -> _Told | None:
+        """Tells a plain `after`."""
+        if event is None or self._after is None or self._after_waits:
+            return None
+        try:
+            with self._marked():
+                returned = self._after(event)
+        except Exception as raised:  # noqa: BLE001 - what is done is done
+            _log(raised)
+            return None
+        return _Told(returned) if inspect.isawaitable(returned) else None
+
+    @contextmanager
+    def _marked(self) -> Iterator[None]:
+        """Marks that one of them runs: its own commands go without hooks."""
+        token = _running.set(_running.get() | {self})
+        try:
+            yield
+        finally:
+            # A task that nobody runs any more is closed in another context.
+            with suppress(ValueError):
+                _running.reset(token)
+
+
+_running: ContextVar[frozenset[Hooks]] = ContextVar("memdir_running_hooks", default=frozenset())
+
+
+def _awaitable(returned: object) -> Awaitable[object]:
+    """For a type checker: a hook that is no coroutine function may return anything."""
+    if inspect.isawaitable(returned):
+        return returned
+    raise TypeError(f"an awaitable is expected, not {type(returned).__name__}")
+
+
+def _log(raised: Exception) -> None:
+    logger.error("the hook `after` failed", exc_info=raised)

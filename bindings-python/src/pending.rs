@@ -1,0 +1,278 @@
+//! [`PendingCall`]: a call of an `AsyncMemory` with hooks, which `python/memdir/_async_hooks.py` carries out.
+//!
+//! A hook may be a coroutine function, so no thread waits for it: the call is begun and decoded, Python calls and awaits the
+//! hooks, and a thread executes the command in between.
+
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memdir::command::Decoded;
+use memdir::{Call, Cancellation, Command, HookDecision, HookError, Memory as Core, Reply};
+use memdir_bindings_shared::input::Arguments;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMappingProxy, PyString};
+
+use crate::calls::{Whole, exception, fields_of_view, json_text};
+use crate::fields::{owned_value, text_value};
+use crate::hints::{self, Hinted};
+use crate::hooks::{Awaited, Event, decided, fields};
+use crate::memory::Memory;
+use crate::pool::UnderWay;
+use crate::stores::Argument;
+use crate::tool::{failure, in_parts};
+use crate::{cancel, logging, reply};
+
+/// A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
+///
+/// Raises:
+///     ConfigError: The address or an option is wrong.
+///     StoreError: The store cannot be opened.
+#[pyfunction]
+#[pyo3(signature = (store, **options))]
+pub(crate) fn open_async<'py>(
+    py: Python<'py>,
+    store: Argument<'py>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Memory> {
+    Memory::open(py, store, options, Awaited::Yes)
+}
+
+/// A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
+/// counts it as under way until `end`.
+#[pyclass(module = "memdir._memdir", frozen)]
+pub(crate) struct PendingCall {
+    core: Core,
+    state: Mutex<State>,
+    /// What cancels the command, once a thread has the call.
+    cancellation: Mutex<Option<Cancellation>>,
+    under_way: Mutex<Option<UnderWay>>,
+}
+
+enum State {
+    Begun(Call<'static>),
+    /// A thread is executing it.
+    Taken,
+    Finished(Arc<Reply>, Py<Event>),
+}
+
+#[pymethods]
+impl PendingCall {
+    /// The command for `before`; `None` if the call is already refused.
+    #[getter]
+    fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyMappingProxy>>> {
+        match &*self.state() {
+            State::Begun(call) => call.command().map(|command| fields(py, &command)).transpose(),
+            State::Taken | State::Finished(..) => Ok(None),
+        }
+    }
+
+    /// Whether it changes nothing: a view, or a call that is already refused.
+    #[getter]
+    fn is_view(&self) -> bool {
+        match &*self.state() {
+            State::Begun(call) => matches!(call.command(), None | Some(Command::View { .. })),
+            State::Taken | State::Finished(..) => false,
+        }
+    }
+
+    /// What `before`, called on the thread of this call, returns.
+    fn ask<'py>(
+        &self,
+        py: Python<'py>,
+        before: &Bound<'py, PyAny>,
+    ) -> PyResult<Hinted<'py, hints::Anything>> {
+        // Commands that the hook executes are calls of their own.
+        *self.cancellation() = cancel::of_call();
+        before.call1((self.command(py)?,)).map(Hinted::new)
+    }
+
+    /// Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
+    /// call was cancelled meanwhile.
+    fn finish(
+        &self,
+        py: Python<'_>,
+        returned: Hinted<'_, hints::Anything>,
+        raised: Hinted<'_, hints::Anything>,
+    ) -> PyResult<Option<Py<Event>>> {
+        let Some(call) = self.take() else { return Ok(None) };
+        let cancellation = self.cancellation().take().or_else(cancel::of_call);
+        let (returned, raised) = (returned.into_inner(), raised.into_inner());
+        let answer = if raised.is_none() { Ok(returned) } else { Err(PyErr::from_value(raised)) };
+        let decision = match call.command() {
+            Some(command) => decided(&command, answer),
+            None => Ok(HookDecision::Allow),
+        };
+        self.finished(py, call, decision, &cancellation.unwrap_or(Cancellation::never())).map(Some)
+    }
+
+    /// Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
+    fn cancel(&self, py: Python<'_>) -> PyResult<Option<Py<Event>>> {
+        let Some(call) = self.take() else { return Ok(None) };
+        let cancelled = Cancellation::new();
+        cancelled.cancel();
+        self.finished(py, call, Ok(HookDecision::Allow), &cancelled).map(Some)
+    }
+
+    /// Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or
+    /// `None`.
+    fn fail(&self, py: Python<'_>, raised: Bound<'_, PyAny>) -> PyResult<Option<Py<Event>>> {
+        let Some(mut call) = self.take() else { return Ok(None) };
+        call.fail(failure(raised));
+        self.finished(py, call, Ok(HookDecision::Allow), &Cancellation::never()).map(Some)
+    }
+
+    /// The event for `after`, once the call is finished.
+    #[getter]
+    fn event(&self, py: Python<'_>) -> Option<Py<Event>> {
+        match &*self.state() {
+            State::Finished(_, event) => Some(event.clone_ref(py)),
+            State::Begun(_) | State::Taken => None,
+        }
+    }
+
+    /// The memory counts the call as under way no longer.
+    fn end(&self) {
+        let ended = self.under_way.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(ended);
+    }
+
+    /// What `Memory.execute` returns.
+    fn reply<'py>(&self, py: Python<'py>) -> PyResult<Hinted<'py, hints::Reply>> {
+        let reply = self.answered()?;
+        reply::to_python(py, &reply)
+    }
+
+    /// The reply as content, `is_error` and cause.
+    fn answer<'py>(&self, py: Python<'py>) -> PyResult<Hinted<'py, hints::Answer>> {
+        let reply = self.answered()?;
+        in_parts(py, &reply)
+    }
+
+    /// What the method of the command returns.
+    ///
+    /// Raises:
+    ///     RefusedError: The command was refused.
+    ///     StoreError: The store failed.
+    ///     HookError: The hook `before` failed.
+    fn content<'py>(&self, py: Python<'py>) -> PyResult<Hinted<'py, hints::Content>> {
+        let reply = self.answered()?;
+        match exception(py, &reply) {
+            Some(exception) => Err(exception),
+            None => reply::content(py, &reply.content),
+        }
+    }
+}
+
+impl PendingCall {
+    fn new(memory: &Memory, call: Call<'static>) -> PyResult<Self> {
+        let opened = memory.opened();
+        Ok(Self {
+            core: opened.get()?,
+            state: Mutex::new(State::Begun(call)),
+            cancellation: Mutex::default(),
+            under_way: Mutex::new(Some(UnderWay::begin(&opened.calls))),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cancellation(&self) -> MutexGuard<'_, Option<Cancellation>> {
+        self.cancellation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The call, for the one who finishes it.
+    fn take(&self) -> Option<Call<'static>> {
+        let mut state = self.state();
+        match mem::replace(&mut *state, State::Taken) {
+            State::Begun(call) => Some(call),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+
+    fn finished(
+        &self,
+        py: Python<'_>,
+        call: Call<'static>,
+        before: Result<HookDecision, HookError>,
+        cancellation: &Cancellation,
+    ) -> PyResult<Py<Event>> {
+        logging::refresh();
+        let core = self.core.cancelled_by(cancellation);
+        let (reply, event) = py.detach(|| core.finish(call, before));
+        let event = event.ok_or_else(|| PyRuntimeError::new_err("a call without an event"))?;
+        let event = Py::new(py, Event::from(&event))?;
+        *self.state() = State::Finished(Arc::new(reply), event.clone_ref(py));
+        Ok(event)
+    }
+
+    fn answered(&self) -> PyResult<Arc<Reply>> {
+        match &*self.state() {
+            State::Finished(reply, _) => Ok(Arc::clone(reply)),
+            State::Begun(_) | State::Taken => Err(PyRuntimeError::new_err("not finished")),
+        }
+    }
+}
+
+/// Begins what `Memory.execute` does.
+#[pyfunction]
+pub(crate) fn begin_execute(
+    memory: &Bound<'_, Memory>,
+    input: &Bound<'_, PyAny>,
+) -> PyResult<PendingCall> {
+    let Some(json) = json_text(input) else { return begin(memory, input, None) };
+    let call = memory.get().opened().get()?.begin(Decoded::parse(json)).into_owned();
+    PendingCall::new(memory.get(), call)
+}
+
+/// Begins what `answer` does.
+#[pyfunction]
+#[pyo3(signature = (memory, input, command = None))]
+pub(crate) fn begin(
+    memory: &Bound<'_, Memory>,
+    input: &Bound<'_, PyAny>,
+    command: Option<&str>,
+) -> PyResult<PendingCall> {
+    PendingCall::new(memory.get(), memory.get().opened().begin(input, command)?)
+}
+
+/// Begins what the method of `Memory` with the name `command` does, with its arguments.
+#[pyfunction]
+#[pyo3(signature = (
+    memory, command, *, path = None, view_range = None, file_text = None, old_str = None, new_str = None,
+    insert_line = None, insert_text = None, old_path = None, new_path = None
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments")]
+pub(crate) fn begin_command<'py>(
+    memory: &Bound<'py, Memory>,
+    command: &str,
+    path: Option<&Bound<'py, PyString>>,
+    view_range: Option<[Whole<'py>; 2]>,
+    file_text: Option<&Bound<'py, PyString>>,
+    old_str: Option<&Bound<'py, PyString>>,
+    new_str: Option<&Bound<'py, PyString>>,
+    insert_line: Option<Whole<'py>>,
+    insert_text: Option<&Bound<'py, PyString>>,
+    old_path: Option<&Bound<'py, PyString>>,
+    new_path: Option<&Bound<'py, PyString>>,
+) -> PyResult<PendingCall> {
+    let mut fields = path.map(|path| fields_of_view(path, view_range)).unwrap_or_default();
+    let texts = [
+        ("file_text", file_text),
+        ("old_str", old_str),
+        ("new_str", new_str),
+        ("insert_text", insert_text),
+        ("old_path", old_path),
+        ("new_path", new_path),
+    ];
+    fields.extend(texts.into_iter().filter_map(|(name, text)| Some((name, text_value(text?)))));
+    fields.extend(insert_line.map(|Whole(line)| ("insert_line", owned_value(&line))));
+    let core = memory.get().opened().get()?;
+    let call = core.begin(Decoded::named(command, &Arguments(&fields))).into_owned();
+    PendingCall::new(memory.get(), call)
+}
