@@ -102,7 +102,8 @@ use crate::watch::Watch;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
 ///         with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
 ///         for the model to deny the command. If it raises anything else, the command is not
-///         executed, and the model reads only that it could not be checked.
+///         executed, and the model reads only that it could not be checked. `AsyncMemory` also
+///         takes a coroutine function.
 ///     after: Called after each call with its outcome. The hook gets an `Event`. An exception that
 ///         it raises goes to the logger `memdir`. Commands that a hook issues itself run without
 ///         hooks.

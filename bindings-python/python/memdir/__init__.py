@@ -87,7 +87,7 @@ from memdir._memdir import (
     read_only,
     rekey,
 )
-from memdir._options import MemoryOptions, Places
+from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
 from memdir._reply import ImageBlock, Reply
 from memdir._request import (
     COMPACTION_BETA,
@@ -104,6 +104,7 @@ __all__ = [
     "COMPACTION_BETA",
     "CONTEXT_MANAGEMENT_BETA",
     "AsyncMemory",
+    "AsyncMemoryOptions",
     "AsyncMemoryTool",
     "AsyncWatch",
     "BlamedLine",

@@ -16,6 +16,9 @@ Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly
 Places: TypeAlias = Place | Mapping[str, Place]
 """A store, or several stores by their mount points."""
 
+Answer: TypeAlias = Mapping[str, object] | None
+"""What the hook `before` decides: `None`, or a command with another text."""
+
 
 class _Common(TypedDict, total=False):
     max_view_chars: int | None
@@ -52,7 +55,7 @@ class _Hooks(TypedDict, total=False):
 
 
 class _AsyncHooks(TypedDict, total=False):
-    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    before: Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]] | None
     after: Callable[[Event], object] | None
 
 
