@@ -176,6 +176,14 @@ hint!(
     Fields = type_hint_subscript!(type_hint_identifier!("builtins", "dict"), STR, OBJECT)
 );
 hint!(
+    /// Names and their values, to be read.
+    FieldMapping = type_hint_subscript!(
+        type_hint_identifier!("collections.abc", "Mapping"),
+        STR,
+        OBJECT
+    )
+);
+hint!(
     /// The definitions of tools.
     Definitions =
         type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), Fields::HINT)

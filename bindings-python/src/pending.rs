@@ -11,7 +11,7 @@ use memdir::{Call, Cancellation, Command, HookDecision, HookError, Memory as Cor
 use memdir_bindings_shared::input::Arguments;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMappingProxy, PyString};
+use pyo3::types::{PyDict, PyString};
 
 use crate::calls::{Whole, exception, fields_of_view, json_text};
 use crate::fields::{owned_value, text_value};
@@ -29,13 +29,12 @@ use crate::{cancel, logging, reply};
 ///     ConfigError: The address or an option is wrong.
 ///     StoreError: The store cannot be opened.
 #[pyfunction]
-#[pyo3(signature = (store, **options))]
 pub(crate) fn open_async<'py>(
     py: Python<'py>,
     store: Argument<'py>,
-    options: Option<&Bound<'py, PyDict>>,
+    options: Hinted<'py, hints::FieldMapping>,
 ) -> PyResult<Memory> {
-    Memory::open(py, store, options, Awaited::Yes)
+    Memory::open(py, store, Some(options.into_inner().cast::<PyDict>()?), Awaited::Yes)
 }
 
 /// A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
@@ -44,7 +43,7 @@ pub(crate) fn open_async<'py>(
 pub(crate) struct PendingCall {
     core: Core,
     state: Mutex<State>,
-    /// What cancels the command, once a thread has the call.
+    /// What cancels the command, from when `before` is called on the thread that executes it.
     cancellation: Mutex<Option<Cancellation>>,
     under_way: Mutex<Option<UnderWay>>,
 }
@@ -60,11 +59,11 @@ enum State {
 impl PendingCall {
     /// The command for `before`; `None` if the call is already refused.
     #[getter]
-    fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyMappingProxy>>> {
-        match &*self.state() {
-            State::Begun(call) => call.command().map(|command| fields(py, &command)).transpose(),
-            State::Taken | State::Finished(..) => Ok(None),
-        }
+    fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, hints::FieldMapping>>> {
+        let state = self.state();
+        let State::Begun(call) = &*state else { return Ok(None) };
+        let fields = call.command().map(|command| fields(py, &command)).transpose()?;
+        Ok(fields.map(|fields| Hinted::new(fields.into_any())))
     }
 
     /// Whether it changes nothing: a view, or a call that is already refused.
@@ -96,7 +95,7 @@ impl PendingCall {
         raised: Hinted<'_, hints::Anything>,
     ) -> PyResult<Option<Py<Event>>> {
         let Some(call) = self.take() else { return Ok(None) };
-        let cancellation = self.cancellation().take().or_else(cancel::of_call);
+        let cancellation = cancel::of_call().or_else(|| self.cancellation().take());
         let (returned, raised) = (returned.into_inner(), raised.into_inner());
         let answer = if raised.is_none() { Ok(returned) } else { Err(PyErr::from_value(raised)) };
         let decision = match call.command() {

@@ -100,7 +100,10 @@ pub(crate) fn view_nowait<'py>(
     content.map(|content| reply::content(py, &content)).transpose()
 }
 
-pub(crate) fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'py, hints::Answer>> {
+pub(crate) fn in_parts<'py>(
+    py: Python<'py>,
+    reply: &Reply,
+) -> PyResult<Hinted<'py, hints::Answer>> {
     let cause = reply::cause(py, reply)?;
     let content = reply::content(py, &reply.content)?;
     let answer = (content, reply.is_error, cause).into_pyobject(py)?;
@@ -112,9 +115,7 @@ pub(crate) fn in_parts<'py>(py: Python<'py>, reply: &Reply) -> PyResult<Hinted<'
 /// Raises:
 ///     RefusedError: The input is no command.
 #[pyfunction]
-pub(crate) fn decode<'py>(
-    input: &Bound<'py, PyAny>,
-) -> PyResult<Hinted<'py, hints::Fields>> {
+pub(crate) fn decode<'py>(input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hints::Fields>> {
     let py = input.py();
     let fields = Input::of_call(input);
     let decoded = match &fields {
@@ -128,7 +129,10 @@ pub(crate) fn decode<'py>(
     }
     if let Command::View { view_range: Some(ViewRange::Malformed(_)), .. } = command {
         // Whether it matters depends on what is at the path: it goes along as it came.
-        dict.set_item("view_range", fields.as_ref().map(|fields| fields.raw("view_range")).transpose()?)?;
+        dict.set_item(
+            "view_range",
+            fields.as_ref().map(|fields| fields.raw("view_range")).transpose()?,
+        )?;
     }
     Ok(Hinted::new(dict.into_any()))
 }

@@ -241,13 +241,13 @@ def test_many_asynchronous_calls_whose_hooks_use_the_memory() -> None:
 def test_what_is_no_function_is_told_at_once() -> None:
     async def asynchronous(_: object) -> None: ...
 
-    for hook in (asynchronous, 3):
-        for option in ("before", "after"):
-            options: Any = {option: hook}
-            with pytest.raises(ConfigError, match=f"^{option} must be a function"):
-                Memory("memory:", **options)
-            with pytest.raises(ConfigError, match=f"^{option} must be a function"):
-                AsyncMemoryTool("memory:", **options)
+    for option in ("before", "after"):
+        number: Any = {option: 3}
+        coroutine: Any = {option: asynchronous}
+        for kind, options in [(Memory, coroutine), (Memory, number), (AsyncMemoryTool, number)]:
+            with pytest.raises(ConfigError, match=f"^{option} must be a function") as raised:
+                kind("memory:", **options)
+            assert raised.value.option == option
 
 
 def test_an_event_is_shown_without_content() -> None:

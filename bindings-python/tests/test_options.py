@@ -12,7 +12,7 @@ import pytest
 import cases
 import memdir
 from memdir import AsyncMemoryTool, ConfigError, Memory, MemoryTool, copy, open_store
-from memdir._options import MemoryOptions
+from memdir._options import AsyncMemoryOptions, MemoryOptions
 
 SECTIONS = json.loads((cases.PROJECT / "core" / "options.json").read_text("utf-8"))["sections"]
 TABLE: dict[str, dict[str, Any]] = {
@@ -42,10 +42,11 @@ def test_the_signatures_have_the_names_and_defaults() -> None:
 
 def test_the_tools_take_the_same() -> None:
     assert set(get_type_hints(MemoryOptions, vars(memdir._options))) == set(TABLE)
-    for tool in (MemoryTool, AsyncMemoryTool):
+    assert set(get_type_hints(AsyncMemoryOptions, vars(memdir._options))) == set(TABLE)
+    for tool, kind in [(MemoryTool, "MemoryOptions"), (AsyncMemoryTool, "AsyncMemoryOptions")]:
         options = inspect.signature(tool).parameters["options"]
         assert options.kind is options.VAR_KEYWORD
-        assert options.annotation == "Unpack[MemoryOptions]"
+        assert options.annotation == f"Unpack[{kind}]"
         for name in TABLE:
             value = () if default(name) == () else default(name)
             given: Any = {name: value}

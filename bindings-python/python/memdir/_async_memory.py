@@ -125,7 +125,7 @@ class AsyncMemory(Generic[ViewT_co]):
         **options: Unpack[AsyncMemoryOptions],
     ) -> None: ...
     def __init__(self, store: Places = "./memory", **options: Unpack[AsyncMemoryOptions]) -> None:
-        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, **options))
+        self._memory = cast("Memory[ViewT_co]", _memdir.open_async(store, options))
         before, after = options.get("before"), options.get("after")
         if before is not None or after is not None:
             self._hooks = Hooks(before, after)

@@ -73,8 +73,12 @@ class AsyncioLoop:
         await asyncio.sleep(seconds)
 
     def shielded(self) -> AbstractContextManager[object]:
-        """A task that is cancelled already may wait for something within."""
-        return nullcontext()
+        """A task that is cancelled already may wait for something within.
+
+        asyncio cancels once; a scope of AnyIO cancels until the task has left it.
+        """
+        anyio = sys.modules.get("anyio")
+        return nullcontext() if anyio is None else _shield(anyio)
 
     async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
@@ -91,7 +95,8 @@ class AsyncioLoop:
         except BaseException as raised:
             cancellation.cancel()
             if to_the_end and isinstance(raised, asyncio.CancelledError):
-                await waiter
+                with self.shielded():
+                    await waiter
             raise
 
     def _deliver(
@@ -145,8 +150,7 @@ class TrioLoop:
 
     def shielded(self) -> AbstractContextManager[object]:
         """A task that is cancelled already may wait for something within."""
-        scope: AbstractContextManager[object] = self._trio.CancelScope(shield=True)
-        return scope
+        return _shield(self._trio)
 
     async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
@@ -196,6 +200,11 @@ class TrioLoop:
             if waiter:
                 outcomes = sys.modules["outcome"]
                 self._trio.lowlevel.reschedule(waiter.pop(), outcomes.Value(outcome))
+
+
+def _shield(library: Any) -> AbstractContextManager[object]:
+    scope: AbstractContextManager[object] = library.CancelScope(shield=True)
+    return scope
 
 
 class _Here(threading.local):

@@ -11,10 +11,11 @@ from memdir._reply import ImageBlock, Reply, ViewT_co
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Erased", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "Namespace", "NativeStore", "PastFile", "Problem", "ReadOnly", "RedactedText", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_due", "key_from_file", "listed_time", "namespaces", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Erased", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "Namespace", "NativeStore", "PastFile", "PendingCall", "Problem", "ReadOnly", "RedactedText", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -582,7 +583,8 @@ class Memory(Generic[ViewT_co]):
             paths are validated and canonical. It returns `None` to allow the command, or a dict
             with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
             for the model to deny the command. If it raises anything else, the command is not
-            executed, and the model reads only that it could not be checked.
+            executed, and the model reads only that it could not be checked. `AsyncMemory` also
+            takes a coroutine function.
         after: Called after each call with its outcome. The hook gets an `Event`. An exception that
             it raises goes to the logger `memdir`. Commands that a hook issues itself run without
             hooks.
@@ -1393,6 +1395,67 @@ class PastFile:
         """
 
 @final
+class PendingCall:
+    """
+    A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
+    counts it as under way until `end`.
+    """
+    def answer(self, /) -> tuple[str | builtins.list[ImageBlock], bool, MemdirError | None]:
+        """
+        The reply as content, `is_error` and cause.
+        """
+    def ask(self, /, before: Any) -> object:
+        """
+        What `before`, called on the thread of this call, returns.
+        """
+    def cancel(self, /) -> Event | None:
+        """
+        Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
+        """
+    @property
+    def command(self, /) -> MappingProxyType | None:
+        """
+        The command for `before`; `None` if the call is already refused.
+        """
+    def content(self, /) -> str | builtins.list[ImageBlock]:
+        """
+        What the method of the command returns.
+
+        Raises:
+            RefusedError: The command was refused.
+            StoreError: The store failed.
+            HookError: The hook `before` failed.
+        """
+    def end(self, /) -> None:
+        """
+        The memory counts the call as under way no longer.
+        """
+    @property
+    def event(self, /) -> Event | None:
+        """
+        The event for `after`, once the call is finished.
+        """
+    def fail(self, /, raised: Any) -> Event | None:
+        """
+        Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or
+        `None`.
+        """
+    def finish(self, /, returned: object, raised: object) -> Event | None:
+        """
+        Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
+        call was cancelled meanwhile.
+        """
+    @property
+    def is_view(self, /) -> bool:
+        """
+        Whether it changes nothing: a view, or a call that is already refused.
+        """
+    def reply(self, /) -> Reply:
+        """
+        What `Memory.execute` returns.
+        """
+
+@final
 class Problem:
     """
     A problem in a store. `str(problem)` is its description.
@@ -1774,6 +1837,21 @@ def before_fork() -> None:
     Waits until no other thread is in the middle of a command that a forked child could not survive.
     """
 
+def begin(memory: Memory, input: Any, command: str | None = None) -> PendingCall:
+    """
+    Begins what `answer` does.
+    """
+
+def begin_command(memory: Memory, command: str, *, path: str | None = None, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None, file_text: str | None = None, old_str: str | None = None, new_str: str | None = None, insert_line: SupportsIndex | None = None, insert_text: str | None = None, old_path: str | None = None, new_path: str | None = None) -> PendingCall:
+    """
+    Begins what the method of `Memory` with the name `command` does, with its arguments.
+    """
+
+def begin_execute(memory: Memory, input: Any) -> PendingCall:
+    """
+    Begins what `Memory.execute` does.
+    """
+
 def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly]) -> Checked:
     """
     Checks a store and its history: inspects the store's structures, reads every file, reads every record of the
@@ -1834,12 +1912,12 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
     Copied(files=0, bytes=0, equal=1)
     """
 
-def decode(memory: Memory, input: Any) -> dict[str, object]:
+def decode(input: Any) -> dict[str, object]:
     """
-    The command in `input`, repaired, as a dict with the field names of the documentation.
+    The command in `input`, repaired, as a dict with the field names of the documentation. Nothing is executed, and no hook is called.
 
     Raises:
-        RefusedError: With the sentence for the model.
+        RefusedError: The input is no command.
     """
 
 def execute_failed(memory: Memory, input: Any, raised: Any) -> Reply:
@@ -1869,6 +1947,11 @@ def image_type(content: bytes) -> str | None:
     >>> from memdir import image_type
     >>> image_type(b"a text") is None
     True
+    """
+
+def is_coroutine_function(function: Any) -> bool:
+    """
+    Whether calling it gives a coroutine: an `async def`, or an object that is called by one.
     """
 
 def is_due(watch: Watch) -> bool:
@@ -1919,6 +2002,15 @@ def namespaces(address: str) -> builtins.list[Namespace]:
     Raises:
         ConfigError: The address is wrong, or that of another store, which is one memory.
         StoreError: The store cannot be reached, or failed.
+    """
+
+def open_async(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], **options) -> Memory:
+    """
+    A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
+
+    Raises:
+        ConfigError: The address or an option is wrong.
+        StoreError: The store cannot be opened.
     """
 
 def open_store(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, read_only: bool = False, durability: Literal["full", "relaxed"] = 'full', lock_timeout: float | timedelta | None = 10.0, namespace: str | None = None, encryption_key: bytes | str | None = None, encrypt_names: bool = False) -> Store:

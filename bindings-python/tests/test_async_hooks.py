@@ -1,0 +1,823 @@
+"""Asynchronous hooks: awaited in the task of the call, on both loops, and holding no thread."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import inspect
+import logging
+import threading
+import time
+import warnings
+import weakref
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import anyio
+import pytest
+from anthropic.lib.tools import ToolError
+from slow_store import Slow, begun, on_both
+
+import pool_threads
+from dict_store import DictStore
+from effort import SECONDS
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryTool,
+    ConfigError,
+    Deny,
+    Event,
+    HookError,
+    Memory,
+    MemoryTool,
+    RefusedError,
+    _memdir,
+)
+from memdir.integrations import _call
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+CREATE = {"command": "create", "path": "/memories/a", "file_text": "one"}
+VIEW = {"command": "view", "path": "/memories"}
+UNCHECKED = (
+    "Error: The command was not carried out, because the program that runs this memory could not "
+    "check it. Nothing was changed; try again later."
+)
+APPROVALS = 200
+
+
+class Person:
+    """Somebody who approves, after a while; and what was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Mapping[str, Any]] = []
+        self.given_up: list[BaseException] = []
+        self.says = anyio.Event()
+
+    async def approve(self, command: Mapping[str, Any]) -> None:
+        self.asked.append(command)
+        try:
+            await self.says.wait()
+        except BaseException as error:
+            self.given_up.append(error)
+            raise
+
+    async def is_asked(self, times: int = 1) -> None:
+        while len(self.asked) < times:
+            await anyio.sleep(0.001)
+
+
+class Log:
+    """What `after` was told, once it has waited a moment."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    async def note(self, event: Event) -> None:
+        await anyio.sleep(0)
+        self.events.append(event)
+
+    def plainly(self, event: Event) -> None:
+        self.events.append(event)
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [event.outcome for event in self.events]
+
+
+async def forbid(command: Mapping[str, Any]) -> NoReturn:
+    await anyio.sleep(0)
+    raise Deny(f"Not {command['command']}.")
+
+
+async def fail(_: object) -> NoReturn:
+    await anyio.sleep(0)
+    raise ZeroDivisionError("of rules.internal")
+
+
+async def allow(_: object) -> None:
+    await anyio.sleep(0)
+
+
+def kinds_of(function: Callable[[Any], Awaitable[Any]]) -> list[Callable[[Any], Any]]:
+    """Whatever gives an awaitable when it is called."""
+
+    class Called:
+        async def __call__(self, given: Any) -> Any:
+            return await function(given)
+
+    def plain(given: Any) -> Any:
+        return function(given)
+
+    return [function, Called(), partial(function), plain, lambda given: function(given)]
+
+
+# --- what they may say -------------------------------------------------------------------------
+
+
+@on_both
+def test_a_veto_is_an_answer_everywhere(backend: str) -> None:
+    async def run() -> None:
+        for hook in kinds_of(forbid):
+            log = Log()
+            memory = AsyncMemory("memory:", before=hook, after=log.note)
+            assert await memory.execute(CREATE) == ("Not create.", True)
+            assert (await memory.execute(CREATE)).cause is None
+            text = '{"command": "delete", "path": "/memories/a"}'
+            assert await memory.execute(text) == ("Not delete.", True)
+            calls: list[Awaitable[object]] = [
+                memory.view("/memories"),
+                memory.create("/memories/a", "x"),
+                memory.str_replace("/memories/a", "x"),
+                memory.insert("/memories/a", 0, "x"),
+                memory.delete("/memories/a"),
+                memory.rename("/memories/a", "/memories/b"),
+            ]
+            for call in calls:
+                with pytest.raises(RefusedError, match=r"^Not \w+\.$"):
+                    await call
+            tool = AsyncMemoryTool(memory)
+            for answer in (tool.call(CREATE), tool.execute(CREATE), tool.create(CREATE)):
+                with pytest.raises(ToolError, match="Not create"):
+                    await answer
+            assert log.outcomes == ["denied"] * 12
+            # It is for the developer, and no command.
+            assert await memory.clear() == "All memory cleared"
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_what_is_allowed_is_executed_and_shown(backend: str) -> None:
+    async def run() -> None:
+        for hook in kinds_of(allow):
+            for after in kinds_of(allow):
+                memory = AsyncMemory("memory:", before=hook, after=after)
+                ordinary = Memory("memory:")
+                assert await memory.create("/memories/a", "one\n") == ordinary.create(
+                    "/memories/a", "one\n"
+                )
+                assert await memory.insert("/memories/a", 1, "two") == ordinary.insert(
+                    "/memories/a", 1, "two"
+                )
+                assert await memory.str_replace("/memories/a", "two") == ordinary.str_replace(
+                    "/memories/a", "two"
+                )
+                assert await memory.rename("/memories/a", "/memories/b") == ordinary.rename(
+                    "/memories/a", "/memories/b"
+                )
+                assert await memory.view("/memories/b", [1, 1]) == ordinary.view(
+                    "/memories/b", (1, 1)
+                )
+                assert await memory.execute(VIEW) == ordinary.execute(VIEW)
+                assert await memory.delete("/memories/b") == ordinary.delete("/memories/b")
+                with pytest.raises(RefusedError, match="does not exist"):
+                    await memory.view("/memories/b")
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_dict_that_is_returned_changes_the_text_and_nothing_else(backend: str) -> None:
+    async def giving(returned: Any, _: object) -> Any:
+        await anyio.sleep(0)
+        return returned
+
+    async def run() -> None:
+        for changed in ({"file_text": "two"}, {**CREATE, "file_text": "two"}):
+            memory = AsyncMemory("memory:", before=partial(giving, changed))
+            await memory.create("/memories/a", "one")
+            assert await memory.read("/memories/a") == "two"
+        wrong: list[Any] = [{}, "two", True, {"file_text": "two", "path": "/memories/b"}]
+        for returned in wrong:
+            with pytest.raises(HookError):
+                await AsyncMemory("memory:", before=partial(giving, returned)).create(
+                    "/memories/a", "one"
+                )
+
+    anyio.run(run, backend=backend)
+
+
+def test_what_before_is_given_is_the_command_and_cannot_be_changed_in_place() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    async def before(command: Mapping[str, Any]) -> None:
+        seen.append(command)
+        command["path"] = "/memories/b"  # type: ignore[index]
+
+    async def run() -> None:
+        memory = AsyncMemory("memory:", before=before)
+        with pytest.raises(HookError) as raised:
+            await memory.create("/memories//a", "one")
+        assert isinstance(raised.value.__cause__, TypeError)
+        for call in (
+            memory.view("/memories/a", [2, -1]),
+            memory.insert("/memories/a", 1, "x"),
+            memory.rename("/memories/a", "/memories/b"),
+        ):
+            with pytest.raises(HookError):
+                await call
+        # Refused before anybody is asked.
+        with pytest.raises(RefusedError, match="must start with /memories"):
+            await memory.view("/etc/passwd")
+        unusable: Any = object()
+        with pytest.raises(TypeError):
+            await memory.create("/memories/a", unusable)
+
+    asyncio.run(run())
+    assert [dict(command) for command in seen] == [
+        {"command": "create", "path": "/memories/a", "file_text": "one"},
+        {"command": "view", "path": "/memories/a", "view_range": [2, -1]},
+        {
+            "command": "insert",
+            "path": "/memories/a",
+            "insert_line": 1,
+            "insert_text": "x",
+        },
+        {"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"},
+    ]
+
+
+@on_both
+def test_an_exception_in_before_is_the_cause(
+    backend: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        for hook in kinds_of(fail):
+            caplog.clear()
+            memory = AsyncMemory("memory:", before=hook)
+            reply = await memory.execute(CREATE)
+            assert (reply.content, reply.is_error) == (UNCHECKED, True)
+            assert isinstance(reply.cause, HookError)
+            assert isinstance(reply.cause.__cause__, ZeroDivisionError)
+            with pytest.raises(HookError) as raised:
+                await memory.create("/memories/a", "x")
+            assert isinstance(raised.value.__cause__, ZeroDivisionError)
+            with pytest.raises(ToolError) as told:
+                await AsyncMemoryTool(memory).call(CREATE)
+            assert told.value.content == UNCHECKED
+            assert isinstance(told.value.__cause__, HookError)
+            records = [record for record in caplog.records if record.levelno == logging.ERROR]
+            assert [record.name for record in records] == ["memdir"]
+            assert not await memory.exists("/memories/a")
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_after_is_told_of_every_call_and_its_time(backend: str) -> None:
+    async def run() -> None:
+        log = Log()
+        took: list[float] = []
+
+        async def slowly(_: object) -> None:
+            begun_at = time.monotonic()
+            await anyio.sleep(0.01)
+            took.append(time.monotonic() - begun_at)
+
+        memory = AsyncMemory("memory:", before=slowly, after=log.note, event_content=True)
+        await memory.create("/memories//a", "one")
+        assert (await memory.execute({"command": "view"})).is_error
+        with pytest.raises(RefusedError):
+            await memory.delete("/memories/b")
+        assert log.outcomes == ["ok", "refused", "refused"]
+        first = log.events[0]
+        assert (first.command, first.path, first.bytes) == ("create", "/memories/a", 3)
+        assert str(first.content).startswith("File created")
+        # It includes what `before` took.
+        assert first.duration >= took[0]
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_an_exception_in_after_is_logged_and_what_is_done_is_done(
+    backend: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        for hook in kinds_of(fail):
+            caplog.clear()
+            memory = AsyncMemory("memory:", after=hook)
+            assert (await memory.create("/memories/a", "one")).startswith("File created")
+            [record] = caplog.records
+            assert (record.name, record.levelname) == ("memdir", "ERROR")
+            assert record.getMessage() == "the hook `after` failed"
+            assert record.exc_info is not None
+            assert record.exc_info[0] is ZeroDivisionError
+            assert await memory.exists("/memories/a")
+
+    anyio.run(run, backend=backend)
+
+
+@pytest.mark.parametrize("hook", ["before", "after"])
+@on_both
+def test_an_interruption_passes_as_itself(backend: str, hook: str) -> None:
+    async def interrupt(_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    async def run() -> None:
+        options: Any = {hook: interrupt}
+        with pytest.raises(KeyboardInterrupt):
+            await AsyncMemory("memory:", **options).create("/memories/a", "x")
+
+    anyio.run(run, backend=backend)
+
+
+# --- where they run ----------------------------------------------------------------------------
+
+
+@on_both
+def test_both_kinds_may_be_mixed(backend: str) -> None:
+    called: dict[str, int] = {}
+
+    def plain(given: object) -> None:
+        called["plain"] = threading.get_ident()
+
+    async def awaited(given: object) -> None:
+        called["awaited"] = threading.get_ident()
+
+    async def run() -> None:
+        for before, after in [(plain, awaited), (awaited, plain)]:
+            called.clear()
+            hooks: Any = {"before": before, "after": after}
+            await AsyncMemory("memory:", **hooks).create("/memories/a", "x")
+            assert called["awaited"] == threading.get_ident()
+            assert called["plain"] != threading.get_ident()
+
+    anyio.run(run, backend=backend)
+
+
+@pytest.mark.parametrize("hook", ["before", "after"])
+def test_a_plain_hook_takes_no_further_thread(hook: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    submit = _memdir.submit
+
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return submit(*given)
+
+    monkeypatch.setattr(_memdir, "submit", counted)
+
+    async def run() -> None:
+        options: Any = {hook: lambda _: None}
+        memory = AsyncMemory("memory:", **options)
+        tool = AsyncMemoryTool(memory)
+        for call in (memory.create("/memories/a", "x"), memory.execute(VIEW), tool.call(VIEW)):
+            calls.clear()
+            await call
+            assert len(calls) == 1
+
+    asyncio.run(run())
+
+
+@on_both
+def test_hooks_are_part_of_the_task(backend: str) -> None:
+    user: ContextVar[str] = ContextVar("user")
+    tasks: list[object] = []
+
+    async def hook(_: object) -> None:
+        tasks.append((user.get(), anyio.get_current_task().id))
+
+    async def run() -> None:
+        user.set("Ann")
+        await AsyncMemory("memory:", before=hook, after=hook).create("/memories/a", "x")
+        assert tasks == [("Ann", anyio.get_current_task().id)] * 2
+
+    anyio.run(run, backend=backend)
+
+
+@pytest.mark.parametrize("kind", range(5))
+@on_both
+def test_approvals_that_wait_hold_no_thread(backend: str, kind: int) -> None:
+    """Nor do they delay anybody: another memory, or the same one."""
+
+    async def run() -> None:
+        person = Person()
+        hook = kinds_of(person.approve)[kind]
+
+        async def some(command: Mapping[str, Any]) -> None:
+            if command["command"] == "create":
+                await hook(command)
+
+        # What is no coroutine function is asked on a thread, and awaited without.
+        memory = AsyncMemory("memory:", before=some if kind % 2 else hook)
+        # Those of calls before may not have ended yet.
+        threads_before = pool_threads.count()
+        async with anyio.create_task_group() as tasks:
+            for number in range(APPROVALS):
+                tasks.start_soon(memory.create, f"/memories/{number}", "x")
+            await person.is_asked(APPROVALS)
+            with anyio.fail_after(SECONDS):
+                other = AsyncMemory(DictStore(), before=allow)
+                await other.create("/memories/a", "x")
+                assert "/memories/a" in str(await other.view("/memories"))
+                assert await memory.exists("/memories")
+                if kind % 2:
+                    with pytest.raises(RefusedError, match="does not exist"):
+                        await memory.delete("/memories/none")
+            assert (await memory.stats()).files == 0
+            if kind < 2:
+                # Nothing of what waits has ever been on a thread.
+                assert pool_threads.count() - threads_before < 8
+            person.says.set()
+        assert (await memory.stats()).files == APPROVALS
+
+    anyio.run(run, backend=backend)
+
+
+# --- their own commands ------------------------------------------------------------------------
+
+
+@on_both
+def test_a_hook_may_use_its_own_memory(backend: str) -> None:
+    log: list[str] = []
+
+    async def before(command: Mapping[str, Any]) -> None:
+        log.append(str(await memory.view("/memories")))
+        if command["command"] == "delete":
+            # Also in tasks of its own, and in sessions of the same memory.
+            async with anyio.create_task_group() as tasks:
+                archive = memory.acting_as("hook").rename
+                tasks.start_soon(archive, command["path"], "/memories/archived")
+            raise Deny("It was archived.")
+
+    async def after(event: Event) -> None:
+        await memory.execute({**CREATE, "path": f"/memories/log-{len(log)}"})
+        log.append(event.outcome)
+
+    memory = AsyncMemory("memory:", before=before, after=after, history=True)
+
+    async def run() -> None:
+        await memory.create("/memories/a", "one")
+        assert (await AsyncMemoryTool(memory).call(VIEW)) != ""
+        assert (await memory.execute({"command": "delete", "path": "/memories/a"})).is_error
+        assert [line for line in log if "\n" not in line] == ["ok", "ok", "denied"]
+        assert await memory.read("/memories/archived") == "one"
+        assert "/memories/log-1" in str(await memory.view("/memories"))
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_hooks_of_two_memories_may_watch_each_other(backend: str) -> None:
+    asked: list[str] = []
+
+    async def of_one(_: object) -> None:
+        asked.append("one")
+        await two.view("/memories")
+
+    async def of_two(_: object) -> None:
+        asked.append("two")
+        await one.view("/memories")
+
+    one, two = AsyncMemory("memory:", before=of_one), AsyncMemory("memory:", before=of_two)
+
+    async def run() -> None:
+        await one.view("/memories")
+        assert asked == ["one", "two"]
+        asked.clear()
+        # The mark is gone when the hook has ended.
+        await two.view("/memories")
+        assert asked == ["two", "one"]
+
+    anyio.run(run, backend=backend)
+
+
+def test_a_memory_that_its_own_hook_knows_is_collected() -> None:
+    class Owner:
+        def __init__(self) -> None:
+            self.memory = AsyncMemory("memory:", before=self.before)
+
+        async def before(self, _: object) -> None:
+            await self.memory.view("/memories")
+
+    owner = Owner()
+    asyncio.run(owner.memory.create("/memories/a", "x"))
+    gone = weakref.ref(owner)
+    del owner
+    gc.collect()
+    assert gone() is None
+
+
+# --- cancelling --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", ["awaited", "plain"])
+@on_both
+def test_a_call_that_is_cancelled_while_before_waits_is_not_executed(
+    backend: str, after: str
+) -> None:
+    async def run() -> None:
+        for kind in range(5):
+            person, log = Person(), Log()
+            memory = AsyncMemory(
+                "memory:",
+                before=kinds_of(person.approve)[kind],
+                after=log.note if after == "awaited" else log.plainly,
+            )
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, "/memories/a", "x")
+                await person.is_asked()
+                tasks.cancel_scope.cancel()
+            [error] = person.given_up
+            assert isinstance(error, anyio.get_cancelled_exc_class())
+            assert not await memory.exists("/memories/a")
+            if kind < 3 or after == "awaited":
+                assert log.outcomes == ["cancelled"]
+            assert log.outcomes in ([], ["cancelled"])
+
+    anyio.run(run, backend=backend)
+
+
+def test_a_cancellation_comes_to_the_caller() -> None:
+    async def run() -> None:
+        person, log = Person(), Log()
+        memory = AsyncMemory("memory:", before=person.approve, after=log.note)
+        task = asyncio.ensure_future(memory.create("/memories/a", "x"))
+        await person.is_asked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert task.cancelled()
+        assert log.outcomes == ["cancelled"]
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(memory.execute(CREATE), 0.01)
+        assert not await memory.exists("/memories/a")
+
+    asyncio.run(run())
+
+
+@on_both
+def test_after_is_told_of_a_call_that_was_made_though_its_task_is_cancelled(backend: str) -> None:
+    store = Slow()
+
+    async def run() -> None:
+        log = Log()
+        for before in (None, allow, lambda _: None):
+            store.gate.clear()
+            memory = AsyncMemory(store, before=before, after=log.note)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, f"/memories/{len(log.events)}", "x")
+                await begun(store)
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep(0.01)
+                    store.gate.set()
+        assert log.outcomes == ["ok"] * 3
+        assert set(store.tree) == {"/memories", "/memories/0", "/memories/1", "/memories/2"}
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_after_gets_the_cancellation_while_it_waits(backend: str) -> None:
+    async def run() -> None:
+        person = Person()
+        memory = AsyncMemory("memory:", after=person.approve)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(memory.create, "/memories/a", "x")
+            await person.is_asked()
+            tasks.cancel_scope.cancel()
+        # It is told once.
+        assert len(person.asked) == len(person.given_up) == 1
+        assert isinstance(person.given_up[0], anyio.get_cancelled_exc_class())
+        assert await memory.exists("/memories/a")
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> None:
+    """All threads are taken, so `before` has allowed what has not begun."""
+    store = Slow()
+
+    async def run() -> None:
+        log = Log()
+        memory = AsyncMemory(store, before=allow, after=log.note)
+        async with anyio.create_task_group() as tasks:
+            for number in range(pool_threads.MOST):
+                tasks.start_soon(memory.write, f"/memories/{number}", "x")
+            await begun(store, pool_threads.MOST)
+            async with anyio.create_task_group() as late:
+                for _ in range(10):
+                    late.start_soon(memory.create, "/memories/late", "x")
+                await anyio.sleep(0.01)
+                late.cancel_scope.cancel()
+                store.gate.set()
+        assert log.outcomes == ["cancelled"] * 10
+        assert "/memories/late" not in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+def test_a_task_that_nobody_runs_any_more() -> None:
+    """A coroutine that is closed while its hook waits cannot await anything."""
+    given_up: list[BaseException] = []
+
+    async def forever(_: object) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except BaseException as error:
+            given_up.append(error)
+            raise
+
+    log = Log()
+    memory = AsyncMemory("memory:", before=forever, after=log.note)
+
+    async def run() -> None:
+        call = memory.create("/memories/a", "x")
+        # One step of it, as a loop would do.
+        call.send(None)
+        call.close()
+
+    asyncio.run(run())
+    assert [type(error) for error in given_up] == [GeneratorExit]
+    assert log.events == []
+    asyncio.run(memory.aclose())
+
+
+# --- closing -----------------------------------------------------------------------------------
+
+
+@on_both
+def test_closing_waits_for_hooks_and_refuses_more(backend: str) -> None:
+    async def run() -> None:
+        for hook in ("before", "after"):
+            person, store = Person(), DictStore()
+            options: Any = {hook: person.approve}
+            memory = AsyncMemory(store, **options)
+            closed: list[bool] = []
+
+            async def close() -> None:
+                await memory.aclose()  # noqa: B023 - it ends within this turn
+                closed.append(True)  # noqa: B023
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, "/memories/a", "x")
+                await person.is_asked()
+                tasks.start_soon(close)
+                await anyio.sleep(0.05)
+                assert not closed
+                for call in (memory.view("/memories"), memory.execute(VIEW)):
+                    with pytest.raises(ValueError, match="the memory is closed"):
+                        await call
+                person.says.set()
+            assert closed
+            assert "/memories/a" in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_closing_waits_no_longer_for_what_was_given_up(backend: str) -> None:
+    async def run() -> None:
+        person = Person()
+        memory = AsyncMemory("memory:", before=person.approve)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(10):
+                tasks.start_soon(memory.create, "/memories/a", "x")
+            await person.is_asked(10)
+            tasks.cancel_scope.cancel()
+        await memory.aclose()
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_hook_that_closes_its_memory_does_not_wait_for_itself(backend: str) -> None:
+    async def before(_: object) -> None:
+        await memory.aclose()
+
+    store = DictStore()
+    memory = AsyncMemory(store, before=before)
+
+    async def run() -> None:
+        with anyio.fail_after(SECONDS):
+            await memory.create("/memories/a", "x")
+        with pytest.raises(ValueError, match="the memory is closed"):
+            await memory.view("/memories")
+        assert "/memories/a" in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+# --- the tool ----------------------------------------------------------------------------------
+
+
+@on_both
+def test_a_tool_whose_methods_are_overridden(backend: str) -> None:
+    log = Log()
+
+    class Mine(AsyncMemoryTool):
+        async def delete(self, command: Any) -> Any:
+            moved = {"command": "rename", "old_path": command.path, "new_path": "/memories/bin"}
+            return await self.rename(moved)
+
+    async def run() -> None:
+        memory = AsyncMemory("memory:", before=forbid, after=log.note)
+        tool = Mine(memory)
+        with pytest.raises(ToolError, match=r"^Not rename\.$"):
+            await tool.call({"command": "delete", "path": "/memories/a"})
+        # Refused before the method is called, and told.
+        with pytest.raises(ToolError, match="Missing `path` parameter"):
+            await tool.call({"command": "delete"})
+        assert log.outcomes == ["denied", "refused"]
+
+    anyio.run(run, backend=backend)
+
+
+def test_where_no_thread_can_be_had_the_store_is_out_of_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> None:
+        for after in ("note", "plainly"):
+            log = Log()
+            memory = AsyncMemory("memory:", before=allow, after=getattr(log, after))
+            with monkeypatch.context() as patched:
+                patched.setattr(_memdir, "submit", no_thread)
+                reply = await memory.execute(CREATE)
+                assert "Nothing was changed" in str(reply.content)
+                assert reply.cause is not None
+                assert "can't start new thread" in str(reply.cause)
+                assert (await memory.execute({"command": "view"})).cause is None
+            assert log.outcomes == ["failed", "refused"]
+            assert not await memory.exists("/memories/a")
+
+    asyncio.run(run())
+
+
+def test_a_long_json_text() -> None:
+    async def run() -> None:
+        memory = AsyncMemory("memory:", before=allow)
+        text = "x" * 200_000
+        json = f'{{"command": "create", "path": "/memories/a", "file_text": "{text}"}}'
+        assert not (await memory.execute(json)).is_error
+        assert await memory.read("/memories/a") == text
+
+    asyncio.run(run())
+
+
+# --- without await -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", ["before", "after"])
+@pytest.mark.parametrize("kind", [Memory, MemoryTool])
+def test_what_has_no_await_refuses_coroutine_functions(kind: Any, option: str) -> None:
+    for hook in kinds_of(allow)[:3]:
+        with pytest.raises(ConfigError, match="AsyncMemory") as raised:
+            kind("memory:", **{option: hook})
+        assert str(raised.value).startswith(f"{option} must be a function that is called at once")
+        assert raised.value.option == option
+    for hook in kinds_of(allow)[3:]:
+        kind("memory:", **{option: hook})
+
+
+def test_an_awaitable_that_nobody_awaits_allows_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    with warnings.catch_warnings():
+        # Of a coroutine that was never awaited.
+        warnings.simplefilter("error")
+        coroutines: list[Any] = []
+
+        def before(command: object) -> Any:
+            coroutines.append(allow(command))
+            return coroutines[-1]
+
+        memory = Memory("memory:", before=before)
+        reply = memory.execute(CREATE)
+        assert (reply.content, reply.is_error) == (UNCHECKED, True)
+        assert isinstance(reply.cause, HookError)
+        assert isinstance(reply.cause.__cause__, TypeError)
+        assert "AsyncMemory" in str(reply.cause)
+        assert not memory.exists("/memories/a")
+        assert inspect.getcoroutinestate(coroutines[0]) == inspect.CORO_CLOSED
+
+        memory = Memory("memory:", after=before)
+        assert not memory.execute(CREATE).is_error
+        [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
+        assert record.exc_info is not None
+        assert record.exc_info[0] is TypeError
+        assert inspect.getcoroutinestate(coroutines[1]) == inspect.CORO_CLOSED
+        del coroutines
+        gc.collect()
+
+
+def test_what_a_framework_calls_without_await_fails_closed() -> None:
+    asked: list[object] = []
+
+    async def before(command: object) -> None:
+        asked.append(command)
+
+    async def run() -> None:
+        memory = AsyncMemory("memory:", before=before)
+        call = _call.MemoryCall(memory)
+        assert (await call.execute_async(CREATE)).is_error is False
+        assert len(asked) == 1
+        assert isinstance(call.execute({**CREATE, "path": "/memories/b"}).cause, HookError)
+        assert [entry.path for entry in await memory.list()] == ["/memories/a"]
+
+    asyncio.run(run())
