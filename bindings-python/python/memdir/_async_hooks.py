@@ -84,43 +84,53 @@ class Hooks:
             call.fail(error.__cause__)
 
     async def _with_hooks(self, memory: Memory, call: PendingCall) -> None:
+        before, command, view = self._before, call.command, call.is_view
+        # Else a thread has all of the call, and tells `after` whatever becomes of the task.
+        is_ours = self._before_waits or self._after_waits
+
+        def unless_begun() -> bool:
+            return call.cancel() is not None
+
+        # Where `after` waits, its task has to see how the command ended.
+        give_up = unless_begun if self._after_waits else None
+
+        async def on_thread(work: Callable[[], T]) -> T:
+            return await in_thread(memory, work, view=view, give_up=give_up)
+
+        told: _Asked | _Told | None
         try:
-            told = await self._executed(memory, call)
+            if before is not None and self._before_waits and command is not None:
+                answer = await self._answer(lambda: before(command))
+                told = await on_thread(lambda: self._finished(call, answer))
+            else:
+                told = await on_thread(lambda: self._asked(call))
+                if isinstance(told, _Asked):
+                    is_ours, question = True, told.awaitable
+                    answer = await self._answer(lambda: question)
+                    told = await on_thread(lambda: self._finished(call, answer))
         except NoThreadError as error:
             told = self._told(call.fail(error.__cause__))
         except GeneratorExit:
             # Nobody runs this task any more, so it cannot wait.
             raise
         except BaseException:
-            event = self._event_of_given_up(call)
-            if event is not None:
-                with running_loop().shielded():
-                    await self._tell(memory, event)
+            if is_ours:
+                await self._give_up(memory, call)
             raise
         if self._after_waits and call.event is not None:
             await self._tell(memory, call.event)
         elif told is not None:
             await self._logging(lambda: told.awaitable)
 
-    async def _executed(self, memory: Memory, call: PendingCall) -> _Told | None:
-        """Asks `before`, and executes the command. A plain `after` is told, too."""
-        view = call.is_view
-
-        async def on_thread(work: Callable[[], T]) -> T:
-            # Where `after` waits, its task has to see how the command ended.
-            return await in_thread(memory, work, view=view, to_the_end=self._after_waits)
-
-        command = call.command
-        before = self._before
-        if before is not None and self._before_waits and command is not None:
-            answer = await self._answer(lambda: before(command))
-            return await on_thread(lambda: self._finished(call, answer))
-        result = await on_thread(lambda: self._asked(call))
-        if isinstance(result, _Asked):
-            awaitable = result.awaitable
-            answer = await self._answer(lambda: awaitable)
-            return await on_thread(lambda: self._finished(call, answer))
-        return result
+    async def _give_up(self, memory: Memory, call: PendingCall) -> None:
+        """Tells `after` of a call whose task is cancelled."""
+        event = call.cancel()
+        if event is None and self._after_waits:
+            # It was too late.
+            event = call.event
+        if event is not None:
+            with running_loop().shielded():
+                await self._tell(memory, event)
 
     async def _answer(self, question: Callable[[], object]) -> _Answer:
         try:
@@ -128,13 +138,6 @@ class Hooks:
                 return _Answer(returned=await _awaitable(question()))
         except Exception as raised:  # noqa: BLE001 - the engine says what it means
             return _Answer(raised=raised)
-
-    def _event_of_given_up(self, call: PendingCall) -> Event | None:
-        """For `after`, if no thread tells it."""
-        if not (self._before_waits or self._after_waits):
-            return None
-        # Else it is too late: a thread has the call, and has ended if `after` waits.
-        return call.cancel() or (call.event if self._after_waits else None)
 
     async def _tell(self, memory: Memory, event: Event) -> None:
         after = self._after

@@ -13,7 +13,6 @@ from memdir._async_hooks import Hooks
 from memdir._async_watch import AsyncWatch
 from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop, until_idle
-from memdir._memdir import Memory
 from memdir._reply import ViewT_co
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
         ExpiryProgress,
         GrepMatch,
         HistoryMatch,
+        Memory,
         PastFile,
         RedactedText,
         Restored,
@@ -191,7 +191,8 @@ class AsyncMemory(Generic[ViewT_co]):
         """
         if self._hooks is not None:
             return cast(
-                "ViewT_co", await self._hooked(self._hooks, "view", path=path, view_range=view_range)
+                "ViewT_co",
+                await self._hooked(self._hooks, "view", path=path, view_range=view_range),
             )
         loop = running_loop()
         if loop.has_turn():
@@ -226,7 +227,9 @@ class AsyncMemory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-        return await self._command("insert", path=path, insert_line=insert_line, insert_text=insert_text)
+        return await self._command(
+            "insert", path=path, insert_line=insert_line, insert_text=insert_text
+        )
 
     async def delete(self, path: str) -> str:
         """Deletes a file, or a directory with everything in it.

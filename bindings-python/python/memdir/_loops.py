@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     # Submits a call that can be cancelled, and that hands its outcome over.
     Submit: TypeAlias = Callable[[_memdir.Cancellation, Callable[..., None]], None]
+    # Asked when the task is cancelled: whether what was submitted need not be waited for.
+    GiveUp: TypeAlias = Callable[[], bool]
 
 T = TypeVar("T")
 
@@ -80,21 +82,21 @@ class AsyncioLoop:
         anyio = sys.modules.get("anyio")
         return nullcontext() if anyio is None else _shield(anyio)
 
-    async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
+    async def wait(self, submit: Submit, give_up: GiveUp | None = None) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
 
-        With `to_the_end` the cancellation goes on when the outcome is there. A second one does not
-        wait.
+        If `give_up` then says no, the cancellation goes on when the outcome is there. A second one
+        does not wait.
         """
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Outcome] = loop.create_future()
         cancellation = _memdir.Cancellation()
         try:
             submit(cancellation, partial(self._deliver, loop, waiter))
-            return await (asyncio.shield(waiter) if to_the_end else waiter)
+            return await (waiter if give_up is None else asyncio.shield(waiter))
         except BaseException as raised:
             cancellation.cancel()
-            if to_the_end and isinstance(raised, asyncio.CancelledError):
+            if give_up is not None and isinstance(raised, asyncio.CancelledError) and not give_up():
                 with self.shielded():
                     await waiter
             raise
@@ -152,10 +154,10 @@ class TrioLoop:
         """A task that is cancelled already may wait for something within."""
         return _shield(self._trio)
 
-    async def wait(self, submit: Submit, *, to_the_end: bool = False) -> Outcome:
+    async def wait(self, submit: Submit, give_up: GiveUp | None = None) -> Outcome:
         """Waits for the outcome of what `submit` submits. If the task is cancelled, so is that.
 
-        With `to_the_end` the cancellation goes on when the outcome is there.
+        If `give_up` then says no, the cancellation goes on when the outcome is there.
         """
         trio = self._trio
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -165,7 +167,7 @@ class TrioLoop:
 
         def abort(_: object) -> Any:
             cancellation.cancel()
-            if to_the_end:
+            if give_up is not None and not give_up():
                 return trio.lowlevel.Abort.FAILED
             waiter.clear()
             return trio.lowlevel.Abort.SUCCEEDED
@@ -173,7 +175,7 @@ class TrioLoop:
         try:
             submit(cancellation, partial(self._deliver, waiter))
             outcome: Outcome = await trio.lowlevel.wait_task_rescheduled(abort)
-            if to_the_end:
+            if give_up is not None:
                 await trio.lowlevel.checkpoint_if_cancelled()
         except BaseException:
             # Ctrl-C is raised wherever the task is, also before it waits.
@@ -242,13 +244,13 @@ def running_loop() -> AsyncioLoop | TrioLoop:
 
 
 async def in_thread(
-    memory: Memory | None, work: Callable[[], T], *, view: bool, to_the_end: bool = False
+    memory: Memory | None, work: Callable[[], T], *, view: bool, give_up: GiveUp | None = None
 ) -> T:
     """Does `work` on a thread of the core, in the context of this task.
 
     If the task is cancelled before `work` begins, it is not done. If it is cancelled later, `work`
-    is not waited for, unless `to_the_end` says so; what it executes is cancelled, unless it has
-    begun to write.
+    is not waited for, unless `give_up` says no; what it executes is cancelled, unless it has begun
+    to write.
 
     Raises:
         NoThreadError: The system cannot start a thread.
@@ -266,7 +268,7 @@ async def in_thread(
         except RuntimeError as error:
             raise NoThreadError from error
 
-    result, raised = await running_loop().wait(submit, to_the_end=to_the_end)
+    result, raised = await running_loop().wait(submit, give_up)
     if raised is None:
         done: T = result
         return done

@@ -11,7 +11,6 @@ from memdir._reply import ImageBlock, Reply, ViewT_co
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
@@ -1413,7 +1412,7 @@ class PendingCall:
         Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
         """
     @property
-    def command(self, /) -> MappingProxyType | None:
+    def command(self, /) -> Mapping[str, object] | None:
         """
         The command for `before`; `None` if the call is already refused.
         """
@@ -2004,7 +2003,7 @@ def namespaces(address: str) -> builtins.list[Namespace]:
         StoreError: The store cannot be reached, or failed.
     """
 
-def open_async(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], **options) -> Memory:
+def open_async(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], options: Mapping[str, object]) -> Memory:
     """
     A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
 

@@ -29,7 +29,9 @@ def memory_server(memory: Memory | AsyncMemory, name: str = "memory") -> McpSdkS
     return create_sdk_mcp_server(name, tools=tools)
 
 
-def _tool(memory: Memory | AsyncMemory, definition: dict[str, object]) -> SdkMcpTool[dict[str, object]]:
+def _tool(
+    memory: Memory | AsyncMemory, definition: dict[str, object]
+) -> SdkMcpTool[dict[str, object]]:
     command = cast("str", definition["name"])
     execute = with_await(memory).execute
 
