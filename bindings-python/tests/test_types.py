@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 import pytest
 from typing_extensions import assert_type
 
-from memdir import AsyncMemory, ImageBlock, Memory, MemoryOptions
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryOptions,
+    AsyncMemoryTool,
+    ConfigError,
+    Deny,
+    Event,
+    ImageBlock,
+    Memory,
+    MemoryOptions,
+    MemoryTool,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 Shown: TypeAlias = str | list[ImageBlock]
@@ -90,3 +102,29 @@ def test_a_type_checker_objects_to_a_promise_that_is_not_kept() -> None:
     other: AsyncMemory[str] = AsyncMemory("memory:")  # type: ignore[assignment]
     assert headings(memory)
     del other
+
+
+def test_what_is_awaited_takes_both_kinds_of_hooks() -> None:
+    def plain(command: Mapping[str, object]) -> Mapping[str, object] | None:
+        return command
+
+    async def asynchronous(command: Mapping[str, object]) -> Mapping[str, object] | None:
+        return command
+
+    async def denying(command: Mapping[str, object]) -> NoReturn:
+        raise Deny
+
+    async def after(event: Event) -> None: ...
+
+    Memory("memory:", before=plain, after=print)
+    for before in (plain, asynchronous, denying):
+        AsyncMemory("memory:", before=before, after=after)
+    AsyncMemory("memory:", before=lambda command: asynchronous({**command}))
+    AsyncMemory("memory:", before=None, after=None, max_image_bytes=None)
+    AsyncMemoryTool("memory:", before=asynchronous, after=after)
+    options: AsyncMemoryOptions = {"before": asynchronous, "after": after}
+    AsyncMemory("memory:", **options)
+    with pytest.raises(ConfigError):
+        Memory("memory:", before=asynchronous)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError):
+        MemoryTool("memory:", before=asynchronous)  # type: ignore[arg-type]

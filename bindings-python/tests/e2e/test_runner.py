@@ -6,10 +6,12 @@ besides, so that they do not hang on the stand-in's judgement alone.
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64decode
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
+import anthropic
 import conversation
 import pytest
 from standin import StandIn
@@ -214,6 +216,67 @@ def test_a_hook_s_word_is_the_result(
     assert events == ["ok", "denied", "failed"]
     assert tree(tmp_path) == {note: "A. likes tea.\n"}
     assert "rules.internal" not in repr(standin.requests)
+
+
+def test_a_person_approves_what_the_async_runner_executes(
+    script: Callable[..., Conversation], tmp_path: Path
+) -> None:
+    asked: list[Mapping[str, Any]] = []
+    events: list[str] = []
+
+    async def before(command: Mapping[str, Any]) -> None:
+        if command["command"] == "view":
+            return
+        asked.append(command)
+        # Somebody is asked elsewhere, and answers after a while.
+        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_soon(answer.set_result, command["command"] != "delete")
+        if not await answer:
+            raise memdir.Deny("Error: The user does not want this to be deleted.")
+
+    async def after(event: memdir.Event) -> None:
+        await asyncio.sleep(0)
+        events.append(event.outcome)
+
+    note = "/memories/note.md"
+    turns: list[list[tuple[Any, str, bool]]] = [
+        [
+            (
+                {"command": "create", "path": note, "file_text": "tea\n"},
+                f"File created successfully at: {note}",
+                False,
+            )
+        ],
+        [
+            (
+                {"command": "delete", "path": note},
+                "Error: The user does not want this to be deleted.",
+                True,
+            ),
+            (
+                {"command": "view", "path": note},
+                f"Here's the content of {note} with line numbers:\n     1\ttea",
+                False,
+            ),
+        ],
+    ]
+
+    async def converse(base_url: str) -> None:
+        tool = memdir.AsyncMemoryTool(tmp_path, before=before, after=after)
+        async with anthropic.AsyncAnthropic(api_key="not-a-key", base_url=base_url) as client:
+            await client.beta.messages.tool_runner(
+                model="claude-sonnet-5-5",
+                max_tokens=1024,
+                tools=[tool],
+                messages=[{"role": "user", "content": "Hello, Claude."}],
+            ).until_done()
+
+    with StandIn(script(*turns)) as standin:
+        asyncio.run(converse(standin.base_url))
+    standin.finish()
+    assert [command["command"] for command in asked] == ["create", "delete"]
+    assert sorted(events) == ["denied", "ok", "ok"]
+    assert tree(tmp_path) == {note: "tea\n"}
 
 
 PNG = (
