@@ -57,7 +57,7 @@ enum State {
 
 #[pymethods]
 impl PendingCall {
-    /// The command for `before`; `None` if the call is already refused.
+    /// The command for `before`; `None` if it is not asked.
     #[getter]
     fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, hints::FieldMapping>>> {
         let state = self.state();
@@ -75,15 +75,16 @@ impl PendingCall {
         }
     }
 
-    /// What `before`, called on the thread of this call, returns.
+    /// What `before`, called on the thread of this call, returns; `None` if it is not asked.
     fn ask<'py>(
         &self,
         py: Python<'py>,
         before: &Bound<'py, PyAny>,
-    ) -> PyResult<Hinted<'py, hints::Anything>> {
+    ) -> PyResult<Option<Hinted<'py, hints::Anything>>> {
+        let Some(command) = self.command(py)? else { return Ok(None) };
         // Commands that the hook executes are calls of their own.
         *self.cancellation() = cancel::of_call();
-        before.call1((self.command(py)?,)).map(Hinted::new)
+        before.call1((command,)).map(Hinted::new).map(Some)
     }
 
     /// Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the

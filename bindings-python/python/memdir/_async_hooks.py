@@ -84,7 +84,8 @@ class Hooks:
             call.fail(error.__cause__)
 
     async def _with_hooks(self, memory: Memory, call: PendingCall) -> None:
-        before, command, view = self._before, call.command, call.is_view
+        before, view = self._before, call.is_view
+        command = call.command if self._before_waits else None
         # Else a thread has all of the call, and tells `after` whatever becomes of the task.
         is_ours = self._before_waits or self._after_waits
 
@@ -99,7 +100,7 @@ class Hooks:
 
         told: _Asked | _Told | None
         try:
-            if before is not None and self._before_waits and command is not None:
+            if before is not None and command is not None:
                 answer = await self._answer(lambda: before(command))
                 told = await on_thread(lambda: self._finished(call, answer))
             else:
@@ -163,7 +164,7 @@ class Hooks:
     # What is done on the thread of the call.
 
     def _asked(self, call: PendingCall) -> _Asked | _Told | None:
-        if self._before is None or call.command is None:
+        if self._before is None:
             return self._finished(call, _Answer())
         try:
             with self._marked():
