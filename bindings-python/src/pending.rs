@@ -49,7 +49,7 @@ pub(crate) struct PendingCall {
 }
 
 enum State {
-    Begun(Call<'static>),
+    Begun(Box<Call<'static>>),
     /// A thread is executing it.
     Taken,
     Finished(Arc<Reply>, Py<Event>),
@@ -169,7 +169,7 @@ impl PendingCall {
         let opened = memory.opened();
         Ok(Self {
             core: opened.get()?,
-            state: Mutex::new(State::Begun(call)),
+            state: Mutex::new(State::Begun(Box::new(call))),
             cancellation: Mutex::default(),
             under_way: Mutex::new(Some(UnderWay::begin(&opened.calls))),
         })
@@ -184,7 +184,7 @@ impl PendingCall {
     }
 
     /// The call, for the one who finishes it.
-    fn take(&self) -> Option<Call<'static>> {
+    fn take(&self) -> Option<Box<Call<'static>>> {
         let mut state = self.state();
         match mem::replace(&mut *state, State::Taken) {
             State::Begun(call) => Some(call),
@@ -198,13 +198,13 @@ impl PendingCall {
     fn finished(
         &self,
         py: Python<'_>,
-        call: Call<'static>,
+        call: Box<Call<'static>>,
         before: Result<HookDecision, HookError>,
         cancellation: &Cancellation,
     ) -> PyResult<Py<Event>> {
         logging::refresh();
         let core = self.core.cancelled_by(cancellation);
-        let (reply, event) = py.detach(|| core.finish(call, before));
+        let (reply, event) = py.detach(|| core.finish(*call, before));
         let event = event.ok_or_else(|| PyRuntimeError::new_err("a call without an event"))?;
         let event = Py::new(py, Event::from(&event))?;
         *self.state() = State::Finished(Arc::new(reply), event.clone_ref(py));

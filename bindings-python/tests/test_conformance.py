@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Run = Callable[[Coroutine[Any, Any, Any]], Any]
 
 CASES = cases.load()
+HOOKED = [case for case in CASES if "hooks" in case.data]
 # These have the examples and the sentences of the tool's documentation.
 DOCUMENTED = [case for case in CASES if case.file == "documentation"]
 
@@ -121,6 +122,33 @@ def test_async_tool(case: cases.Case, run: Run, counts: Counter[tuple[str, str]]
         return expired
 
     count(counts, "python-async-tool", cases.run(case, store, execute, expire))
+
+
+@pytest.mark.parametrize("case", HOOKED, ids=str)
+def test_hooks_that_are_awaited(case: cases.Case, run: Run) -> None:
+    options = case.options
+    plain: dict[str, Any] = {hook: options[hook] for hook in ("before", "after")}
+
+    async def before(command: Any) -> Any:
+        await asyncio.sleep(0)
+        return plain["before"](command)
+
+    async def after(event: Any) -> None:
+        await asyncio.sleep(0)
+        plain["after"](event)
+
+    store = open_store("memory:")
+    memory = AsyncMemory(store, **{**options, "before": before, "after": after})
+
+    def execute(given: Any) -> tuple[Any, bool]:
+        reply: tuple[Any, bool] = run(memory.execute(as_input(given)))
+        return reply
+
+    def expire(older_than: float, **named: Any) -> list[Expired]:
+        expired: list[Expired] = run(memory.expire(older_than, **named))
+        return expired
+
+    assert cases.run(case, store, execute, expire) > 0
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)

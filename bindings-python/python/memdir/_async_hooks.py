@@ -13,7 +13,7 @@ import logging
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from memdir import _memdir
 from memdir._loops import NoThreadError, in_thread, running_loop
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from memdir._memdir import Event, Memory, PendingCall
-
-T = TypeVar("T")
 
 logger = logging.getLogger("memdir")
 
@@ -95,20 +93,18 @@ class Hooks:
         # Where `after` waits, its task has to see how the command ended.
         give_up = unless_begun if self._after_waits else None
 
-        async def on_thread(work: Callable[[], T]) -> T:
-            return await in_thread(memory, work, view=view, give_up=give_up)
-
+        on_thread = partial(in_thread, memory, view=view, give_up=give_up)
         told: _Asked | _Told | None
         try:
             if before is not None and command is not None:
                 answer = await self._answer(lambda: before(command))
-                told = await on_thread(lambda: self._finished(call, answer))
+                told = await on_thread(partial(self._finished, call, answer))
             else:
-                told = await on_thread(lambda: self._asked(call))
+                told = await on_thread(partial(self._asked, call))
                 if isinstance(told, _Asked):
                     is_ours, question = True, told.awaitable
                     answer = await self._answer(lambda: question)
-                    told = await on_thread(lambda: self._finished(call, answer))
+                    told = await on_thread(partial(self._finished, call, answer))
         except NoThreadError as error:
             told = self._told(call.fail(error.__cause__))
         except GeneratorExit:
@@ -171,7 +167,7 @@ class Hooks:
                 returned = call.ask(self._before)
         except BaseException as raised:  # noqa: BLE001 - the engine says what it means
             return self._finished(call, _Answer(raised=raised))
-        if inspect.isawaitable(returned):
+        if returned is not None and inspect.isawaitable(returned):
             return _Asked(returned)
         return self._finished(call, _Answer(returned=returned))
 
@@ -188,7 +184,9 @@ class Hooks:
         except Exception as raised:  # noqa: BLE001 - what is done is done
             _log(raised)
             return None
-        return _Told(returned) if inspect.isawaitable(returned) else None
+        if returned is not None and inspect.isawaitable(returned):
+            return _Told(returned)
+        return None
 
     @contextmanager
     def _marked(self) -> Iterator[None]:
