@@ -673,6 +673,20 @@ def test_a_task_that_nobody_runs_any_more() -> None:
     asyncio.run(memory.aclose())
 
 
+def test_a_loop_that_ends_while_hooks_wait() -> None:
+    """`asyncio.run` cancels what is left, and leaves nobody behind."""
+    log = Log()
+
+    async def run() -> None:
+        person = Person()
+        memory = AsyncMemory("memory:", before=person.approve, after=log.note)
+        calls = [asyncio.ensure_future(memory.create("/memories/a", "x")) for _ in range(50)]
+        await person.is_asked(len(calls))
+
+    asyncio.run(run())
+    assert log.outcomes == ["cancelled"] * 50
+
+
 # --- closing -----------------------------------------------------------------------------------
 
 
