@@ -1403,9 +1403,9 @@ class PendingCall:
         """
         The reply as content, `is_error` and cause.
         """
-    def ask(self, /, before: Any) -> object:
+    def ask(self, /, before: Any) -> object | None:
         """
-        What `before`, called on the thread of this call, returns.
+        What `before`, called on the thread of this call, returns; `None` if it is not asked.
         """
     def cancel(self, /) -> Event | None:
         """
@@ -1414,7 +1414,7 @@ class PendingCall:
     @property
     def command(self, /) -> Mapping[str, object] | None:
         """
-        The command for `before`; `None` if the call is already refused.
+        The command for `before`; `None` if it is not asked.
         """
     def content(self, /) -> str | builtins.list[ImageBlock]:
         """
