@@ -1,0 +1,274 @@
+"""Asynchronous hooks where something ends while they wait: a task, a memory, a loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import anyio
+import pytest
+from slow_store import Slow, begun, on_both
+from waiting_hooks import Log, Person, allow, kinds_of
+
+import pool_threads
+from dict_store import DictStore
+from effort import SECONDS
+from memdir import (
+    AsyncMemory,
+    Event,
+)
+
+CREATE = {"command": "create", "path": "/memories/a", "file_text": "one"}
+VIEW = {"command": "view", "path": "/memories"}
+
+# --- cancelling --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("after", ["awaited", "plain"])
+@on_both
+def test_a_call_that_is_cancelled_while_before_waits_is_not_executed(
+    backend: str, after: str
+) -> None:
+    async def run() -> None:
+        for kind in range(4):
+            person, log = Person(), Log()
+            told: Any = log.note if after == "awaited" else log.plainly
+            memory = AsyncMemory("memory:", before=kinds_of(person.approve)[kind], after=told)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, "/memories/a", "x")
+                await person.is_asked()
+                tasks.cancel_scope.cancel()
+            [error] = person.given_up
+            assert isinstance(error, anyio.get_cancelled_exc_class())
+            assert not await memory.exists("/memories/a")
+            assert log.outcomes == ["cancelled"]
+
+    anyio.run(run, backend=backend)
+
+
+def test_a_cancellation_comes_to_the_caller() -> None:
+    async def run() -> None:
+        person, log = Person(), Log()
+        memory = AsyncMemory("memory:", before=person.approve, after=log.note)
+        task = asyncio.ensure_future(memory.create("/memories/a", "x"))
+        await person.is_asked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert task.cancelled()
+        assert log.outcomes == ["cancelled"]
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(memory.execute(CREATE), 0.01)
+        assert not await memory.exists("/memories/a")
+
+    asyncio.run(run())
+
+
+def test_a_second_cancellation_ends_what_the_first_one_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where nothing has imported AnyIO, whose scopes shield."""
+
+    async def run(hook: str) -> None:
+        waits: list[str] = []
+
+        async def before(_: object) -> None:
+            if hook == "before":
+                waits.append("before")
+                await asyncio.get_running_loop().create_future()
+
+        async def after(event: Event) -> None:
+            waits.append(event.outcome)
+            await asyncio.get_running_loop().create_future()
+
+        store = Slow()
+        memory = AsyncMemory(store, before=before, after=after)
+        task = asyncio.ensure_future(memory.create("/memories/a", "x"))
+        while not waits and not store.begun.acquire(blocking=False):
+            await asyncio.sleep(0)
+        task.cancel()
+        store.gate.set()
+        while waits[-1:] not in (["ok"], ["cancelled"]):
+            await asyncio.sleep(0)
+        assert not task.done()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert waits == (["before", "cancelled"] if hook == "before" else ["ok"])
+
+    for without in (False, True):
+        if without:
+            monkeypatch.delitem(sys.modules, "anyio")
+        for hook in ("before", "after"):
+            asyncio.run(run(hook))
+
+
+@on_both
+def test_after_is_told_of_a_call_that_was_made_though_its_task_is_cancelled(backend: str) -> None:
+    store = Slow()
+
+    async def run() -> None:
+        log = Log()
+        for before in (None, allow, lambda _: None):
+            store.gate.clear()
+            memory = AsyncMemory(store, before=before, after=log.note)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, f"/memories/{len(log.events)}", "x")
+                await begun(store)
+                tasks.cancel_scope.cancel()
+                with anyio.CancelScope(shield=True):
+                    await anyio.sleep(0.01)
+                    store.gate.set()
+        assert log.outcomes == ["ok"] * 3
+        assert set(store.tree) == {"/memories", "/memories/0", "/memories/1", "/memories/2"}
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_after_gets_the_cancellation_while_it_waits(backend: str) -> None:
+    async def run() -> None:
+        person = Person()
+        after: Any = person.approve
+        memory = AsyncMemory("memory:", after=after)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(memory.create, "/memories/a", "x")
+            await person.is_asked()
+            tasks.cancel_scope.cancel()
+        # It is told once.
+        assert len(person.asked) == len(person.given_up) == 1
+        assert isinstance(person.given_up[0], anyio.get_cancelled_exc_class())
+        assert await memory.exists("/memories/a")
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> None:
+    """All threads are taken, so `before` has allowed what has not begun."""
+    store = Slow()
+
+    async def run() -> None:
+        log = Log()
+        memory = AsyncMemory(store, before=allow, after=log.note)
+        async with anyio.create_task_group() as tasks:
+            for number in range(pool_threads.MOST):
+                tasks.start_soon(memory.write, f"/memories/{number}", "x")
+            await begun(store, pool_threads.MOST)
+            async with anyio.create_task_group() as late:
+                for _ in range(10):
+                    late.start_soon(memory.create, "/memories/late", "x")
+                await anyio.sleep(0.01)
+                late.cancel_scope.cancel()
+            # They need not wait for a thread either.
+            assert log.outcomes == ["cancelled"] * 10
+            store.gate.set()
+        assert "/memories/late" not in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+def test_a_task_that_nobody_runs_any_more() -> None:
+    """A coroutine that is closed while its hook waits cannot await anything."""
+    given_up: list[BaseException] = []
+
+    async def forever(_: object) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except BaseException as error:
+            given_up.append(error)
+            raise
+
+    log = Log()
+    memory = AsyncMemory("memory:", before=forever, after=log.note)
+
+    async def run() -> None:
+        call = memory.create("/memories/a", "x")
+        # One step of it, as a loop would do.
+        call.send(None)
+        call.close()
+
+    asyncio.run(run())
+    assert [type(error) for error in given_up] == [GeneratorExit]
+    assert log.events == []
+    asyncio.run(memory.aclose())
+
+
+def test_a_loop_that_ends_while_hooks_wait() -> None:
+    """`asyncio.run` cancels what is left, and leaves nobody behind."""
+    log = Log()
+
+    async def run() -> None:
+        person = Person()
+        memory = AsyncMemory("memory:", before=person.approve, after=log.note)
+        calls = [asyncio.ensure_future(memory.create("/memories/a", "x")) for _ in range(50)]
+        await person.is_asked(len(calls))
+
+    asyncio.run(run())
+    assert log.outcomes == ["cancelled"] * 50
+
+
+# --- closing -----------------------------------------------------------------------------------
+
+
+@on_both
+def test_closing_waits_for_hooks_and_refuses_more(backend: str) -> None:
+    async def run() -> None:
+        for hook in ("before", "after"):
+            person, store = Person(), DictStore()
+            options: Any = {hook: person.approve}
+            memory = AsyncMemory(store, **options)
+            closed: list[bool] = []
+
+            async def close() -> None:
+                await memory.aclose()  # noqa: B023 - it ends within this turn
+                closed.append(True)  # noqa: B023
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(memory.create, "/memories/a", "x")
+                await person.is_asked()
+                tasks.start_soon(close)
+                await anyio.sleep(0.05)
+                assert not closed
+                for call in (memory.view("/memories"), memory.execute(VIEW)):
+                    with pytest.raises(ValueError, match="the memory is closed"):
+                        await call
+                person.says.set()
+            assert closed
+            assert "/memories/a" in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_closing_waits_no_longer_for_what_was_given_up(backend: str) -> None:
+    async def run() -> None:
+        person = Person()
+        memory = AsyncMemory("memory:", before=person.approve)
+        async with anyio.create_task_group() as tasks:
+            for _ in range(10):
+                tasks.start_soon(memory.create, "/memories/a", "x")
+            await person.is_asked(10)
+            tasks.cancel_scope.cancel()
+        await memory.aclose()
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_hook_that_closes_its_memory_does_not_wait_for_itself(backend: str) -> None:
+    async def before(_: object) -> None:
+        await memory.aclose()
+
+    store = DictStore()
+    memory = AsyncMemory(store, before=before)
+
+    async def run() -> None:
+        with anyio.fail_after(SECONDS):
+            await memory.create("/memories/a", "x")
+        with pytest.raises(ValueError, match="the memory is closed"):
+            await memory.view("/memories")
+        assert "/memories/a" in store.tree
+
+    anyio.run(run, backend=backend)
