@@ -87,8 +87,9 @@ def test_the_files_of_a_time() -> None:
     with pytest.raises(HistoryError) as off:
         Memory("memory:").files_at(before)
     assert off.value.kind == "off"
-    with pytest.raises(TypeError):
+    with pytest.raises(ConfigError) as without_zone:
         memory.files_at(datetime.now())
+    assert without_zone.value.option == "at"
 
 
 def test_each_line_has_the_version_that_brought_it() -> None:

@@ -198,7 +198,8 @@ def test_a_hook_s_word_is_the_result(
     turn = [
         (
             {"command": "create", "path": note, "file_text": "Anna likes tea.\n"},
-            f"File created successfully at: {note}",
+            f"File created successfully at: {note}\n[The program that runs this memory changed the "
+            "text before it was written. View the file to see it.]",
             False,
         ),
         ({"command": "delete", "path": note}, denied, True),
