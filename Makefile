@@ -68,28 +68,28 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
 # shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
 # Rust is compiled.
-.PHONY: test test-set-up test-in-packages test-on-devices test-through-c
+.PHONY: test test-kotlin-alone test-python-and-swift test-node-c-and-go
 test: ## every test
 	@tests/step begin
 	@status=0
 	@{
 		$(MAKE) --no-print-directory --jobs 3 --keep-going rust-built fetched &&
-		tests/servers/run $(MAKE) --no-print-directory --jobs 4 --output-sync=recurse --keep-going test-rust test-in-packages test-on-devices test-through-c &&
+		tests/servers/run $(MAKE) --no-print-directory --jobs 4 --output-sync=recurse --keep-going test-kotlin-alone test-python-and-swift test-node-c-and-go test-rust &&
 		$(call ready,test-counts)
 	} 2>&1 | tee target/test-output || status=$$?
 	@tests/step report
 	@grep '^==> LEFT OUT' target/test-output | sort --unique || true
 	@exit $$status
 
-# One after the other, and all, whatever fails.
-test-in-packages:
-	@$(call ready,--keep-going test-release test-python test-node test-wasm test-mcp test-page)
+# Three chains, put together so that they take about as long as one another. In each, one test after the other, and all, whatever fails.
+test-kotlin-alone:
+	@$(call ready,--keep-going test-kotlin)
 
-test-on-devices:
-	@$(call ready,--keep-going test-kotlin test-swift)
+test-python-and-swift:
+	@$(call ready,--keep-going test-python test-swift)
 
-test-through-c:
-	@$(call ready,--keep-going test-c test-go)
+test-node-c-and-go:
+	@$(call ready,--keep-going test-release test-node test-wasm test-mcp test-page test-c test-go)
 
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
