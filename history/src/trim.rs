@@ -16,6 +16,7 @@ use super::record::{ContentId, Digest, Header, Record, Redaction};
 use super::recorder::{Recorder, writable};
 use super::retention::ALWAYS_KEPT;
 use super::snapshot::Snapshot;
+use super::timeline::Moment;
 use super::trim_doubt::Decided;
 
 /// How many times it is tried again, where each time another process appends a record meanwhile.
@@ -66,23 +67,29 @@ impl Recorder {
         // refuses what is decided here if there is a new record by then.
         let locked = self.journal.lock()?;
         let snapshot = self.reader.snapshot(context)?;
-        let goes = self.expired_records(&snapshot, now);
+        let mut goes = self.expired_records(&snapshot, now);
         if goes.is_empty() {
             return Ok(Some(0));
         }
-        let firsts = self.first_after(context, &snapshot, &goes);
+        let lone = take_lone_rows(&snapshot, &mut goes);
+        let is_gone = |moment: &Moment| {
+            let id = moment.header.id;
+            goes.contains(&id) || lone.contains(&(id, moment.row))
+        };
+        let firsts = self.first_after(context, &snapshot, &is_gone);
         let id = HistoryId::new()?;
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
-        let decided = {
+        let mut decided = {
             let index = self.reader.index();
             Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
         };
         note.header.confirms.clone_from(&decided.made);
+        decided.gone_rows.extend(&lone);
         // The contents of the versions that stay, and what the deletions among them found.
         let moments = snapshot.timeline.moments.iter();
         let needed: HashSet<Digest> = moments
-            .filter(|moment| !goes.contains(&moment.header.id))
+            .filter(|moment| !is_gone(moment))
             .flat_map(|moment| {
                 let is_first = firsts.contains_key(&(moment.header.id, moment.row));
                 [moment.state.content(), moment.before.filter(|_| !is_first)]
@@ -109,8 +116,16 @@ impl Recorder {
                 if is_gone || is_older_note(&record.header) {
                     return Ok(None);
                 }
+                let mut forgotten: HashSet<Digest> = lone
+                    .iter()
+                    .filter(|(of, _)| *of == id)
+                    .flat_map(|(_, row)| {
+                        [record.header.rows[*row].before, record.header.rows[*row].after]
+                    })
+                    .flatten()
+                    .map(|content| content.sha256)
+                    .collect();
                 decided.apply(id, &mut record.header.rows);
-                let mut forgotten = HashSet::new();
                 for row in 0..record.header.rows.len() {
                     let Some(first) = firsts.get(&(record.header.id, row)) else { continue };
                     let kept = &mut record.header.rows[row];
@@ -208,16 +223,16 @@ impl Recorder {
         &self,
         context: &Context,
         snapshot: &Snapshot,
-        goes: &BTreeSet<HistoryId>,
+        is_gone: &dyn Fn(&Moment) -> bool,
     ) -> HashMap<(HistoryId, usize), Option<First>> {
         let timeline = &snapshot.timeline;
         let mut firsts = HashMap::new();
         for file in 0..timeline.latest.len() {
             for number in timeline.chain(file) {
                 let moment = &timeline.moments[number];
-                let goes = |number: usize| goes.contains(&timeline.moments[number].header.id);
-                let is_first = moment.earlier.is_some_and(goes);
-                if goes(number) || !is_first || moment.operation == Operation::External {
+                let is_first =
+                    moment.earlier.is_some_and(|earlier| is_gone(&timeline.moments[earlier]));
+                if is_gone(moment) || !is_first || moment.operation == Operation::External {
                     continue;
                 }
                 // Of a directory that was moved, the record itself does not say what its files held.
@@ -233,4 +248,32 @@ impl Recorder {
         }
         firsts
     }
+}
+
+/// The rows that go out of records that stay, because a later version of the same file goes: a file would have a gap in its versions,
+/// and be where it was before. A record stays whole if any of its files needs it. Adds the records of which no row stays.
+fn take_lone_rows(
+    snapshot: &Snapshot,
+    goes: &mut BTreeSet<HistoryId>,
+) -> HashSet<(HistoryId, usize)> {
+    let timeline = &snapshot.timeline;
+    let mut lone = HashSet::new();
+    for file in 0..timeline.latest.len() {
+        let chain = timeline.chain(file).map(|number| &timeline.moments[number]);
+        let older = chain.skip_while(|moment| !goes.contains(&moment.header.id));
+        // A change by another program goes with the row that found it.
+        let rows = older.filter(|moment| moment.operation != Operation::External);
+        let stay = rows.filter(|moment| !goes.contains(&moment.header.id));
+        lone.extend(stay.map(|moment| (moment.header.id, moment.row)));
+    }
+    for stored in &snapshot.records {
+        let Header { id, rows, .. } = &*stored.header;
+        let is_lone = |row: usize| lone.contains(&(*id, row));
+        let stays = |row: usize| !is_lone(row) && !rows[row].is_reserved();
+        if (0..rows.len()).any(is_lone) && !(0..rows.len()).any(stays) {
+            goes.insert(*id);
+        }
+    }
+    lone.retain(|(id, _)| !goes.contains(id));
+    lone
 }

@@ -20,8 +20,8 @@ pub(super) struct Decided {
     pub(super) made: Vec<HistoryId>,
     /// Records of changes that were not made: they go as well.
     pub(super) not_made: BTreeSet<HistoryId>,
-    /// The rows that were not made, of records that were made in part.
-    pub(super) not_made_rows: HashSet<(HistoryId, usize)>,
+    /// The rows that go out of records that stay: those that were not made, of records that were made in part.
+    pub(super) gone_rows: HashSet<(HistoryId, usize)>,
 }
 
 impl Decided {
@@ -79,7 +79,7 @@ impl Decided {
                 decided.made.push(header.id);
             }
             let rows = not_made.iter().filter(|row| can_go(row));
-            decided.not_made_rows.extend(rows.map(|row| (header.id, *row)));
+            decided.gone_rows.extend(rows.map(|row| (header.id, *row)));
         }
         // What only records say that go.
         let (going, staying): (Vec<&Stored>, Vec<&Stored>) = snapshot
@@ -95,13 +95,13 @@ impl Decided {
 
     /// Whether something of a record changes by this.
     pub(super) fn concerns(&self, id: HistoryId) -> bool {
-        self.not_made.contains(&id) || self.not_made_rows.iter().any(|(of, _)| *of == id)
+        self.not_made.contains(&id) || self.gone_rows.iter().any(|(of, _)| *of == id)
     }
 
-    /// Takes out what was not made. Its place stays, because versions are numbered by it.
+    /// Takes out the rows that go. Their places stay, because versions are numbered by them.
     pub(super) fn apply(&self, id: HistoryId, rows: &mut [Row]) {
         for (number, row) in rows.iter_mut().enumerate() {
-            if self.not_made_rows.contains(&(id, number)) {
+            if self.gone_rows.contains(&(id, number)) {
                 let path = kept_files::directory();
                 *row = Row { path, old_path: None, before: None, after: None, ..row.clone() };
             }

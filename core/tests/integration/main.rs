@@ -41,6 +41,7 @@ mod history_remains;
 mod history_restarts;
 mod history_rewrite_races;
 mod history_taken_along;
+mod history_trim;
 mod history_undo;
 mod history_walk;
 mod hooks;

@@ -1,0 +1,45 @@
+//! What a trim leaves of a change of several files: of each file the newest versions, without a gap.
+#![allow(clippy::needless_pass_by_value, reason = "each test has a store of its own")]
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use std::sync::Arc;
+
+use memdir::history::{HistoryQuery, Version};
+use memdir::{Memory, MemoryOptions, Store};
+
+fn memory(store: &Arc<dyn Store>, kept: Option<usize>) -> Memory {
+    let mut options = MemoryOptions::default();
+    options.history = true;
+    options.history_max_versions = kept;
+    Memory::with_store(Arc::clone(store), options)
+}
+
+fn operations(versions: &[Version], path: &str) -> Vec<String> {
+    let at = versions.iter().filter(|version| version.path.as_str() == path);
+    at.map(|version| version.operation.to_string()).collect()
+}
+
+on_every_store!(a_file_whose_later_versions_went_is_not_where_it_was_before);
+/// A move of two files, of which one was changed often since. Of that one the move goes as well, though the other one needs it.
+fn a_file_whose_later_versions_went_is_not_where_it_was_before(store: Arc<dyn Store>) {
+    let one = memory(&store, None);
+    one.create("/memories/d/often.md", "the first\n").unwrap();
+    one.create("/memories/d/once.md", "once\n").unwrap();
+    one.rename("/memories/d", "/memories/e").unwrap();
+    one.rename("/memories/e/often.md", "/memories/often.md").unwrap();
+    one.str_replace("/memories/often.md", "first", "second").unwrap();
+    one.delete("/memories/often.md").unwrap();
+    one.delete("/memories/e/once.md").unwrap();
+
+    assert!(memory(&store, Some(2)).trim_history().unwrap() > 0);
+    for later in [one, memory(&store, None)] {
+        let versions = later.history(&HistoryQuery::default()).unwrap();
+        assert!(!versions.iter().any(|version| version.is_current), "{versions:#?}");
+        assert_eq!(operations(&versions, "/memories/e/once.md"), ["deleted", "renamed"]);
+        assert_eq!(operations(&versions, "/memories/often.md"), ["deleted", "modified"]);
+        assert_eq!(versions.len(), 4, "{versions:#?}");
+        let contents: Vec<_> =
+            versions.iter().filter_map(|version| later.read_version(version.id).ok()).collect();
+        assert_eq!(contents, [b"the second\n".to_vec(), b"once\n".to_vec()]);
+    }
+}
