@@ -92,7 +92,7 @@ type MemoryOptions struct {
 	HistoryMaxBytes Opt[int] `json:"history_max_bytes,omitzero"`
 
 	// Actor: Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any
-	// text of your program, never of a model. acting_as gives another one to a part of your program. Default: none.
+	// text of your program, never of a model. acting_as begins a session with another one. Default: none.
 	Actor string `json:"actor,omitzero"`
 
 	// Before: Called with each command before the store is touched. It allows the command, replaces its text, or

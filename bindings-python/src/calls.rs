@@ -74,7 +74,7 @@ impl Opened {
         self.command(py, name, fields).map(Content::into_text)
     }
 
-    /// The first half of a call whose hooks somebody else calls.
+    /// The first half of a call whose hooks the caller calls.
     pub(crate) fn begin(
         &self,
         input: &Bound<'_, PyAny>,

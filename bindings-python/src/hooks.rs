@@ -75,7 +75,7 @@ impl From<&CoreEvent> for Event {
     }
 }
 
-/// Whether somebody awaits what the hooks of a memory return.
+/// Whether the caller awaits what the hooks of a memory return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Awaited {
     No,
@@ -170,8 +170,8 @@ pub(crate) fn decided(
     }
 }
 
-/// The error for an awaitable that nobody awaits: what is in it was not asked, so it must not pass for an answer. A coroutine is
-/// closed, so that Python does not warn of it as well.
+/// The error for an awaitable on a path that awaits nothing: the hook has not run, so this is no answer of it. A coroutine is closed,
+/// so that Python does not warn of it as well.
 fn unawaited(name: &str, returned: &Bound<'_, PyAny>) -> Option<PyErr> {
     if !returned.get_type().hasattr("__await__").unwrap_or(false) {
         return None;

@@ -95,8 +95,8 @@ use crate::watch::Watch;
 ///     history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
 ///         are removed, except the last ten of a file that is there. `None` sets no limit.
 ///     actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
-///         tool call. Any text of your program, never of a model. `acting_as` gives another one to
-///         a part of your program.
+///         tool call. Any text of your program, never of a model. `acting_as` begins a session with
+///         another one.
 ///     before: Called with each command before the store is touched. It allows the command,
 ///         replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
@@ -1172,7 +1172,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// A memory on this store, whose hooks may be coroutine functions if somebody awaits them.
+    /// A memory on this store, whose hooks may be coroutine functions if the caller awaits them.
     pub(crate) fn open<'py>(
         py: Python<'py>,
         store: Argument<'py>,

@@ -507,7 +507,7 @@ def test_what_has_no_await_refuses_coroutine_functions(kind: Any, option: str) -
         kind("memory:", **{option: hook})
 
 
-def test_an_awaitable_that_nobody_awaits_allows_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_awaitable_that_is_not_awaited_allows_nothing(caplog: pytest.LogCaptureFixture) -> None:
     coroutines: list[Any] = []
 
     def before(command: object) -> Any:

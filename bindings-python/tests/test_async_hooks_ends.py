@@ -169,7 +169,7 @@ def test_calls_that_wait_for_a_thread_when_they_are_cancelled(backend: str) -> N
     anyio.run(run, backend=backend)
 
 
-def test_a_task_that_nobody_runs_any_more() -> None:
+def test_an_abandoned_task() -> None:
     """A coroutine that is closed while its hook waits cannot await anything."""
     given_up: list[BaseException] = []
 
@@ -196,7 +196,7 @@ def test_a_task_that_nobody_runs_any_more() -> None:
 
 
 def test_a_loop_that_ends_while_hooks_wait() -> None:
-    """`asyncio.run` cancels what is left, and leaves nobody behind."""
+    """`asyncio.run` cancels what is left, and leaves no task behind."""
     log = Log()
 
     async def run() -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Person:
-    """Somebody who approves, after a while; and what was asked."""
+    """A person who approves after a while, and what was asked."""
 
     def __init__(self) -> None:
         self.asked: list[Mapping[str, Any]] = []

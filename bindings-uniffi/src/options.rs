@@ -122,8 +122,8 @@ pub struct MemoryOptions {
     #[uniffi(default = None)]
     pub history_max_bytes: Option<i64>,
     /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-    /// call. Any text of your program, never of a model. `acting_as` gives another one to a part of
-    /// your program. Default: `null`.
+    /// call. Any text of your program, never of a model. `acting_as` begins a session with another
+    /// one. Default: `null`.
     #[uniffi(default = None)]
     pub actor: Option<MemdirText>,
 }

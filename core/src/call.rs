@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Refuses the call, if a policy does so whatever the store holds: nobody is asked in vain.
+    /// Refuses the call, if a policy does so whatever the store holds. Then no hook asks a person for nothing.
     pub(crate) fn check(&mut self, policies: &Policies) {
         if let (Ok(command), None) = (&self.command, &self.stopped)
             && let Err(refusal) = policies.check_paths(command)

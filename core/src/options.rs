@@ -116,8 +116,8 @@ pub struct MemoryOptions {
     /// the last ten of a file that is there. `None` sets no limit. Default: `None`.
     pub history_max_bytes: Option<u64>,
     /// Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-    /// call. Any text of your program, never of a model. `acting_as` gives another one to a part of
-    /// your program. Default: `None`.
+    /// call. Any text of your program, never of a model. `acting_as` begins a session with another
+    /// one. Default: `None`.
     pub actor: Option<String>,
 }
 

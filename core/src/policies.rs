@@ -170,7 +170,7 @@ impl Policies {
         Ok((splice, note))
     }
 
-    /// Checks what is refused for its paths alone, so a hook that asks a person does not ask in vain.
+    /// Checks what is refused for its paths alone, before a hook asks a person.
     pub(crate) fn check_paths(&self, command: &ValidCommand<'_>) -> Result<(), Error> {
         match command {
             Command::View { .. } => Ok(()),

@@ -79,7 +79,7 @@ impl LogFile {
             rest.push(LOCK);
         }
         if !has_begun {
-            // The active segment is the last: whoever finds none begins a new log with the full ones that are there.
+            // The active segment is the last: a writer that finds none begins a new log with the full ones that are there.
             rest.extend([SEGMENTS, TURN, ACTIVE]);
         }
         for name in rest {

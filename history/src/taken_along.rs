@@ -49,7 +49,7 @@ impl Recorder {
         operation: Operation,
     ) -> Result<bool, HistoryError> {
         let folding = Folding::new(self.store.info().folds_case);
-        // Who waits for the lock keeps others waiting, so that is not done for nothing.
+        // Waiting for the lock stops all writers, so it is taken only if there may be something to record.
         let snapshot = self.reader.snapshot(&Context::new())?;
         let in_doubt = self.reader.index().paths_in_doubt(folding);
         let above = folding.key(from);
@@ -59,7 +59,7 @@ impl Recorder {
             return Ok(true);
         }
         drop(snapshot);
-        // Now nobody is between a record and its change.
+        // While the lock is held, no writer is between a record and its change.
         let locked = self.journal.lock()?;
         let snapshot = self.reader.snapshot(&Context::new())?;
         let id = HistoryId::new()?;

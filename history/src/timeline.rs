@@ -17,7 +17,7 @@ use super::record::{ContentId, Digest, Header, Redaction, Row};
 use super::settle::{self, PathState};
 use super::version::Version;
 
-/// The numbers of a record's versions: two for each row, because somebody else may have changed the file before. A third one comes
+/// The numbers of a record's versions: two for each row, because another program may have changed the file before. A third one comes
 /// after those of all rows, for a file that a rename finds deleted at its new path.
 const NUMBERS: usize = 2;
 
@@ -188,7 +188,7 @@ impl Timeline {
                 Some(external(self, number, from, before, FileState::Content(found)))
             }
         };
-        // A rename replaces nothing, so a file that was there must have been deleted by somebody else.
+        // A rename replaces nothing, so another program must have deleted a file that was there.
         if kept.old_path.is_some()
             && let Some(replaced) = self.live.get(&key(&kept.path)).copied()
             && Some(replaced) != file

@@ -108,7 +108,7 @@ class Hooks:
         except NoThreadError as error:
             told = self._told(call.fail(error.__cause__))
         except GeneratorExit:
-            # Nobody runs this task any more, so it cannot wait.
+            # The event loop runs this task no longer, so it cannot wait.
             raise
         except BaseException:
             if is_ours:
@@ -195,7 +195,7 @@ class Hooks:
         try:
             yield
         finally:
-            # A task that nobody runs any more is closed in another context.
+            # An abandoned task is closed in another context.
             with suppress(ValueError):
                 _running.reset(token)
 

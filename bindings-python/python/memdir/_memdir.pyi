@@ -575,8 +575,8 @@ class Memory(Generic[ViewT_co]):
         history_max_bytes: About how many bytes the history may hold: beyond it the oldest versions
             are removed, except the last ten of a file that is there. `None` sets no limit.
         actor: Who makes the changes of this memory, for its history: a session, a user, the id of a
-            tool call. Any text of your program, never of a model. `acting_as` gives another one to
-            a part of your program.
+            tool call. Any text of your program, never of a model. `acting_as` begins a session with
+            another one.
         before: Called with each command before the store is touched. It allows the command,
             replaces its text, or denies it. The hook gets a mapping with `command` and its fields;
             paths are validated and canonical. It returns `None` to allow the command, or a dict

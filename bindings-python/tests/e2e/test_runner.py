@@ -229,7 +229,7 @@ def test_a_person_approves_what_the_async_runner_executes(
         if command["command"] == "view":
             return
         asked.append(command)
-        # Somebody is asked elsewhere, and answers after a while.
+        # A person is asked elsewhere, and answers after a while.
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_soon(answer.set_result, command["command"] != "delete")
         if not await answer:

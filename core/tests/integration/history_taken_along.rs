@@ -201,7 +201,7 @@ fn what_is_written_again_after_the_deletion_stays() {
 }
 
 #[test]
-fn a_file_that_a_rename_finds_deleted_at_its_new_path_was_deleted_by_somebody() {
+fn a_rename_onto_a_path_where_another_program_deleted_the_file_ends_that_file() {
     on_stores_that_tell(|store| {
         let memory = process(Arc::clone(&store), "one");
         memory.create("/memories/a.md", "a\n").unwrap();

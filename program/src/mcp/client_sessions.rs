@@ -27,12 +27,15 @@ impl ClientSessions {
             return own.get_or_init(|| self.begin(name.as_deref())).clone();
         }
         let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
-        if by_name.len() >= MAX_NAMES && !by_name.contains_key(&name) {
+        if let Some(session) = by_name.get(&name) {
+            return session.clone();
+        }
+        if by_name.len() >= MAX_NAMES {
             by_name.clear();
         }
-        let session = by_name.entry(name);
-        let begun = self.begin(session.key().as_deref());
-        session.or_insert(begun).clone()
+        let session = self.begin(name.as_deref());
+        by_name.insert(name, session.clone());
+        session
     }
 
     /// Who serves a memory may say who acts. Otherwise it is the program that asks, never the model.

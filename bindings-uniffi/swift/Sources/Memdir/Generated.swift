@@ -6117,8 +6117,8 @@ public struct MemoryOptions: Equatable, Hashable {
     public let historyMaxBytes: Int64?
     /**
      * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-     * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
-     * your program. Default: `null`.
+     * call. Any text of your program, never of a model. `acting_as` begins a session with another
+     * one. Default: `null`.
      */
     public let actor: MemdirText?
 
@@ -6235,8 +6235,8 @@ public struct MemoryOptions: Equatable, Hashable {
          */historyMaxBytes: Int64? = nil,
         /**
          * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-         * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
-         * your program. Default: `null`.
+         * call. Any text of your program, never of a model. `acting_as` begins a session with another
+         * one. Default: `null`.
          */actor: MemdirText? = nil) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes

@@ -197,7 +197,7 @@ public class MemoryOptionsBuilder internal constructor() {
 
     /**
      * Who makes the changes of this memory, for its history: a session, a user, the id of a tool call. Any text of
-     * your program, never of a model. `acting_as` gives another one to a part of your program. Default: `null`.
+     * your program, never of a model. `acting_as` begins a session with another one. Default: `null`.
      */
     public fun actor(actor: String?): MemoryOptionsBuilder =
         apply { options = options.copy(actor = actor) }

@@ -9118,8 +9118,8 @@ data class MemoryOptions (
     ,
     /**
      * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
-     * call. Any text of your program, never of a model. `acting_as` gives another one to a part of
-     * your program. Default: `null`.
+     * call. Any text of your program, never of a model. `acting_as` begins a session with another
+     * one. Default: `null`.
      */
     val `actor`: kotlin.String? = null
 
