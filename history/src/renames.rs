@@ -6,7 +6,7 @@ use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, Mutation, Operation, StoreError};
 
 use super::record::{ContentId, Row};
-use super::recorder::Recorder;
+use super::recorder::{Recorded, Recorder};
 
 impl Recorder {
     pub(super) fn rename_recorded(
@@ -55,6 +55,26 @@ impl Recorder {
             // Another process may edit it meanwhile: exactly what is recorded is moved.
             return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
         }
+        let recorded = self.record_move(context, files, from, to)?;
+        let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
+        self.finish(context, recorded, renamed)?;
+        self.record_taken_along(context, from, Some(to), context.operation(Operation::Renamed));
+        Ok(())
+    }
+
+    /// Records that the files below a directory move with it. The journal is left open only in what is returned: the caller may
+    /// lock it when the directory was moved.
+    fn record_move(
+        &self,
+        context: &Context,
+        files: Vec<MemoryPath>,
+        from: &MemoryPath,
+        to: &MemoryPath,
+    ) -> Result<Option<Recorded>, StoreError> {
+        if files.is_empty() {
+            return Ok(None);
+        }
+        let folding = Folding::new(self.store.info().folds_case);
         let mut draft = self.draft(context)?;
         let in_doubt = self.in_doubt(context)?;
         for old_path in files {
@@ -77,15 +97,10 @@ impl Recorder {
             let operation = context.operation(Operation::Renamed);
             draft.record.header.rows.push(Row::renamed(operation, old_path, path, content));
         }
-        let recorded = if draft.record.header.rows.is_empty() {
-            None
-        } else {
-            Some(self.append(context, draft)?)
-        };
-        let renamed = self.store.mutate(context, Mutation::Rename { from, to }).map(drop);
-        self.finish(context, recorded, renamed)?;
-        self.record_taken_along(context, from, Some(to), context.operation(Operation::Renamed));
-        Ok(())
+        if draft.record.header.rows.is_empty() {
+            return Ok(None);
+        }
+        self.append(context, draft).map(Some)
     }
 
     /// The paths of changes of which is not known whether they were made.

@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Barrier, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, PoisonError, mpsc};
+use std::time::Duration;
 
 use crate::common::effort;
 use memdir::history::{HistoryQuery, UndoOptions, Version};
@@ -160,6 +161,47 @@ fn a_new_file_goes_with_a_directory_that_was_empty() {
         });
         agrees(&memory);
     });
+}
+
+/// Makes no change, as if the process had ended after the record.
+struct Ended(Arc<dyn Store>);
+
+impl Layer for Ended {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn mutate(&self, _: &Context, _: Mutation<'_>) -> Result<bool, StoreError> {
+        Err(StoreError::failed("a change", "the process has ended"))
+    }
+}
+
+/// A process ended before it wrote into the directory, which is empty.
+fn in_doubt(store: Arc<dyn Store>, change: fn(&Memory)) {
+    let writer = process(Arc::clone(&store), "writer");
+    writer.create("/memories/d/a.md", "a\n").unwrap();
+    writer.delete("/memories/d/a.md").unwrap();
+    let ended = process(Arc::new(Ended(Arc::clone(&store))), "ended");
+    ended.create("/memories/d/b.md", "b\n").unwrap_err();
+    let memory = process(store, "mover");
+    change(&memory);
+    agrees(&memory);
+}
+
+#[test]
+fn an_empty_directory_is_moved_and_deleted_where_a_process_ended_that_wrote_into_it() {
+    // A process that locks the journal while it has it open waits for ever.
+    let (send, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        on_stores_that_tell(|store| {
+            in_doubt(store, |memory| drop(memory.rename("/memories/d", "/memories/e").unwrap()));
+        });
+        on_stores_that_tell(|store| {
+            in_doubt(store, |memory| drop(memory.delete("/memories/d").unwrap()));
+        });
+        send.send(()).unwrap();
+    });
+    ended.recv_timeout(Duration::from_secs(300)).unwrap();
 }
 
 #[test]
