@@ -184,7 +184,7 @@ func TestAPartOfAnIDIsResolvedAndTheHistoryIsExported(t *testing.T) {
 		}
 	}
 	id := must[[]Version](t)(memory.History(ctx, HistoryQuery{}))[0].ID
-	if resolved := must[string](t)(memory.ResolveID(ctx, id[len(id)-8:])); resolved != id {
+	if resolved := must[string](t)(memory.ResolveID(ctx, id[len(id)-12:])); resolved != id {
 		t.Fatal(resolved)
 	}
 	for part, kind := range map[string]HistoryKind{

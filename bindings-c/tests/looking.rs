@@ -130,7 +130,7 @@ fn ids_are_resolved_and_the_history_is_exported() {
     }
     let versions = done(memory, "history", json!({}));
     let id = versions[0]["id"].as_str().unwrap();
-    let part = &id[id.len() - 8..];
+    let part = &id[id.len() - 12..];
     assert_eq!(done(memory, "resolve_id", json!({ "part": part })), versions[0]["id"]);
     let unresolved = |part: &str| {
         operation(memory, "resolve_id", &json!({ "part": part }).to_string()).unwrap_err()

@@ -115,7 +115,7 @@ test('a part of an id is resolved', async () => {
   await memory.write(path, 'black\n');
   const { id } = (await memory.history())[0]!;
   assert.equal(await memory.resolveId(id), id);
-  assert.equal(await memory.resolveId(id.slice(-8).toUpperCase()), id);
+  assert.equal(await memory.resolveId(id.slice(-12).toUpperCase()), id);
   const is = (kind: string) => (error: unknown) =>
     error instanceof HistoryError && error.kind === kind;
   await assert.rejects(memory.resolveId(id.slice(0, 6)), is('ambiguous'));

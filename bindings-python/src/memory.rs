@@ -812,7 +812,7 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/tea.md", "green\n")
     /// >>> id = memory.history()[0].id
-    /// >>> memory.resolve_id(id[-8:]) == id
+    /// >>> memory.resolve_id(id[-12:]) == id
     /// True
     fn resolve_id(&self, py: Python<'_>, part: &str) -> PyResult<String> {
         let id = history::done(py, |core| core.resolve_id(part), &self.core)?;

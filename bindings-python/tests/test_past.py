@@ -150,7 +150,7 @@ def test_a_part_of_an_id_is_resolved() -> None:
     memory.write("/memories/tea.md", "black\n")
     version = memory.history()[0]
     assert memory.resolve_id(version.id) == version.id
-    assert memory.resolve_id(version.id[-8:].upper()) == version.id
+    assert memory.resolve_id(version.id[-12:].upper()) == version.id
     for part, kind in [
         (version.id[:6], "ambiguous"),
         ("01990a3c-7c00-7123-8456-789abc000000", "unknown"),

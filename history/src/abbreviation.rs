@@ -60,7 +60,7 @@ impl HistorySnapshot<'_> {
     /// let id = memory.history(&HistoryQuery::default())?[0].id;
     ///
     /// let (whole, reading) = (id.to_string(), memory.history_snapshot()?);
-    /// assert_eq!(reading.resolve(&whole[whole.len() - 8..]), ResolvedId::Version(id));
+    /// assert_eq!(reading.resolve(&whole[whole.len() - 12..]), ResolvedId::Version(id));
     /// assert_eq!(reading.resolve("tea"), ResolvedId::NoId);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

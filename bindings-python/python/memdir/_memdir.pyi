@@ -1075,7 +1075,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:", history=True)
         >>> memory.write("/memories/tea.md", "green\\n")
         >>> id = memory.history()[0].id
-        >>> memory.resolve_id(id[-8:]) == id
+        >>> memory.resolve_id(id[-12:]) == id
         True
         """
     def restore(self, /, id: str, *, overwrite: bool = ...) -> Restored:

@@ -100,7 +100,7 @@ final class PastTests: XCTestCase {
         try memory.write(path: path, text: "green\n")
         try memory.write(path: path, text: "black\n")
         let id = try XCTUnwrap(memory.history().first).id
-        XCTAssertEqual(try memory.resolveId(part: id.suffix(8).uppercased()), id)
+        XCTAssertEqual(try memory.resolveId(part: id.suffix(12).uppercased()), id)
         let kinds: [(String, HistoryErrorKind)] = [
             (String(id.prefix(6)), .ambiguous), ("01990a3c-7c00-7123-8456-789abc000000", .unknown), ("tea", .noId),
         ]
@@ -161,7 +161,7 @@ final class PastTests: XCTestCase {
         XCTAssertEqual(lines.count, 1)
         let content = try await memory.readAt(path: path, at: before)
         XCTAssertEqual(content, Data("green\n".utf8))
-        let id = try await memory.resolveId(part: String(found[0].version.id.suffix(8)))
+        let id = try await memory.resolveId(part: String(found[0].version.id.suffix(12)))
         XCTAssertEqual(id, found[0].version.id)
         let stream = try await memory.exportHistory()
         XCTAssertTrue(stream.starts(with: Data("feature done".utf8)))

@@ -114,7 +114,7 @@ class PastTest {
             memory.write(path, "green\n")
             memory.write(path, "black\n")
             val id = memory.history().first().id
-            assertEquals(id, memory.resolveId(id.takeLast(8).uppercase()))
+            assertEquals(id, memory.resolveId(id.takeLast(12).uppercase()))
             val kinds =
                 mapOf(
                     id.take(6) to HistoryErrorKind.AMBIGUOUS,
