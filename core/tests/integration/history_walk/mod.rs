@@ -230,14 +230,16 @@ impl<'w> Walk<'w> {
             *self.processes[action.process].lock().unwrap() = self.begin();
             return;
         }
-        // A directory goes or moves with what another process puts into it or edits in it at that moment, of which the record says
-        // nothing: no store deletes or moves a directory on a condition.
-        let is_of_files = match action.what {
+        // A directory goes or moves with what another process puts into it or edits in it at that moment. What became of that is
+        // recorded when no process is in the middle of a change: in one thread that would wait for ever.
+        let is_of_files = |what: What| match what {
             What::Delete(at) | What::Rename(at, _) => before.tree.contains_key(&path(at)),
             What::Clear => false,
             _ => true,
         };
-        let interrupt = action.interrupt.filter(|_| is_of_files).map(|what| {
+        let interrupt =
+            action.interrupt.filter(|what| is_of_files(action.what) && is_of_files(*what));
+        let interrupt = interrupt.map(|what| {
             self.commands += 1;
             let (number, before) = (self.commands, before.clone());
             let other = Arc::clone(&self.processes[(action.process + 1) % PROCESSES]);
