@@ -6,6 +6,9 @@ use napi::bindgen_prelude::{
 };
 use napi::{Env, Result};
 
+use crate::errors::code;
+use crate::js_store::Thrown;
+
 /// A text in an encoding that the JavaScript engine uses for strings, so JavaScript's thread only copies it.
 /// To convert UTF-8 to UTF-16 there is several times slower than on ours.
 pub(crate) type Text = Either<Latin1String, Utf16String>;
@@ -23,6 +26,9 @@ pub(crate) struct Answer {
     content: Shown,
     is_error: bool,
     cause: Option<String>,
+    /// Of a failure of the store: its code, and what a store in JavaScript threw.
+    code: Option<&'static str>,
+    thrown: Option<napi::Error>,
     /// Whether it was a hook that failed, and not the store.
     hook: bool,
 }
@@ -43,7 +49,13 @@ impl From<Content> for Shown {
 
 impl From<Reply> for Answer {
     fn from(reply: Reply) -> Self {
+        let of_store = match &reply.cause {
+            Some(Error::Store(error)) => Some(error),
+            _ => None,
+        };
         Self {
+            code: of_store.map(code),
+            thrown: of_store.and_then(|error| Thrown::beneath(error)),
             content: reply.content.into(),
             is_error: reply.is_error,
             hook: matches!(reply.cause, Some(Error::Hook(_))),
@@ -57,8 +69,8 @@ impl From<Reply> for Answer {
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause, hook }`. `cause` is set only if the store or a hook
-    /// failed, and `hook` only if it was a hook. The content is a string or, for an image,
+    /// The object `{ content, isError, cause, code, thrown, hook }`. `cause` is set only if the store or a hook
+    /// failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook. The content is a string or, for an image,
     /// `{ mediaType, bytes }`.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;
@@ -74,6 +86,12 @@ impl Answer {
         object.set_named_property("isError", self.is_error)?;
         if let Some(cause) = self.cause {
             object.set_named_property("cause", cause)?;
+        }
+        if let Some(code) = self.code {
+            object.set_named_property("code", code)?;
+        }
+        if let Some(thrown) = self.thrown {
+            object.set_named_property("thrown", thrown)?;
         }
         if self.hook {
             object.set_named_property("hook", true)?;

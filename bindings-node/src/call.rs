@@ -6,23 +6,24 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Call, Cancellation, Command, Event, HookDecision, HookError, Memory};
+use memdir::{Call, Command, Event, HookDecision, HookError, Memory, StoreError};
 use napi::bindgen_prelude::{Array, JsObjectValue, Object, Unknown};
 use napi::{Env, Error, JsValue};
 use napi_derive::napi;
 
 use crate::answer::Answer;
+use crate::cancel::Caller;
 use crate::input::{OwnFields, value};
 use crate::thread_pool::{Purpose, Ready, Workers};
 
-/// One tool call that is decoded and validated. Call one of `returned`, `deny` and `fail`, once, to
+/// One tool call that is decoded and validated. Call one of `returned`, `deny`, `fail` and `cancel`, once, to
 /// finish it.
 #[napi]
 pub struct PendingCall {
     call: Mutex<Option<Call<'static>>>,
     memory: Memory,
     workers: Arc<Workers>,
-    cancellation: Cancellation,
+    caller: Option<Arc<Caller>>,
 }
 
 impl PendingCall {
@@ -30,9 +31,9 @@ impl PendingCall {
         call: Call<'static>,
         memory: Memory,
         workers: Arc<Workers>,
-        cancellation: Cancellation,
+        caller: Option<Arc<Caller>>,
     ) -> Self {
-        Self { call: Mutex::new(Some(call)), memory, workers, cancellation }
+        Self { call: Mutex::new(Some(call)), memory, workers, caller }
     }
 
     fn take(&self) -> napi::Result<Call<'static>> {
@@ -46,7 +47,7 @@ impl PendingCall {
         mut call: Call<'static>,
         before: Result<HookDecision, HookError>,
     ) -> napi::Result<Object<'env>> {
-        let memory = self.memory.cancelled_by(&self.cancellation);
+        let memory = Caller::of_memory(self.caller.as_ref(), &self.memory);
         let purpose = match call.command() {
             None | Some(Command::View { .. }) => Purpose::View,
             Some(_) => Purpose::Change,
@@ -58,12 +59,9 @@ impl PendingCall {
             let (reply, event) = memory.finish(call, before);
             (Answer::from(reply), event)
         };
-        self.workers.answer(env, purpose, work, |env, (answer, event)| {
-            let mut object = answer.into_object(&env)?;
-            if let Some(event) = event {
-                object.set_named_property("event", event_object(&env, event)?)?;
-            }
-            Ok(object)
+        let caller = self.caller.clone();
+        self.workers.answer(env, purpose, caller, work, |env, (answer, event)| {
+            finished(&env, answer, event)
         })
     }
 }
@@ -93,7 +91,7 @@ impl PendingCall {
     /// Finishes the call with the value that `before` returned.
     #[napi(
         ts_args_type = "returned: unknown",
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn returned<'env>(
         &self,
@@ -116,7 +114,7 @@ impl PendingCall {
 
     /// Finishes the call with the denial of `before`.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn deny<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
@@ -124,11 +122,31 @@ impl PendingCall {
 
     /// Finishes the call after `before` failed.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn fail<'env>(&self, env: &'env Env, reason: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Err(reason.into()))
     }
+
+    /// Ends the call at once, because its caller has cancelled it before the command began.
+    #[napi(
+        ts_return_type = "{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }"
+    )]
+    pub fn cancel<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let mut call = self.take()?;
+        call.fail(StoreError::Cancelled);
+        // A call that has failed is not executed, so nothing waits here.
+        let (reply, event) = self.memory.finish(call, Ok(HookDecision::Allow));
+        finished(env, Answer::from(reply), event)
+    }
+}
+
+fn finished(env: &Env, answer: Answer, event: Option<Event>) -> napi::Result<Object<'static>> {
+    let mut object = answer.into_object(env)?;
+    if let Some(event) = event {
+        object.set_named_property("event", event_object(env, event)?)?;
+    }
+    Ok(object)
 }
 
 /// The event for the hook `after`, without empty fields.

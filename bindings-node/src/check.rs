@@ -76,6 +76,7 @@ impl NativeStore {
         Workers::own().promise(
             env,
             Purpose::View,
+            None,
             work,
             |env, checked: std::result::Result<_, Failure>| {
                 checked.map_err(|failure| failure.into_js(&env))

@@ -29,5 +29,5 @@ pub(crate) fn check_contract<'env>(
     let rule = contract::rules().nth(nth).ok_or_else(|| Error::from_reason("no such rule"))?;
     let store = JsStore::new(&serve, &members)?;
     let check = move || rule.check(&store).err().map(|violation| violation.to_string());
-    Workers::own().promise(env, Purpose::Change, check, |_, violated| Ok(violated))
+    Workers::own().promise(env, Purpose::Change, None, check, |_, violated| Ok(violated))
 }

@@ -104,7 +104,7 @@ impl NativeStore {
         };
         // Threads of its own: a callback or a store may call a memory, whose threads must not be the
         // ones that wait for it.
-        Workers::own().promise(env, Purpose::Change, work, |env, (copied, thrown)| {
+        Workers::own().promise(env, Purpose::Change, None, work, |env, (copied, thrown)| {
             match (copied, thrown) {
                 (_, Some(error)) => Err(error),
                 (Ok(copied), None) => Ok(Copied::from(copied)),

@@ -12,7 +12,7 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::call::PendingCall;
-use crate::cancel::Cancellation;
+use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
 use crate::input::{decode, decode_as, value};
@@ -81,7 +81,7 @@ impl Engine {
 
     /// Executes one tool call, given as an object or as the JSON text of one.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string, code?: string, thrown?: unknown }>"
     )]
     pub fn execute<'env>(
         &self,
@@ -89,12 +89,12 @@ impl Engine {
         input: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        self.answer(env, decode(input)?, core(cancellation))
+        self.answer(env, decode(input)?, Caller::of(cancellation))
     }
 
     /// Executes the command `name`. The input's own `command` is ignored.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string, code?: string, thrown?: unknown }>"
     )]
     pub fn execute_as<'env>(
         &self,
@@ -103,7 +103,7 @@ impl Engine {
         input: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        self.answer(env, decode_as(&name, input)?, core(cancellation))
+        self.answer(env, decode_as(&name, input)?, Caller::of(cancellation))
     }
 
     /// The first half of `execute`, or of `executeAs` if there is a name.
@@ -119,26 +119,32 @@ impl Engine {
             Some(name) => decode_as(&name, input)?,
         };
         let (call, workers) = (self.memory.begin(decoded), Arc::clone(&self.workers));
-        Ok(PendingCall::new(call, self.memory.clone(), workers, core(cancellation)))
+        Ok(PendingCall::new(call, self.memory.clone(), workers, Caller::of(cancellation)))
     }
 
     /// Deletes everything below `/memories`.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string, code?: string, thrown?: unknown }>"
     )]
-    pub fn clear<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
-        let memory = self.memory.clone();
+    pub fn clear<'env>(
+        &self,
+        env: &'env Env,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
+        let caller = Caller::of(cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), &self.memory);
         let work = move |ready: Ready| {
             let cleared = ready.map_err(Error::Store).and_then(|()| memory.clear());
             Answer::from(Reply::from(cleared.map(Content::Text)))
         };
-        self.workers.answer(env, Purpose::Change, work, |env, answer| answer.into_object(&env))
+        self.workers
+            .answer(env, Purpose::Change, caller, work, |env, answer| answer.into_object(&env))
     }
 
     /// Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
     /// it goes on.
     #[napi(
-        ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined",
+        ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined, cancellation?: Cancellation | undefined",
         ts_return_type = "Promise<Array<ExpiredFile>>"
     )]
     pub fn expire<'env>(
@@ -147,11 +153,13 @@ impl Engine {
         older_than: Unknown<'_>,
         dry_run: bool,
         progress: Option<Function<'_, ExpiryProgress, bool>>,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let older_than =
             span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
         let mut on_progress = progress_callback(progress)?;
-        let memory = self.memory.clone();
+        let caller = Caller::of(cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), &self.memory);
         let work = move || {
             let mut thrown = None;
             let expired = memory.expire(older_than, dry_run, &mut |progress| match on_progress(
@@ -169,7 +177,7 @@ impl Engine {
                 None => expired.map_err(Failure::from),
             }
         };
-        self.workers.promise(env, Purpose::Change, work, |env, expired| {
+        self.workers.promise(env, Purpose::Change, caller, work, |env, expired| {
             let expired = expired.map_err(|failure| failure.into_js(&env))?;
             Ok(expired.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
         })
@@ -200,9 +208,9 @@ impl Engine {
         &self,
         env: &'env Env,
         decoded: Decoded<'static>,
-        cancellation: memdir::Cancellation,
+        caller: Option<Arc<Caller>>,
     ) -> napi::Result<Object<'env>> {
-        let memory = self.memory.cancelled_by(&cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), &self.memory);
         let purpose = match &decoded.command {
             Ok(Command::View { .. }) | Err(_) => Purpose::View,
             Ok(_) => Purpose::Change,
@@ -213,11 +221,6 @@ impl Engine {
                 Err(error) => memory.fail(decoded, error),
             })
         };
-        self.workers.answer(env, purpose, work, |env, answer| answer.into_object(&env))
+        self.workers.answer(env, purpose, caller, work, |env, answer| answer.into_object(&env))
     }
-}
-
-/// The given cancellation, or one that is never cancelled.
-pub(crate) fn core(cancellation: Option<ClassInstance<'_, Cancellation>>) -> memdir::Cancellation {
-    cancellation.map(|cancellation| cancellation.core()).unwrap_or_default()
 }

@@ -7,6 +7,7 @@ use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
 use crate::conflict::Conflict;
+use crate::js_store::Thrown;
 
 /// Why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]
@@ -60,13 +61,24 @@ impl From<Error> for Failure {
     }
 }
 
-fn code(error: &StoreError) -> &'static str {
+pub(crate) fn code(error: &StoreError) -> &'static str {
     error.errno_name().unwrap_or("EIO")
 }
 
 /// The error of a native store's method, with a `code`.
 pub(crate) fn to_js(env: &Env, error: &StoreError) -> Error {
-    named(env, "StoreError", &format!("{}: {error}", code(error)), "code", code(error))
+    of_store(env, error, &error.to_string())
+}
+
+/// An error of a store in these words, with its `code`, and as its `cause` what a store in JavaScript threw.
+fn of_store(env: &Env, error: &StoreError, words: &str) -> Error {
+    let code = code(error);
+    with_properties(env, "StoreError", &format!("{code}: {words}"), |thrown| {
+        if let Some(cause) = Thrown::beneath(error) {
+            thrown.set_named_property("cause", cause)?;
+        }
+        thrown.set_named_property("code", code)
+    })
 }
 
 /// The error of a copy: one of a store, or one with the `paths` that are in the way.
@@ -74,7 +86,7 @@ pub(crate) fn copy_to_js(env: &Env, error: &CopyError) -> Error {
     let reason = error.to_string();
     match error {
         CopyError::Source { error, .. } | CopyError::Destination { error, .. } => {
-            named(env, "StoreError", &format!("{}: {reason}", code(error)), "code", code(error))
+            of_store(env, error, &reason)
         }
         refused => {
             let paths: Vec<&str> = refused.paths().map(MemoryPath::as_str).collect();

@@ -9,8 +9,8 @@ use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
 
 use crate::answer::text as to_text;
-use crate::cancel::Cancellation;
-use crate::engine::{Engine, core};
+use crate::cancel::{Caller, Cancellation};
+use crate::engine::Engine;
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
 use crate::input::value;
@@ -238,10 +238,12 @@ impl Engine {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
-        let memory = self.memory().cancelled_by(&core(cancellation));
+        let caller = Caller::of(cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), self.memory());
         self.workers().promise(
             env,
             purpose,
+            caller,
             move || work(&memory),
             |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
         )

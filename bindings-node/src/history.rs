@@ -9,9 +9,9 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
-use crate::cancel::Cancellation;
+use crate::cancel::{Caller, Cancellation};
 use crate::conflict::Conflict;
-use crate::engine::{Engine, core};
+use crate::engine::Engine;
 use crate::entry::{from_millis, to_millis};
 use crate::errors::{Failure, history_to_js};
 use crate::files::{given, optional};
@@ -288,10 +288,12 @@ impl Engine {
         T: Send + 'static,
         D: ToNapiValue + 'static,
     {
-        let memory = self.memory().cancelled_by(&core(cancellation));
+        let caller = Caller::of(cancellation);
+        let memory = Caller::of_memory(caller.as_ref(), self.memory());
         self.workers().promise(
             env,
             purpose,
+            caller,
             move || work(&memory),
             |env, result| result.map(finish).map_err(|error| history_to_js(&env, error)),
         )

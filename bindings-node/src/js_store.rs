@@ -3,20 +3,34 @@
 //! The core calls it from a thread of ours. The call becomes a [`StoreRequest`], which is passed to
 //! a function on JavaScript's thread. The function may answer later, because the store's methods
 //! may return promises. Until then our thread waits; no other one does.
+//!
+//! A promise may never settle, so the wait ends when the call is cancelled. Then it is known whether the method was called at all,
+//! and whether an update was given a new content. If neither, nothing was changed; otherwise that is unknown. What the store
+//! answers later is not heard. A request that belongs to a change of several steps, which is made as a whole, gets
+//! [`PATIENCE`] first.
 
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
-use memdir::store::{Edit, Entry, Node, Splice, StoreInfo, listed_time, open_whole};
-use memdir::{MemoryPath, OnExisting, Store, StoreError};
+use memdir::store::{
+    Context, Edit, Entry, Mutation, Node, Splice, StoreInfo, listed_time, open_whole, walk_files,
+};
+use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
 use napi::bindgen_prelude::{Either5, Function, Uint8Array, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Error, Status};
 use napi_derive::napi;
 
+use crate::cancel::Caller;
 use crate::entry::{StoreEntry, from_millis, to_millis};
-use crate::thread_pool::receive;
+use crate::thread_pool::{Received, receive_until};
+
+/// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A function that gets a request. It is *weak*: a store that exists does not keep Node alive, but
 /// the promise of a command in progress does.
@@ -39,6 +53,49 @@ enum Message {
     Edit(Vec<u8>, Sender<Option<Vec<u8>>>),
     /// The request is done.
     Done(Result<Outcome, StoreError>),
+    /// The call is cancelled. This is not from the store.
+    Cancelled,
+}
+
+/// How far a request is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Progress {
+    /// JavaScript has not looked at it.
+    Sent,
+    /// The method is called.
+    Begun,
+    /// Our thread does not wait for it any more.
+    GivenUp,
+}
+
+/// What a method of the store threw: the very value, which may be anything, and its message.
+#[derive(Debug)]
+pub(crate) struct Thrown {
+    message: String,
+    value: Error,
+}
+
+impl fmt::Display for Thrown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for Thrown {}
+
+impl Thrown {
+    /// The value for JavaScript, if a store threw one and this error comes of it.
+    pub(crate) fn beneath(error: &(dyn StdError + 'static)) -> Option<Error> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(thrown) = error.downcast_ref::<Self>() {
+                return thrown.value.try_clone().ok();
+            }
+            next = error.source();
+        }
+        None
+    }
 }
 
 /// What a method returned.
@@ -68,11 +125,26 @@ pub struct StoreRequest {
     operation: &'static str,
     path: String,
     arguments: Mutex<Arguments>,
+    caller: Option<u32>,
+    progress: Arc<AtomicU8>,
     answer: Sender<Message>,
 }
 
 #[napi]
 impl StoreRequest {
+    /// Whether the method is to be called: not if the call was cancelled before. To be asked first, and once.
+    #[napi]
+    pub fn begins(&self) -> bool {
+        let (sent, begun) = (Progress::Sent as u8, Progress::Begun as u8);
+        self.progress.compare_exchange(sent, begun, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+    }
+
+    /// The number of the call's `Cancellation`; none if it cannot be cancelled, or not any more.
+    #[napi(getter)]
+    pub fn caller(&self) -> Option<u32> {
+        self.caller
+    }
+
     /// The method that is called.
     #[napi(getter)]
     pub fn operation(&self) -> &'static str {
@@ -115,18 +187,19 @@ impl StoreRequest {
         self.arguments().content.take().map(Uint8Array::from)
     }
 
-    /// In an update: the new content for `content`, or null to leave the file as it is.
+    /// In an update: the new content for `content`, or null to leave the file as it is, also if the call was cancelled
+    /// meanwhile.
     #[napi]
     pub fn edit(&self, content: &[u8]) -> napi::Result<Option<Uint8Array>> {
         let (sender, receiver) = mpsc::channel();
         // The other thread only answers this, and needs no JavaScript for it, so the wait here is
         // as short as the edit itself.
-        self.answer
-            .send(Message::Edit(content.to_vec(), sender))
-            .ok()
-            .and_then(|()| receiver.recv().ok())
-            .map(|edited| edited.map(Uint8Array::from))
-            .ok_or_else(|| Error::from_reason("edit was called after the update had ended"))
+        let sent = self.answer.send(Message::Edit(content.to_vec(), sender));
+        match sent.ok().and_then(|()| receiver.recv().ok()) {
+            Some(edited) => Ok(edited.map(Uint8Array::from)),
+            None if self.progress.load(Ordering::SeqCst) == Progress::GivenUp as u8 => Ok(None),
+            None => Err(Error::from_reason("edit was called after the update had ended")),
+        }
     }
 
     /// Answers with the method's result.
@@ -153,15 +226,13 @@ impl StoreRequest {
         self.done(Ok(Outcome::Absent));
     }
 
-    /// Answers with the method's error.
+    /// Answers with the method's error: its code, its message, and what was thrown.
     #[napi]
-    pub fn fail(&self, code: Option<String>, message: String) {
+    pub fn fail(&self, code: Option<String>, message: String, thrown: Unknown<'_>) {
         let condition = code.as_deref().and_then(StoreError::from_errno_name);
         self.done(Err(condition.unwrap_or_else(|| {
-            StoreError::failed(
-                format!("{} of a store written in JavaScript", self.operation),
-                message,
-            )
+            let value = Error::from_unknown_without_coercion(thrown);
+            StoreError::failed(asked(self.operation), Thrown { message, value })
         })));
     }
 
@@ -189,6 +260,29 @@ impl JsStore {
         Ok(Self { serve, opens: has("open"), tracks_access, folds_case: has("foldsCase") })
     }
 
+}
+
+/// The operation for an error.
+fn asked(operation: &str) -> String {
+    format!("{operation} of a store written in JavaScript")
+}
+
+/// The store as one call sees it.
+struct InCall<'s> {
+    store: &'s JsStore,
+    cancellation: Cancellation,
+}
+
+/// A request that waits for its answer.
+struct Waiting<'w> {
+    operation: &'static str,
+    cancellation: &'w Cancellation,
+    progress: Arc<AtomicU8>,
+    /// Whether an update was given a new content.
+    is_edited: bool,
+}
+
+impl InCall<'_> {
     /// Calls a method and waits for its result.
     fn ask(
         &self,
@@ -197,15 +291,23 @@ impl JsStore {
         arguments: Arguments,
         edit: &mut Edit<'_>,
     ) -> Result<Outcome, StoreError> {
+        self.cancellation.check()?;
+        let caller = Caller::current();
+        // Not of a step that is to be made whether or not the call is cancelled: the store would end it.
+        let is_heard = self.cancellation.is_possible();
         let (sender, receiver) = mpsc::channel();
-        let thrown = sender.clone();
+        let (thrown, cancelled) = (sender.clone(), sender.clone());
+        let progress = Arc::new(AtomicU8::new(Progress::Sent as u8));
         let request = StoreRequest {
             operation,
             path: path.as_str().to_owned(),
             arguments: Mutex::new(arguments),
+            caller: caller.as_ref().filter(|_| is_heard).map(|caller| caller.number),
+            progress: Arc::clone(&progress),
             answer: sender,
         };
-        self.serve.call_with_return_value(
+        let serve = &self.store.serve;
+        serve.call_with_return_value(
             request,
             ThreadsafeFunctionCallMode::NonBlocking,
             move |returned, _| {
@@ -216,25 +318,92 @@ impl JsStore {
                 Ok(())
             },
         );
-        self.wait(operation, &receiver, edit)
+        let cancellation = &self.cancellation;
+        let waiting = Waiting { operation, cancellation, progress, is_edited: false };
+        let Some(caller) = caller else {
+            drop(cancelled);
+            return waiting.wait(&receiver, || serve.aborted(), edit);
+        };
+        caller.tell(move || drop(cancelled.send(Message::Cancelled)));
+        let answered = waiting.wait(&receiver, || serve.aborted(), edit);
+        caller.forget();
+        answered
     }
 
+    fn open_node(&self, path: &MemoryPath, depth: usize) -> Result<Node<'static>, StoreError> {
+        if !self.store.opens {
+            return open_whole(self, path, depth);
+        }
+        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+        match self.ask("open", path, Arguments { depth, ..Arguments::default() }, &mut none)? {
+            Outcome::Content(content) => Ok(Node::file(content)),
+            Outcome::Entries(entries) => Ok(Node::Directory(entries)),
+            other => Err(other.unexpected("open", "a Uint8Array or an array of entries")),
+        }
+    }
+}
+
+impl Waiting<'_> {
     fn wait(
-        &self,
-        operation: &'static str,
+        mut self,
         receiver: &Receiver<Message>,
+        gone: impl Fn() -> bool,
         edit: &mut Edit<'_>,
     ) -> Result<Outcome, StoreError> {
+        let mut until = None;
         loop {
-            match receive(receiver, || self.serve.aborted()) {
-                Some(Message::Edit(content, answer)) => {
+            match receive_until(receiver, until, &gone) {
+                Received::Message(Message::Edit(content, answer)) => {
+                    if self.is_over() && !self.is_edited {
+                        return Err(self.give_up());
+                    }
                     let edited = edit(&content).map(|splice| splice.apply(&content));
+                    self.is_edited |= edited.is_some();
                     let _ = answer.send(edited);
                 }
-                Some(Message::Done(outcome)) => return outcome,
-                None => return Err(StoreError::failed(operation, "the store did not answer")),
+                Received::Message(Message::Done(Err(error)))
+                    if self.is_over() && matches!(error, StoreError::Failed { .. }) =>
+                {
+                    // Perhaps because it heard of the cancellation.
+                    return Err(if self.may_have_changed() { error } else { self.give_up() });
+                }
+                Received::Message(Message::Done(outcome)) => return outcome,
+                Received::Message(Message::Cancelled) if self.is_over() => {
+                    return Err(self.give_up());
+                }
+                Received::Message(Message::Cancelled) => until = Some(Instant::now() + PATIENCE),
+                Received::TimedOut => return Err(self.give_up()),
+                Received::Gone => {
+                    return Err(StoreError::failed(self.operation, "the store did not answer"));
+                }
             }
         }
+    }
+
+    /// Whether the call is cancelled, and this is not a step that is to be made all the same.
+    fn is_over(&self) -> bool {
+        self.cancellation.is_cancelled()
+    }
+
+    /// Whether the store may have changed something, or may yet, if its method was called.
+    fn may_have_changed(&self) -> bool {
+        match self.operation {
+            "read" | "list" | "open" | "modified" => false,
+            "update" => self.is_edited,
+            _ => true,
+        }
+    }
+
+    /// Does not wait any more: whether something was changed is known, or unknown.
+    fn give_up(&self) -> StoreError {
+        let was = self.progress.swap(Progress::GivenUp as u8, Ordering::SeqCst);
+        let may_have_changed = was != Progress::Sent as u8 && self.may_have_changed();
+        if self.is_over() && !may_have_changed {
+            return StoreError::Cancelled;
+        }
+        let unanswered = "the call was cancelled before the store had answered";
+        let failed = StoreError::failed(asked(self.operation), unanswered);
+        if may_have_changed { failed } else { failed.unchanged() }
     }
 }
 
@@ -243,13 +412,10 @@ fn none(_: &[u8]) -> Option<Splice> {
     None
 }
 
-impl Store for JsStore {
+/// The methods that end when the call does. What is not here is made of these by the defaults of [`Store`].
+impl Store for InCall<'_> {
     fn info(&self) -> StoreInfo {
-        StoreInfo {
-            folds_case: self.folds_case,
-            tracks_access: self.tracks_access,
-            ..StoreInfo::default()
-        }
+        self.store.info()
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
@@ -267,15 +433,7 @@ impl Store for JsStore {
     }
 
     fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
-        if !self.opens {
-            return open_whole(self, path, depth);
-        }
-        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        match self.ask("open", path, Arguments { depth, ..Arguments::default() }, &mut none)? {
-            Outcome::Content(content) => Ok(Node::file(content)),
-            Outcome::Entries(entries) => Ok(Node::Directory(entries)),
-            other => Err(other.unexpected("open", "a Uint8Array or an array of entries")),
-        }
+        self.open_node(path, depth)
     }
 
     fn write(
@@ -338,6 +496,101 @@ impl Store for JsStore {
             Outcome::Absent => Ok(false),
             other => Err(other.unexpected("deleteUnused", "a boolean")),
         }
+    }
+}
+
+impl JsStore {
+    fn in_call(&self, context: &Context) -> InCall<'_> {
+        InCall { store: self, cancellation: context.cancellation().clone() }
+    }
+
+    /// For code that does not say which call it works for.
+    fn alone(&self) -> InCall<'_> {
+        InCall { store: self, cancellation: Cancellation::never() }
+    }
+}
+
+impl Store for JsStore {
+    fn info(&self) -> StoreInfo {
+        StoreInfo {
+            folds_case: self.folds_case,
+            tracks_access: self.tracks_access,
+            ..StoreInfo::default()
+        }
+    }
+
+    fn read_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.in_call(context).read(path)
+    }
+
+    fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.in_call(context).list(path)
+    }
+
+    fn open_in(
+        &self,
+        context: &Context,
+        path: &MemoryPath,
+        depth: usize,
+    ) -> Result<Node<'_>, StoreError> {
+        self.in_call(context).open_node(path, depth)
+    }
+
+    fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
+        walk_files(&self.in_call(context), visit)
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        mutation.apply_to(&self.in_call(context))
+    }
+
+    fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
+        self.alone().read(path)
+    }
+
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
+        self.alone().list(path)
+    }
+
+    fn open(&self, path: &MemoryPath, depth: usize) -> Result<Node<'_>, StoreError> {
+        self.alone().open_node(path, depth)
+    }
+
+    fn write(
+        &self,
+        path: &MemoryPath,
+        content: &[u8],
+        existing: OnExisting,
+    ) -> Result<(), StoreError> {
+        self.alone().write(path, content, existing)
+    }
+
+    fn update(&self, path: &MemoryPath, edit: &mut Edit<'_>) -> Result<(), StoreError> {
+        self.alone().update(path, edit)
+    }
+
+    fn delete(&self, path: &MemoryPath) -> Result<(), StoreError> {
+        self.alone().delete(path)
+    }
+
+    fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
+        self.alone().rename(from, to)
+    }
+
+    fn modified(&self, path: &MemoryPath) -> Result<Option<SystemTime>, StoreError> {
+        self.alone().modified(path)
+    }
+
+    fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.alone().set_modified(path, time)
+    }
+
+    fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
+        self.alone().record_access(path, time)
+    }
+
+    fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
+        self.alone().delete_unused(path, since)
     }
 }
 

@@ -47,6 +47,7 @@ pub(crate) fn namespaces<'env>(env: &'env Env, address: Unknown<'_>) -> napi::Re
     Workers::own().promise(
         env,
         Purpose::View,
+        None,
         work,
         |env, found: std::result::Result<_, Failure>| {
             found.map_err(|failure| failure.into_js(&env))

@@ -86,6 +86,7 @@ impl NativeStore {
         Workers::shared().promise(
             env,
             Purpose::Change,
+            None,
             move || rekey(&store, &old, &new),
             |env, result| match result {
                 Ok(count) => Ok(i64::try_from(count).unwrap_or(i64::MAX)),
@@ -273,6 +274,7 @@ impl NativeStore {
         self.workers.promise(
             env,
             purpose,
+            None,
             move || work(&*store, &parse(&path)?),
             |env, result| result.map(finish).map_err(|failure: Failure| failure.into_js(&env)),
         )

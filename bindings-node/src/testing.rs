@@ -34,7 +34,7 @@ pub(crate) fn time_core<'env>(
         let ran: Vec<_> = (0..times).flat_map(|_| decoded.iter().map(run)).collect();
         ran.into_iter().map(|(time, ok)| ok.then_some(time)).collect::<Option<Vec<f64>>>()
     };
-    Workers::shared().promise(env, Purpose::View, work, |_, times| {
+    Workers::shared().promise(env, Purpose::View, None, work, |_, times| {
         times.ok_or_else(|| Error::from_reason("a command was refused"))
     })
 }

@@ -5,21 +5,22 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use memdir::StoreError;
 pub(crate) use memdir_bindings_shared::thread_pool::Purpose;
-use memdir_bindings_shared::thread_pool::ThreadPools;
+use memdir_bindings_shared::thread_pool::{Job, ThreadPools};
 use napi::bindgen_prelude::{Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
+use crate::cancel::Caller;
 use crate::errors::to_js;
 
 /// How often a thread that waits for JavaScript checks whether JavaScript still runs.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether there is a thread.
+/// Whether the work is to be done: there may be no thread for it, or the call was cancelled while it waited for one.
 pub(crate) type Ready = std::result::Result<(), StoreError>;
 
 /// The threads that work for one set of callers.
@@ -38,11 +39,13 @@ impl Workers {
     }
 
     /// Runs `work` on one of the threads. Back on JavaScript's thread, `finish` converts the result, which
-    /// settles the promise. If no thread can be started, the promise is rejected as for a broken store.
+    /// settles the promise. If no thread can be started, the promise is rejected as for a broken store; if the caller
+    /// cancels the call before there is a thread, as for a call that is cancelled.
     pub(crate) fn promise<'env, T, D>(
         &self,
         env: &'env Env,
         purpose: Purpose,
+        caller: Option<Arc<Caller>>,
         work: impl FnOnce() -> T + Send + 'static,
         finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
     ) -> Result<Object<'env>>
@@ -51,18 +54,19 @@ impl Workers {
         D: ToNapiValue + 'static,
     {
         let work = move |ready: Ready| ready.map(|()| work());
-        self.answer(env, purpose, work, |env, result| match result {
+        self.answer(env, purpose, caller, work, |env, result| match result {
             Ok(result) => finish(env, result),
             Err(error) => Err(to_js(&env, &error)),
         })
     }
 
-    /// As [`promise`](Self::promise), for work that has an answer even if no thread can be started. It is
+    /// As [`promise`](Self::promise), for work that has an answer even if it gets no thread. It is
     /// then called on JavaScript's thread, and learns why.
     pub(crate) fn answer<'env, T, D>(
         &self,
         env: &'env Env,
         purpose: Purpose,
+        caller: Option<Arc<Caller>>,
         work: impl FnOnce(Ready) -> T + Send + 'static,
         finish: impl FnOnce(Env, T) -> Result<D> + Send + 'static,
     ) -> Result<Object<'env>>
@@ -75,32 +79,83 @@ impl Workers {
             Ok(result) => deferred.resolve(move |env| finish(env, result)),
             Err(_) => deferred.reject(Error::from_reason("memdir itself is at fault: it panicked")),
         };
-        let submitted = self.0.of(purpose).submit(Box::new(move |worker| {
+        let of_work = caller.clone();
+        let job: Job = Box::new(move |worker| {
             let (worker, ready) = match worker {
                 Ok(worker) => (Some(worker), Ok(())),
                 Err(error) => (None, Err(error)),
             };
-            let result = catch_unwind(AssertUnwindSafe(|| work(ready)));
+            let work = || Caller::during(of_work, || work(ready));
+            let result = catch_unwind(AssertUnwindSafe(work));
             if let Some(worker) = worker {
                 worker.release();
             }
             settle(result);
-        }));
-        if let Err(unsubmitted) = submitted {
+        });
+        let job = match caller {
+            Some(caller) => unless_cancelled(caller, job),
+            None => job,
+        };
+        if let Err(unsubmitted) = self.0.of(purpose).submit(job) {
             unsubmitted.refuse();
         }
         Ok(promise)
     }
 }
 
+/// The same work. If the call is cancelled before a thread takes it, it is told so at once, on JavaScript's thread: all threads
+/// may be waiting for a store.
+fn unless_cancelled(caller: Arc<Caller>, job: Job) -> Job {
+    let job = Arc::new(Mutex::new(Some(job)));
+    let untaken = Arc::clone(&job);
+    let take = |job: &Mutex<Option<Job>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
+    caller.tell(move || {
+        if let Some(job) = take(&untaken) {
+            job(Err(StoreError::Cancelled));
+        }
+    });
+    Box::new(move |worker| {
+        caller.forget();
+        if let Some(job) = take(&job) {
+            job(worker);
+        }
+    })
+}
+
+/// What came of a wait.
+pub(crate) enum Received<T> {
+    Message(T),
+    /// The time is over.
+    TimedOut,
+    /// No answer comes: the other end was dropped, or all of JavaScript went away.
+    Gone,
+}
+
+/// As [`receive`], until a time, if there is one.
+pub(crate) fn receive_until<T>(
+    receiver: &Receiver<T>,
+    until: Option<Instant>,
+    gone: impl Fn() -> bool,
+) -> Received<T> {
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        match receiver.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK))) {
+            Ok(message) => return Received::Message(message),
+            Err(RecvTimeoutError::Disconnected) => return Received::Gone,
+            Err(RecvTimeoutError::Timeout) if gone() => return Received::Gone,
+            Err(RecvTimeoutError::Timeout) if left.is_some_and(|left| left <= LOOK) => {
+                return Received::TimedOut;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+}
+
 /// Waits for JavaScript's answer; none comes if the other end was dropped, or if all of JavaScript
 /// went away as a worker thread of Node's does when it is terminated.
 pub(crate) fn receive<T>(receiver: &Receiver<T>, gone: impl Fn() -> bool) -> Option<T> {
-    loop {
-        match receiver.recv_timeout(LOOK) {
-            Ok(message) => return Some(message),
-            Err(RecvTimeoutError::Timeout) if !gone() => {}
-            Err(_) => return None,
-        }
+    match receive_until(receiver, None, gone) {
+        Received::Message(message) => Some(message),
+        Received::TimedOut | Received::Gone => None,
     }
 }

@@ -8,7 +8,7 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
 use napi_derive::napi;
 
-use crate::cancel::Cancellation;
+use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::Failure;
 use crate::files::{given, optional};
@@ -71,13 +71,23 @@ impl Watching {
     }
 
     /// Looks once; null if the watch is closed.
-    #[napi(ts_return_type = "Promise<Array<FileChange> | null>")]
-    pub fn changes<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+    #[napi(
+        ts_args_type = "cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<FileChange> | null>"
+    )]
+    pub fn changes<'env>(
+        &self,
+        env: &'env Env,
+        cancellation: Option<ClassInstance<'_, Cancellation>>,
+    ) -> napi::Result<Object<'env>> {
         let watch = Arc::clone(&self.watch);
+        let caller = Caller::of(cancellation);
+        let cancelled = Caller::cancellation(caller.as_ref());
         self.workers.promise(
             env,
             Purpose::View,
-            move || watch.changes(&memdir::Cancellation::never(), Duration::ZERO),
+            caller,
+            move || watch.changes(&cancelled, Duration::ZERO),
             |env, changes| {
                 let changes = changes.map_err(|error| Failure::from(error).into_js(&env))?;
                 let shown =

@@ -96,9 +96,9 @@ impl Cancellation {
         if self.is_cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
     }
 
-    /// Whether it can be cancelled at all.
-    #[cfg(feature = "runtime")]
-    pub(crate) fn is_possible(&self) -> bool {
+    /// Whether it can be cancelled at all: it is not [`never`](Cancellation::never).
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
         self.0.is_some()
     }
 }
