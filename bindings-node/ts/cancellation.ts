@@ -8,8 +8,9 @@ import type { Names } from './named-options.js';
 /** The options of one call. */
 export interface CallOptions {
   /**
-   * Cancels the call. If the signal is aborted before the command begins to write, the command is
-   * not executed, and its reply says so. If the command has begun, it goes on to its end.
+   * Cancels the call, which then ends at once, also while a hook or a store of your own waits. If the command has not begun
+   * to write, it is not executed, and its reply says so. If a store of your own is writing, the reply says that the change may
+   * or may not have been saved. Any other store goes on to the end of what it has begun.
    */
   signal?: Signal | null | undefined;
 }
@@ -27,6 +28,38 @@ export interface Signal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+/** `AbortSignal`, where the program's types know of it. */
+export type AnyAbortSignal = typeof globalThis extends {
+  AbortSignal: { prototype: infer Known };
+}
+  ? Known
+  : Signal;
+
+/** The call that a hook, or a method of a store of your own, works for. */
+export interface CallContext {
+  /**
+   * The signal that the call was given. Pass it on to what may take long, such as `fetch` or a dialog: when it is aborted, nobody
+   * waits for you any more. Absent if the call was given none, and for a step that must be made whether or not the call is
+   * cancelled.
+   */
+  readonly signal?: AnyAbortSignal | undefined;
+}
+
+/** The signals of the calls that are under way, by the numbers of their cancellations. */
+const signals = new Map<number, Signal>();
+let lastNumber = 0;
+
+/** What a store is told of the call with this cancellation. */
+export function contextOf(number: number | null | undefined): CallContext {
+  const signal = typeof number === 'number' ? signals.get(number) : undefined;
+  return contextWith(signal);
+}
+
+/** What a hook is told of a call with this signal. */
+export function contextWith(signal: Signal | null | undefined): CallContext {
+  return signal ? { signal: signal as AnyAbortSignal } : {};
+}
+
 /** Runs `work`, which the signal cancels. */
 export async function cancelledWith<T>(
   signal: Signal | null | undefined,
@@ -35,8 +68,12 @@ export async function cancelledWith<T>(
   if (!signal) {
     return work();
   }
-  const cancellation = new native.Cancellation();
+  // The native half has 32 bits for it. No call takes as long as four thousand million others.
+  lastNumber = (lastNumber + 1) >>> 0;
+  const number = lastNumber;
+  const cancellation = new native.Cancellation(number);
   const cancel = () => cancellation.cancel();
+  signals.set(number, signal);
   signal.addEventListener('abort', cancel);
   try {
     if (signal.aborted) {
@@ -45,5 +82,33 @@ export async function cancelledWith<T>(
     return await work(cancellation);
   } finally {
     signal.removeEventListener('abort', cancel);
+    signals.delete(number);
   }
+}
+
+/** What `work` comes to, unless the signal is aborted before: then `undefined`, and what comes of it later is not heard. */
+export async function unlessAborted<T>(
+  signal: Signal | null | undefined,
+  work: () => T,
+): Promise<{ settled: Awaited<T> } | undefined> {
+  if (!signal) {
+    return { settled: await work() };
+  }
+  let abort: (() => void) | undefined;
+  const aborted = new Promise<undefined>((resolve) => {
+    abort = () => resolve(undefined);
+    signal.addEventListener('abort', abort);
+  });
+  try {
+    const working = (async () => ({ settled: await work() }))();
+    return await (signal.aborted ? ignored(working) : Promise.race([working, aborted]));
+  } finally {
+    signal.removeEventListener('abort', abort!);
+  }
+}
+
+/** Nothing, also if the promise is rejected later. */
+function ignored(promise: Promise<unknown>): undefined {
+  promise.catch(() => undefined);
+  return undefined;
 }

@@ -106,7 +106,7 @@ function ourError(error: unknown): unknown {
       : new ConfigError(error.message, option ?? undefined);
   }
   if (error.name === 'StoreError' && code !== undefined) {
-    return error instanceof StoreError ? error : new StoreError(code, error.message);
+    return error instanceof StoreError ? error : storeError(code, error.message, error);
   }
   if (error.name === 'CopyError' && paths !== undefined) {
     return error instanceof CopyError ? error : new CopyError(error.message, paths);
@@ -117,6 +117,11 @@ function ourError(error: unknown): unknown {
       : new HistoryError(kind, error.message, paths, conflicts?.map(conflict));
   }
   return error;
+}
+
+/** An error of the store. The `cause` is what a store of your own threw, if that is why. */
+export function storeError(code: StoreErrorCode, message: string, from: object): StoreError {
+  return new StoreError(code, message, 'cause' in from ? { cause: from.cause } : undefined);
 }
 
 /** The properties by which the native half tells its errors apart. */

@@ -10,6 +10,8 @@ import process from 'node:process';
 
 import type { Engine, PendingCall } from '../native.cjs';
 
+import { contextWith, unlessAborted } from './cancellation.js';
+import type { CallContext, Signal } from './cancellation.js';
 import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
 import { assertObject } from './named-options.js';
@@ -35,13 +37,28 @@ export type Changed = {
  * canonical. It returns nothing to allow the command, or an object with a new text. It throws a
  * {@link Deny} to deny the command. If it throws anything else, the command is not executed, and
  * the model reads only that it could not be checked.
+ *
+ * If the signal of the call is aborted meanwhile, the call ends at once, nothing was changed, and what this returns or throws
+ * later is ignored. Pass `call.signal` on to what may take long.
+ *
+ * @example
+ * ```ts
+ * before: async (command, { signal }) => {
+ *   const answer = await fetch(RULES, { method: 'POST', body: JSON.stringify(command), signal });
+ *   if (!answer.ok) throw new Deny('Error: The rules do not allow this. Nothing was changed.');
+ * }
+ * ```
  */
 export type Before = (
   command: Readonly<MemoryCommand>,
+  call: CallContext,
 ) => Changed | null | undefined | void | Promise<Changed | null | undefined | void>;
 
-/** Called after each call; the reply waits for it. An error in it becomes a process warning. */
-export type After = (event: Event) => unknown;
+/**
+ * Called after each call. The reply waits for it, unless the signal of the call is or becomes aborted: then the call ends at once,
+ * with the reply that it has. An error in it becomes a process warning.
+ */
+export type After = (event: Event, call: CallContext) => unknown;
 
 /** What happened in one call. */
 export interface Event {
@@ -81,9 +98,11 @@ export interface Answered {
   isError: boolean;
   /** The error of the store or the hook. */
   cause?: string;
+  /** If it was the store: the code of its error. */
+  code?: string;
   /** Whether it was the hook. */
   hook?: true;
-  /** What it threw. */
+  /** What it threw, or what a store of your own threw. */
   thrown?: unknown;
 }
 
@@ -107,37 +126,50 @@ export class Hooks {
   }
 
   /** Executes the rest of a call. */
-  async carryOut(call: PendingCall): Promise<Answered> {
-    const { event, ...answered } = await this.#decided(call);
-    const after = this.#after;
-    if (after) {
-      try {
-        await this.#run(() => after(event as Event));
-      } catch (error) {
-        warn(error);
-      }
-    }
+  async carryOut(call: PendingCall, signal: Signal | null | undefined): Promise<Answered> {
+    const { event, ...answered } = await this.#decided(call, signal);
+    await unlessAborted(signal, () => this.#tell(event as Event, signal));
     return answered;
   }
 
-  async #decided(call: PendingCall): Promise<Answered & { event: object }> {
+  async #tell(event: Event, signal: Signal | null | undefined): Promise<void> {
+    try {
+      await this.#run(() => this.#after?.(event, contextWith(signal)));
+    } catch (error) {
+      warn(error);
+    }
+  }
+
+  async #decided(
+    call: PendingCall,
+    signal: Signal | null | undefined,
+  ): Promise<Answered & { event: object }> {
     const before = this.#before;
     const { command } = call;
     if (!before || command === null) {
       return call.returned(undefined);
     }
-    let returned: unknown;
+    if (signal?.aborted) {
+      return call.cancel();
+    }
+    let answer: { settled: unknown } | undefined;
     try {
       // Frozen, because a change in place has no effect.
-      returned = await this.#run(() => before(Object.freeze(command) as MemoryCommand));
+      const frozen = Object.freeze(command) as MemoryCommand;
+      answer = await unlessAborted(signal, () =>
+        this.#run(() => before(frozen, contextWith(signal))),
+      );
     } catch (thrown) {
+      if (signal?.aborted) {
+        return call.cancel();
+      }
       // By its name, because the CommonJS build and the ESM build have different classes.
       if (thrown instanceof Error && thrown.name === 'Deny') {
         return call.deny(thrown.message);
       }
       return { ...(await call.fail(String(thrown))), thrown };
     }
-    return call.returned(returned);
+    return answer ? call.returned(answer.settled) : call.cancel();
   }
 
   #run<T>(hook: () => T): T {

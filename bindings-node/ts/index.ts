@@ -7,7 +7,7 @@
  * @module
  */
 
-export type { CallOptions, Signal } from './cancellation.js';
+export type { AnyAbortSignal, CallContext, CallOptions, Signal } from './cancellation.js';
 export type {
   CommandFields,
   CreateCommand,

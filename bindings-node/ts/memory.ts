@@ -96,7 +96,7 @@ export interface ExpiryProgress {
 }
 
 /** The options of `Memory.expire`. */
-export interface ExpireOptions {
+export interface ExpireOptions extends CallOptions {
   /** Only returns the files that would be removed. Default false. */
   dryRun?: boolean | undefined;
   /**
@@ -107,7 +107,7 @@ export interface ExpireOptions {
 }
 
 /** The names of {@link ExpireOptions}. */
-const EXPIRE_OPTIONS: Names<ExpireOptions> = { dryRun: true, onProgress: true };
+const EXPIRE_OPTIONS: Names<ExpireOptions> = { dryRun: true, onProgress: true, ...CALL_OPTIONS };
 
 /** The options of `Memory.erase`. */
 export interface EraseOptions extends CallOptions {
@@ -222,8 +222,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * Deletes everything below `/memories`. The model cannot call this. Resolves to a sentence that says
    * so. With a history, all contents stay in the history; `erase` removes it, too.
    */
-  async clear(): Promise<string> {
-    return (await orThrow(reply(await this.#engine.clear()))) as string;
+  async clear(call?: CallOptions): Promise<string> {
+    const clear = (cancellation?: Cancellation) => this.#engine.clear(cancellation);
+    return (await orThrow(reply(await cancelledWith(call?.signal, clear)))) as string;
   }
 
   /**
@@ -247,12 +248,16 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    *
    * A file is used when it is changed, and when it is viewed or renamed through a memory with
    * `recordAccess`. These stay: directories, files that match `neverExpire`, files that no command
-   * may delete, and files that are used meanwhile.
+   * may delete, and files that are used meanwhile. If the call is cancelled, files that are already removed stay removed.
    */
   async expire(olderThan: number, options: ExpireOptions = {}): Promise<Expired[]> {
-    const { dryRun = false, onProgress } = optionsOf(options, EXPIRE_OPTIONS);
+    const { dryRun = false, onProgress, signal } = optionsOf(options, EXPIRE_OPTIONS);
     const watch = onProgress && ((progress: ExpiryProgress) => onProgress(progress) !== false);
-    return withOurErrorsAsync(async () => this.#engine.expire(olderThan, dryRun, watch));
+    return withOurErrorsAsync(() =>
+      cancelledWith(signal, async (cancellation) =>
+        this.#engine.expire(olderThan, dryRun, watch, cancellation),
+      ),
+    );
   }
 
   /**
@@ -373,7 +378,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   watch(options: WatchOptions = {}): Watch {
     const { path = '/memories', every, signal } = optionsOf(options, WATCH_OPTIONS);
-    return new Watch(async () => this.#engine.watch(path, every), signal);
+    const begin = async (cancellation?: Cancellation) =>
+      this.#engine.watch(path, every, cancellation);
+    return new Watch(begin, signal);
   }
 
   /** How much the memory holds: files, bytes, the largest file, the oldest one. */
@@ -724,7 +731,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return cancelledWith(call?.signal, (cancellation) => {
       const engine = this.#engine;
       if (this.#hooks && !this.#hooks.areRunning()) {
-        return this.#hooks.carryOut(engine.begin(input, name, cancellation));
+        return this.#hooks.carryOut(engine.begin(input, name, cancellation), call?.signal);
       }
       return name === undefined
         ? engine.execute(input, cancellation)

@@ -1,9 +1,10 @@
 /** The answer to a call: its types, and how the native half's answer becomes one. */
 
+import { storeError } from './errors.js';
 import { HookError } from './hooks.js';
 import type { Answered } from './hooks.js';
 import type { MemoryOptions } from './options.js';
-import { StoreError } from './store.js';
+import type { StoreError, StoreErrorCode } from './store.js';
 import { toolError } from './tool-error.js';
 
 /** An image block, as the Messages API accepts it in a `tool_result`. */
@@ -38,8 +39,8 @@ export interface Reply<Given extends MemoryOptions = MemoryOptions> {
   /** Whether the command failed: the `is_error` of the `tool_result`. */
   isError: boolean;
   /**
-   * The error, if the store itself or the hook `before` failed. It is for your log and not for the
-   * model, because it may name paths and hosts.
+   * The error, if the store itself or the hook `before` failed, or if the call was cancelled (`ECANCELED`). Its own `cause`
+   * is what your store or your hook threw. It is for your log and not for the model, because it may name paths and hosts.
    */
   cause?: StoreError | HookError;
 }
@@ -54,7 +55,7 @@ export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise
 
 /** The reply from what the native half answered. */
 export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
-  const { content: shown, isError, cause, hook, thrown } = answered;
+  const { content: shown, isError, cause, code, hook, thrown } = answered;
   // With the options for text only, no image comes.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
   if (cause === undefined) {
@@ -63,7 +64,8 @@ export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
   if (hook) {
     return { content, isError, cause: new HookError(cause, { cause: thrown }) };
   }
-  return { content, isError, cause: new StoreError('EIO', cause) };
+  const from = 'thrown' in answered ? { cause: thrown } : {};
+  return { content, isError, cause: storeError(code as StoreErrorCode, cause, from) };
 }
 
 function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {

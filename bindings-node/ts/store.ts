@@ -4,6 +4,9 @@ import { inspect } from 'node:util';
 
 import type { StoreRequest } from '../native.cjs';
 
+import { contextOf } from './cancellation.js';
+import type { CallContext } from './cancellation.js';
+
 /** An entry of a directory. */
 export interface Entry {
   /** The whole path, from `/memories` on. */
@@ -32,17 +35,21 @@ export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
  * Paths are valid and canonical (`/memories/notes.md`); the root always exists. Each method either
  * succeeds completely, or throws and changes nothing. Throw an error with the `code` that Node's
  * `fs` uses, such as a {@link StoreError}. Any other error means that the store is broken, and the
- * model reads only that the memory is out of reach.
+ * model reads only that the memory is out of reach. You find it as the `cause` of the reply's `cause`.
+ *
+ * The last argument of each method is the call that it works for, with its signal. A call that is cancelled does not wait for the
+ * store: a read is over, and a write may or may not be saved, as it comes out. A store that passes the signal on (to `fetch`, to a
+ * driver) also ends its own work early, and throws whatever that throws. `edit` of a cancelled call returns `null`.
  */
 export interface Store {
   /** The whole content of a file. Throws `ENOENT`, `EISDIR`. */
-  read(path: string): Uint8Array | Promise<Uint8Array>;
+  read(path: string, call?: CallContext): Uint8Array | Promise<Uint8Array>;
 
   /**
    * The entries of a directory, one level deep, in any order, hidden ones included. Throws
    * `ENOENT`, `ENOTDIR`.
    */
-  list(path: string): Entry[] | Promise<Entry[]>;
+  list(path: string, call?: CallContext): Entry[] | Promise<Entry[]>;
 
   /**
    * A file's content, or a directory's entries `depth` levels deep, without hidden ones (names that
@@ -50,14 +57,23 @@ export interface Store {
    *
    * For a store that can answer this in one round trip. Without it, memdir calls `read` and `list`.
    */
-  open?(path: string, depth: number): Uint8Array | Entry[] | Promise<Uint8Array | Entry[]>;
+  open?(
+    path: string,
+    depth: number,
+    call?: CallContext,
+  ): Uint8Array | Entry[] | Promise<Uint8Array | Entry[]>;
 
   /**
    * Writes a whole file, and makes missing parents. Throws `EEXIST` if something is already there,
    * unless it is a file and `overwrite` is true: then its content is replaced. If two calls without
    * `overwrite` come at once, exactly one succeeds. Throws `ENOTDIR` if a parent is a file.
    */
-  write(path: string, content: Uint8Array, overwrite: boolean): void | Promise<void>;
+  write(
+    path: string,
+    content: Uint8Array,
+    overwrite: boolean,
+    call?: CallContext,
+  ): void | Promise<void>;
 
   /**
    * Changes a file: reads it, calls `edit` with the content, and writes the result, while no other
@@ -67,10 +83,10 @@ export interface Store {
    * `edit` returns at once, so it can be called within a transaction. Do not call it after the
    * method has returned or its promise is settled.
    */
-  update(path: string, edit: Edit): void | Promise<void>;
+  update(path: string, edit: Edit, call?: CallContext): void | Promise<void>;
 
   /** Deletes a file, or a directory with everything in it. Throws `ENOENT`. */
-  delete(path: string): void | Promise<void>;
+  delete(path: string, call?: CallContext): void | Promise<void>;
 
   /**
    * Moves a file or directory, and makes the destination's missing parents. Never overwrites.
@@ -79,7 +95,7 @@ export interface Store {
    * a file, `ENAMETOOLONG` if a path below `from` would have more than 64 levels below `/memories`
    * or more than 4,096 bytes.
    */
-  rename(from: string, to: string): void | Promise<void>;
+  rename(from: string, to: string, call?: CallContext): void | Promise<void>;
 
   /**
    * When a file was last written, as in an {@link Entry}. Throws `ENOENT`, `EISDIR`.
@@ -87,7 +103,7 @@ export interface Store {
    * For a store that knows this without listing the file's directory. Without it, memdir calls
    * `list`.
    */
-  modified?(path: string): number | undefined | Promise<number | undefined>;
+  modified?(path: string, call?: CallContext): number | undefined | Promise<number | undefined>;
 
   /**
    * Sets when a file was last written, for a copy that keeps its original's time. Throws `ENOENT`,
@@ -95,7 +111,7 @@ export interface Store {
    *
    * For a store that keeps times. Without it, copies have the time at which they were made.
    */
-  setModified?(path: string, time: number): void | Promise<void>;
+  setModified?(path: string, time: number, call?: CallContext): void | Promise<void>;
 
   /**
    * Whether the store takes names for the same that differ only in case or in how letters are
@@ -111,13 +127,13 @@ export interface Store {
    * For a store that keeps times of access, so unused files can expire. It has `deleteUnused`, too,
    * and its listings have the `accessed` of each file.
    */
-  recordAccess?(path: string, time: number): void | Promise<void>;
+  recordAccess?(path: string, time: number, call?: CallContext): void | Promise<void>;
 
   /**
    * Deletes a file if it was neither written nor accessed at `since` or later, and returns whether
    * it did. No writer can come between. Returns false also if nothing is there, or a directory.
    */
-  deleteUnused?(path: string, since: number): boolean | Promise<boolean>;
+  deleteUnused?(path: string, since: number, call?: CallContext): boolean | Promise<boolean>;
 }
 
 /**
@@ -193,6 +209,10 @@ function lacks(store: Store, operation: string): boolean {
  */
 export function serve(store: Store): (request: StoreRequest) => void {
   return (request) => {
+    // The call may be cancelled by now.
+    if (!request.begins()) {
+      return;
+    }
     try {
       if (lacks(store, request.operation)) {
         request.absent();
@@ -222,14 +242,14 @@ function isPromise<T>(returned: T | PromiseLike<T>): returned is PromiseLike<T> 
   return typeof (returned as PromiseLike<T> | null | undefined)?.then === 'function';
 }
 
-/** The code and the message of whatever was thrown: it may be anything. */
-function told(error: unknown): [code: string | null, message: string] {
+/** The code and the message of whatever was thrown, and that itself: it may be anything. */
+function told(error: unknown): [code: string | null, message: string, thrown: unknown] {
   try {
     const { code } = (error ?? {}) as { code?: unknown };
     const message = error instanceof Error ? String(error.message) : inspect(error);
-    return [typeof code === 'string' ? code : null, message];
+    return [typeof code === 'string' ? code : null, message, error];
   } catch {
-    return [null, 'it threw something that cannot be read'];
+    return [null, 'it threw something that cannot be read', error];
   }
 }
 
@@ -238,29 +258,30 @@ type Returned = Uint8Array | Entry[] | number | boolean | undefined;
 /** What the method returns; of one that is to return nothing, nothing. */
 function call(store: Store, request: StoreRequest): Returned | Promise<Returned> {
   const { path } = request;
+  const context = contextOf(request.caller);
   switch (request.operation) {
     case 'read':
-      return store.read(path);
+      return store.read(path, context);
     case 'list':
-      return store.list(path);
+      return store.list(path, context);
     case 'open':
-      return store.open!(path, request.depth);
+      return store.open!(path, request.depth, context);
     case 'write':
-      return nothing(store.write(path, request.takeContent()!, request.overwrite));
+      return nothing(store.write(path, request.takeContent()!, request.overwrite, context));
     case 'update':
-      return nothing(store.update(path, (content) => request.edit(content)));
+      return nothing(store.update(path, (content) => request.edit(content), context));
     case 'delete':
-      return nothing(store.delete(path));
+      return nothing(store.delete(path, context));
     case 'rename':
-      return nothing(store.rename(path, request.destination!));
+      return nothing(store.rename(path, request.destination!, context));
     case 'modified':
-      return store.modified!(path);
+      return store.modified!(path, context);
     case 'setModified':
-      return nothing(store.setModified!(path, request.time!));
+      return nothing(store.setModified!(path, request.time!, context));
     case 'recordAccess':
-      return nothing(store.recordAccess!(path, request.time!));
+      return nothing(store.recordAccess!(path, request.time!, context));
     case 'deleteUnused':
-      return store.deleteUnused!(path, request.time!);
+      return store.deleteUnused!(path, request.time!, context);
     default:
       throw new Error(`a store has no method ${request.operation}`);
   }

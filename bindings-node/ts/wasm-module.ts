@@ -43,6 +43,7 @@ interface Outcome {
     value?: unknown;
     paths?: string[];
     conflicts?: unknown[];
+    cause?: number;
     thrown?: true;
   };
 }
@@ -55,6 +56,8 @@ export class Module {
   readonly #exports: Exports;
   #context: Context | undefined;
   #thrown: unknown;
+  /** What stores threw during the call that is under way. */
+  #kept: unknown[] = [];
   /** What made the module end in the middle of a call: its memory may be in disorder. */
   #fault: unknown;
   readonly #stores = new Map<number, Serve>();
@@ -93,6 +96,7 @@ export class Module {
     const { at, length } = this.put(encoder.encode(JSON.stringify([operation, ...given])));
     this.#context = context;
     this.#thrown = undefined;
+    this.#kept = [];
     let outcome: Outcome;
     try {
       outcome = this.#json(this.#exports.memdir_perform(at, length)) as Outcome;
@@ -106,9 +110,20 @@ export class Module {
       throw (this.#thrown as { error: unknown }).error;
     }
     if (outcome.error) {
-      throw made(outcome.error);
+      const { cause } = outcome.error;
+      throw made(outcome.error, cause === undefined ? {} : { cause: this.#kept[cause] });
     }
     return outcome.value as T;
+  }
+
+  /** Keeps what a store threw, until the next call begins; its number. */
+  keep(thrown: unknown): number {
+    return this.#kept.push(thrown) - 1;
+  }
+
+  /** What a store threw in the last call. */
+  kept(number: number): unknown {
+    return this.#kept[number];
   }
 
   /** Copies bytes into the module's memory. */
@@ -208,9 +223,9 @@ type Question =
   | AskedOfStore;
 
 /** The error that a call throws, with the properties by which `errors.ts` knows it. */
-function made(failed: NonNullable<Outcome['error']>): Error {
+function made(failed: NonNullable<Outcome['error']>, options: ErrorOptions): Error {
   const { name, message, property, value, paths, conflicts } = failed;
-  const error = new Error(message);
+  const error = new Error(message, options);
   if (name !== undefined && property !== undefined) {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
     Object.assign(error, { [property]: value }, paths && { paths }, conflicts && { conflicts });

@@ -42,6 +42,8 @@ interface Memory {
   take(placed: Placed): Uint8Array;
   /** In an update: the new content for `content`, or null. */
   edit(content: Uint8Array): Uint8Array | null;
+  /** Keeps what a store threw, until the call has ended; its number. */
+  keep(thrown: unknown): number;
 }
 
 /** The `StoreRequest` of `native.d.cts`. */
@@ -52,6 +54,8 @@ class Request {
   readonly overwrite: boolean;
   readonly depth: number;
   readonly time: number | null;
+  /** A call does all of its work at once, so nobody can cancel it meanwhile. */
+  readonly caller = null;
   /** What the store answered, until it is told. */
   answer: object | undefined;
   /** Whether the module does not wait any more. */
@@ -69,6 +73,10 @@ class Request {
     // The module does not keep it.
     this.#content = asked.content ? memory.take(asked.content) : null;
     this.#memory = memory;
+  }
+
+  begins(): boolean {
+    return true;
   }
 
   takeContent(): Uint8Array | null {
@@ -92,8 +100,11 @@ class Request {
     this.#done(() => ({ absent: true }));
   }
 
-  fail(code: string | null | undefined, message: string): void {
-    this.#done(() => ({ error: { code: code ?? null, message: wellFormed(message) } }));
+  fail(code: string | null | undefined, message: string, thrown: unknown): void {
+    this.#done(() => {
+      const kept = this.#memory.keep(thrown);
+      return { error: { code: code ?? null, message: wellFormed(message), thrown: kept } };
+    });
   }
 
   #done(answer: () => object): void {

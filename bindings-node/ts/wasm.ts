@@ -52,11 +52,17 @@ export function instantiate(module: CompiledModule): typeof Native {
     if (typeof content !== 'string') {
       content.bytes = Buffer.from(wasm.take(content.bytes as unknown as Placed));
     }
+    if (typeof answer.thrown === 'number') {
+      answer.thrown = wasm.kept(answer.thrown);
+    }
     return answer;
   }
 
   class Cancellation {
     isCancelled = false;
+
+    // The number is for what may wait, and nothing does here.
+    constructor(_number: number) {}
 
     cancel(): void {
       this.isCancelled = true;
@@ -87,6 +93,10 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#finish('fail', text(reason));
     }
 
+    cancel() {
+      return reply(wasm.call('engine.cancelCall', [this.#number])) as never;
+    }
+
     #finish(how: string, said: Encoded, input?: unknown) {
       return later(() => {
         const given = [this.#number, !!this.#cancellation?.isCancelled, how, said];
@@ -108,8 +118,11 @@ export function instantiate(module: CompiledModule): typeof Native {
       return this.#isClosed || (!wasm.isBusy && wasm.call('watch.isDue', [this.#number]));
     }
 
-    changes() {
-      return later(() => (this.#isClosed ? null : wasm.call('watch.changes', [this.#number])));
+    changes(cancellation?: Cancellation) {
+      return later(() => {
+        const given = [this.#number, !!cancellation?.isCancelled];
+        return this.#isClosed ? null : wasm.call('watch.changes', given);
+      });
     }
 
     close(): void {
@@ -166,13 +179,23 @@ export function instantiate(module: CompiledModule): typeof Native {
       );
     }
 
-    clear() {
-      return later(() => reply(wasm.call('engine.clear', [this.#number])));
+    clear(cancellation?: Cancellation | null) {
+      return later(() =>
+        reply(wasm.call('engine.clear', [this.#number, !!cancellation?.isCancelled])),
+      );
     }
 
-    expire(olderThan: number, dryRun: boolean, progress?: (at: never) => boolean) {
-      const given = [this.#number, encode(olderThan), dryRun, progress !== undefined];
-      return later(() => wasm.call('engine.expire', given, { progress }));
+    expire(
+      olderThan: number,
+      dryRun: boolean,
+      progress?: (at: never) => boolean,
+      cancellation?: Cancellation,
+    ) {
+      const [age, isWatched] = [encode(olderThan), progress !== undefined];
+      return later(() => {
+        const given = [this.#number, !!cancellation?.isCancelled, age, dryRun, isWatched];
+        return wasm.call('engine.expire', given, { progress });
+      });
     }
 
     read(path: unknown, cancellation?: Cancellation) {

@@ -1,8 +1,8 @@
 /** `Memory.watch`: what is changed in a memory, by whoever changes it. */
 
-import type { Watching } from '../native.cjs';
+import type { Cancellation, Watching } from '../native.cjs';
 
-import { CALL_OPTIONS } from './cancellation.js';
+import { CALL_OPTIONS, cancelledWith } from './cancellation.js';
 import type { CallOptions, Signal } from './cancellation.js';
 import { ConfigError } from './errors.js';
 import type { Names } from './named-options.js';
@@ -51,11 +51,15 @@ export class Watch implements AsyncIterableIterator<Change> {
   readonly #found: Change[] = [];
   /** What ends the pauses of those who wait. */
   readonly #waiting = new Set<() => void>();
-  #isClosed = false;
+  /** Cancels the looks: a store of your own may never answer. */
+  readonly #closing = new AbortController();
 
   /** @internal */
-  constructor(begin: () => Promise<Watching>, signal: Signal | null | undefined) {
-    this.#watching = withRefusals(begin);
+  constructor(
+    begin: (cancellation?: Cancellation) => Promise<Watching>,
+    signal: Signal | null | undefined,
+  ) {
+    this.#watching = withRefusals(() => cancelledWith(this.#closing.signal, begin));
     // Who waits is told of it.
     this.#watching.catch(() => undefined);
     const close = () => this.close();
@@ -111,7 +115,7 @@ export class Watch implements AsyncIterableIterator<Change> {
     if (this.#isClosed) {
       return;
     }
-    this.#isClosed = true;
+    this.#closing.abort();
     this.#unsubscribe();
     this.#watching.then(
       (watching) => watching.close(),
@@ -127,16 +131,30 @@ export class Watch implements AsyncIterableIterator<Change> {
     return this;
   }
 
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
   /** Waits until something is found, or the watch is closed. */
   async #wait(wait: number): Promise<void> {
+    try {
+      await this.#look(wait);
+    } catch (error) {
+      if (!this.#isClosed) {
+        throw error;
+      }
+    }
+  }
+
+  async #look(wait: number): Promise<void> {
     const until = performance.now() + wait;
     const watching = await this.#watching;
     while (!this.#isClosed && this.#found.length === 0) {
       const isLast = !(performance.now() < until);
       if (isLast || watching.isDue()) {
-        for (const change of (await withRefusals(() => watching.changes())) ?? []) {
-          this.#found.push(change);
-        }
+        const look = (cancellation?: Cancellation) => watching.changes(cancellation);
+        const changes = await withRefusals(() => cancelledWith(this.#closing.signal, look));
+        this.#found.push(...(changes ?? []));
       }
       if (isLast) {
         return;

@@ -8,8 +8,11 @@ use memdir::{Command, Content, Error, Event, MemoryPath, NameCase, Reply};
 use serde_json::{Map, Value as Json, json};
 
 use crate::border::placed;
+use crate::errors::code;
+use crate::js_store::Thrown;
 
-/// A reply: `{ content, isError, cause, hook }`, of which the last two are there only if the store or a hook failed.
+/// A reply: `{ content, isError, cause, code, thrown, hook }`. `cause` is there only if the store or a hook failed, `code` only if it
+/// was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
 pub(crate) fn reply(reply: Reply) -> Json {
     let content = match reply.content {
         Content::Image { media_type, bytes } => {
@@ -21,6 +24,12 @@ pub(crate) fn reply(reply: Reply) -> Json {
     if let Some(cause) = reply.cause {
         if matches!(cause, Error::Hook(_)) {
             answer["hook"] = true.into();
+        }
+        if let Error::Store(error) = &cause {
+            answer["code"] = code(error).into();
+            if let Some(thrown) = Thrown::beneath(error) {
+                answer["thrown"] = thrown.into();
+            }
         }
         answer["cause"] = match cause {
             Error::Store(cause) => cause.to_string(),

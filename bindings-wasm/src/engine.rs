@@ -2,7 +2,7 @@
 
 use memdir::store::{encrypt, encrypt_lazily};
 use memdir::value::Value;
-use memdir::{Content, HookDecision, HookError, Memory, Reply};
+use memdir::{Call, Content, Event, HookDecision, HookError, Memory, Reply, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
@@ -44,9 +44,14 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             Ok(json!({ "pending": CALLS.add((memory, call)), "command": command }))
         }
         "finish" => finish(given),
+        "cancelCall" => {
+            let (memory, mut call) = pending(given)?;
+            call.fail(StoreError::Cancelled);
+            Ok(finished(memory.finish(call, Ok(HookDecision::Allow))))
+        }
         "dropCall" => Ok(CALLS.take(given.number(0)).is_some().into()),
         "clear" => {
-            let memory = MEMORIES.get(given.number(0))?;
+            let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
             Ok(answer::reply(Reply::from(memory.clear().map(Content::Text))))
         }
         "expire" => expire(given),
@@ -56,9 +61,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
 
 /// The second half of a call: what the hook decided is what it returned, a sentence, or a reason.
 fn finish(given: &Arguments) -> Result<Json, Failure> {
-    let Some((memory, call)) = CALLS.take(given.number(0)) else {
-        return Err(Failure::Plain("the call has gone on already".into()));
-    };
+    let (memory, call) = pending(given)?;
     let said = given.get(3);
     let before: Result<HookDecision, HookError> = match given.text(2) {
         "deny" => Ok(HookDecision::Deny(said.as_str().unwrap_or_default().to_owned())),
@@ -71,20 +74,28 @@ fn finish(given: &Arguments) -> Result<Json, Failure> {
             other => Err(format!("it returned {other}, and neither nothing nor an object").into()),
         },
     };
-    let (reply, event) = memory.cancelled_by(&given.cancellation(1)).finish(call, before);
+    Ok(finished(memory.cancelled_by(&given.cancellation(1)).finish(call, before)))
+}
+
+fn pending(given: &Arguments) -> Result<(Memory, Call<'static>), Failure> {
+    let gone = || Failure::Plain("the call has gone on already".into());
+    CALLS.take(given.number(0)).ok_or_else(gone)
+}
+
+fn finished((reply, event): (Reply, Option<Event>)) -> Json {
     let mut answer = answer::reply(reply);
     if let Some(event) = event {
         answer["event"] = answer::event(event);
     }
-    Ok(answer)
+    answer
 }
 
 fn expire(given: &Arguments) -> Result<Json, Failure> {
-    let memory = MEMORIES.get(given.number(0))?;
-    let older_than = given.given(1, "olderThan", span)?;
-    let watched = given.flag(3);
+    let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
+    let older_than = given.given(2, "olderThan", span)?;
+    let watched = given.flag(4);
     let mut thrown = false;
-    let expired = memory.expire(older_than, given.flag(2), &mut |progress| {
+    let expired = memory.expire(older_than, given.flag(3), &mut |progress| {
         let at = json!({ "files": progress.files, "removed": progress.removed });
         go_on(watched, &at, &mut thrown)
     });

@@ -6,6 +6,7 @@ use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::conflict::conflict;
+use crate::js_store::Thrown;
 
 /// Why a call failed.
 #[derive(Debug)]
@@ -85,9 +86,17 @@ pub(crate) fn unknown(operation: &str) -> Failure {
     Failure::internal(&format!("there is no operation {operation:?}"))
 }
 
+pub(crate) fn code(error: &StoreError) -> &'static str {
+    error.errno_name().unwrap_or("EIO")
+}
+
 fn of_store(error: &StoreError, words: &str) -> Json {
-    let code = error.errno_name().unwrap_or("EIO");
-    named("StoreError", &format!("{code}: {words}"), "code", code)
+    let code = code(error);
+    let mut shown = named("StoreError", &format!("{code}: {words}"), "code", code);
+    if let Some(thrown) = Thrown::beneath(error) {
+        shown["cause"] = thrown.into();
+    }
+    shown
 }
 
 fn of_copy(error: &CopyError) -> Json {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir::{Cancellation, SharedWatch};
+use memdir::SharedWatch;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
@@ -25,8 +25,8 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         }
         "isDue" => WATCHES.get(given.number(0))?.is_due().into(),
         "changes" => {
-            let changes =
-                WATCHES.get(given.number(0))?.changes(&Cancellation::never(), Duration::ZERO)?;
+            let watch = WATCHES.get(given.number(0))?;
+            let changes = watch.changes(&given.cancellation(1), Duration::ZERO)?;
             let shown = changes.into_iter().flatten().map(
                 |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
             );
