@@ -259,7 +259,6 @@ impl JsStore {
         let tracks_access = has("recordAccess") && has("deleteUnused");
         Ok(Self { serve, opens: has("open"), tracks_access, folds_case: has("foldsCase") })
     }
-
 }
 
 /// The operation for an error.

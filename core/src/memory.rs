@@ -345,6 +345,10 @@ impl Memory {
                 return (Err(Error::Store(cancelled)), None);
             }
             self.expire_first();
+            // It may have waited for another call's.
+            if let Err(cancelled) = self.cancellation.check() {
+                return (Err(Error::Store(cancelled)), None);
+            }
             self.working(|work| handlers::execute(work, command))
         });
         if let (Some(hooks), Some(event)) = (hooks, &event) {
@@ -512,7 +516,7 @@ impl Memory {
     /// Does what `expire_after` says, before the first command. A failure is not reported here: if
     /// the store is broken, the command itself fails.
     fn expire_first(&self) {
-        self.policies.expiry.before_first(|older_than| {
+        self.policies.expiry.before_first(&self.cancellation, |older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));
         });
     }

@@ -69,7 +69,7 @@ impl HistoryReader {
         }
         // A record could not be read. Another process may have rewritten the journal since it was loaded: the records are
         // elsewhere then.
-        self.index().reload(context, &*self.journal)?;
+        self.index_in(context)?.reload(context, &*self.journal)?;
         let (snapshot, content) = self.snapshot_and_content(context, path)?;
         Ok(self.blame_in(context, &snapshot, path, &content)?.0)
     }

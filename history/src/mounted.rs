@@ -254,7 +254,7 @@ impl Journal for MountedJournals {
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
         let mut extents = Vec::new();
         for part in &*self.parts {
-            let mut index = part.recorder.reader.index();
+            let mut index = part.recorder.reader.index_in(context)?;
             index.refresh(context, &*part.recorder.journal)?;
             extents.push(index.extent());
         }

@@ -1,7 +1,8 @@
 //! [`HistoryReader`]: answers what is asked of a history. It changes neither the files nor the journal.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use memdir_store::backoff::Backoff;
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Entry, Store, StoreError};
 
@@ -31,6 +32,19 @@ impl HistoryReader {
     /// What is known of the journal. Nothing is loaded here.
     pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`index`](Self::index), for a call that can be cancelled: another one may be loading the journal, from a store that does
+    /// not answer.
+    pub(super) fn index_in(&self, context: &Context) -> Result<MutexGuard<'_, Index>, StoreError> {
+        let mut backoff = Backoff::new(None, context.cancellation());
+        loop {
+            match self.index.try_lock() {
+                Ok(index) => return Ok(index),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => backoff.wait()?,
+            }
+        }
     }
 
     pub(super) fn last_snapshot(&self) -> MutexGuard<'_, Option<(LoadedUntil, Arc<Snapshot>)>> {

@@ -18,7 +18,7 @@ impl HistoryReader {
     /// The history as it is now.
     pub(super) fn snapshot(&self, context: &Context) -> Result<Arc<Snapshot>, HistoryError> {
         let (mut snapshot, new, in_doubt, loaded) = {
-            let mut index = self.index();
+            let mut index = self.index_in(context)?;
             index.refresh(context, &*self.journal)?;
             let (extent, end, loaded_end) = (index.extent(), index.end(), index.loaded.end);
             let mut last = self.last_snapshot();
@@ -84,7 +84,7 @@ impl HistoryReader {
         let read = self.computed(context, snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
             // Somebody may have rewritten the journal since it was loaded: the records are elsewhere then.
-            self.index().reload(context, &*self.journal)?;
+            self.index_in(context)?.reload(context, &*self.journal)?;
             return self.computed(context, &*self.snapshot(context)?, wanted);
         }
         read

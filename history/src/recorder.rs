@@ -128,7 +128,7 @@ impl Recorder {
     }
 
     pub(super) fn draft_with(&self, context: &Context, pen: Pen) -> Result<Draft, StoreError> {
-        self.reader.index().follow_rewrites(context, &*self.journal, &pen)?;
+        self.reader.index_in(context)?.follow_rewrites(context, &*self.journal, &pen)?;
         let id = HistoryId::new()?;
         let record = Record::new(id, context.change().unwrap_or(id), context.actor());
         Ok(Draft { record, pen })
@@ -146,6 +146,8 @@ impl Recorder {
             Ok(appended) => appended,
             Err(error) => {
                 self.reader.index().withdrawn(id, said);
+                // Whatever became of the record: without it, no file is changed.
+                context.check()?;
                 return Err(error.unchanged());
             }
         };

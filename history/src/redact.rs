@@ -254,7 +254,7 @@ impl Recorder {
             return Ok(None);
         }
         drop(locked);
-        self.reader.index().reload(context, &*self.journal)?;
+        self.reader.index_in(context)?.reload(context, &*self.journal)?;
         self.journal.scrub()?;
         Ok(Some(Some(change)))
     }

@@ -105,7 +105,7 @@ impl Recorder {
 
     /// The paths of changes of which is not known whether they were made.
     fn in_doubt(&self, context: &Context) -> Result<HashSet<MemoryPath>, StoreError> {
-        let mut index = self.reader.index();
+        let mut index = self.reader.index_in(context)?;
         index.refresh(context, &*self.journal).map_err(StoreError::unchanged)?;
         Ok(index.paths_in_doubt(Folding::new(self.store.info().folds_case)))
     }

@@ -156,7 +156,7 @@ impl Recorder {
             },
         };
         let is_done = self.journal.rewrite(&locked, &mut rewrite, Some(&note))?;
-        self.reader.index().reload(context, &*self.journal)?;
+        self.reader.index_in(context)?.reload(context, &*self.journal)?;
         Ok(is_done.then_some(goes.len()))
     }
 

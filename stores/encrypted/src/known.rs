@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use memdir_store::error::{ConfigError, Error};
 use memdir_store::path::MemoryPath;
 use memdir_store::settings::OnExisting;
-use memdir_store::{Context, Mutation, Splice, Store, StoreError};
+use memdir_store::{Context, InContext, Mutation, Splice, Store, StoreError};
 
 use super::Encrypted;
 use super::key::KeyDeriver;
@@ -26,10 +26,11 @@ pub(super) struct Known {
 
 impl Encrypted {
     /// Reads the record for the first time, or makes it.
-    pub(super) fn first(&self) -> Result<Arc<Known>, Error> {
-        let bytes = match self.inner.read(&self.record) {
+    pub(super) fn first(&self, context: &Context) -> Result<Arc<Known>, Error> {
+        let inner = InContext::new(&*self.inner, context);
+        let bytes = match inner.read(&self.record) {
             Err(StoreError::NotFound) => {
-                make(&*self.inner, &self.record, &self.deriver, self.encrypt_names)?
+                make(&inner, &self.record, &self.deriver, self.encrypt_names)?
             }
             read => read.map_err(Error::Store)?,
         };
@@ -62,10 +63,15 @@ impl Encrypted {
 
     /// The record as it was last read.
     pub(super) fn known(&self) -> Result<Arc<Known>, StoreError> {
+        self.known_in(&Context::new())
+    }
+
+    /// As [`known`](Self::known), for a call that can be cancelled while the record is read for the first time.
+    pub(super) fn known_in(&self, context: &Context) -> Result<Arc<Known>, StoreError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         match known {
             Some(known) => Ok(known),
-            None => self.first().map_err(|error| match error {
+            None => self.first(context).map_err(|error| match error {
                 Error::Store(error) => error.unchanged(),
                 other => StoreError::failed("opening the encrypted store", other).unchanged(),
             }),
@@ -87,7 +93,7 @@ impl Encrypted {
 
     /// The record as it is now. An error means that nothing was changed.
     pub(super) fn reload(&self, context: &Context) -> Result<Arc<Known>, StoreError> {
-        let known = self.known()?;
+        let known = self.known_in(context)?;
         let new = self.read_record(context, &known).map_err(StoreError::unchanged)?;
         Ok(new.map_or(known, |new| self.set_known(new)))
     }

@@ -92,7 +92,7 @@ impl Encrypted {
         encrypt_names: bool,
     ) -> Result<Self, Error> {
         let store = Self::lazy(inner, key, encrypt_names);
-        store.first()?;
+        store.first(&Context::new())?;
         Ok(store)
     }
 
@@ -135,7 +135,7 @@ impl Encrypted {
         context: &Context,
         path: &'p MemoryPath,
     ) -> Result<Cow<'p, MemoryPath>, StoreError> {
-        match self.known()?.ring.names {
+        match self.known_in(context)?.ring.names {
             Some(_) => Ok(Cow::Borrowed(path)),
             None if self.inner_folds_case() => {
                 as_listed(&InContext::new(&*self.inner, context), path).map(Cow::Owned)
@@ -359,6 +359,7 @@ impl Store for Encrypted {
     reads_in_context!();
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        self.known_in(context)?;
         match mutation {
             Mutation::Write { path, content, existing } => {
                 let (path, content) = &self.sealed(context, path, content)?;
@@ -428,7 +429,7 @@ impl Store for Encrypted {
 
     fn list_in(&self, context: &Context, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         let (known, found) =
-            (self.known()?, self.inner.list_in(context, &self.at_existing(path)?)?);
+            (self.known_in(context)?, self.inner.list_in(context, &self.at_existing(path)?)?);
         Ok(found.iter().filter_map(|found| Self::entry(&known, path, found)).collect())
     }
 
@@ -438,6 +439,7 @@ impl Store for Encrypted {
         path: &MemoryPath,
         depth: usize,
     ) -> Result<Node<'_>, StoreError> {
+        self.known_in(context)?;
         let at = self.at_existing(path)?;
         let bytes = match self.inner.open_in(context, &at, depth)? {
             Node::Directory(found) => {
@@ -461,7 +463,7 @@ impl Store for Encrypted {
     }
 
     fn files_in(&self, context: &Context, visit: &mut dyn FnMut(Entry)) -> Result<(), StoreError> {
-        let (known, root) = (self.known()?, MemoryPath::root());
+        let (known, root) = (self.known_in(context)?, MemoryPath::root());
         self.inner.files_in(context, &mut |found| {
             if let Some(file) = Self::entry(&known, &root, &found) {
                 visit(file);

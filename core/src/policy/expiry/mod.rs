@@ -13,7 +13,7 @@ use memdir_store::{ConfigError, Error};
 
 use super::pattern::PathPattern;
 use super::write_patterns::WritePatterns;
-use crate::store::{Entry, EntryKind, Store, StoreError};
+use crate::store::{Cancellation, Entry, EntryKind, Store, StoreError};
 
 mod run_once;
 
@@ -103,9 +103,9 @@ impl Expiry {
     }
 
     /// Calls `work` before the first command, with the duration of `expire_after`, if it is set.
-    pub(crate) fn before_first(&self, work: impl FnOnce(Duration)) {
+    pub(crate) fn before_first(&self, cancellation: &Cancellation, work: impl FnOnce(Duration)) {
         if let Some(older_than) = self.settings.expire_after {
-            self.first.before(|| work(older_than));
+            self.first.before(cancellation, || work(older_than));
         }
     }
 

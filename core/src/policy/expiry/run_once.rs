@@ -5,8 +5,12 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
+use std::time::Duration;
 
-use memdir_store::process;
+use memdir_store::{Cancellation, process};
+
+/// How often a waiting thread looks whether its call is cancelled.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Runs something once; other threads wait until it is done.
 #[derive(Debug, Default)]
@@ -25,8 +29,8 @@ enum RunState {
 }
 
 impl RunOnce {
-    /// Runs `work` if it has not run, or waits until it is done. Holds no lock meanwhile.
-    pub(crate) fn before(&self, work: impl FnOnce()) {
+    /// Runs `work` if it has not run, or waits until it is done, or the call is cancelled. Holds no lock meanwhile.
+    pub(crate) fn before(&self, cancellation: &Cancellation, work: impl FnOnce()) {
         let me = RunState::Running(process::id(), thread::current().id());
         let mut state = self.state();
         loop {
@@ -35,7 +39,11 @@ impl RunOnce {
                 // Called by the work itself.
                 running if running == me => return,
                 RunState::Running(process, _) if process == process::id() => {
-                    state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    if cancellation.is_cancelled() {
+                        return;
+                    }
+                    let waited = self.ended.wait_timeout(state, LOOK);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
                 // Also if the work runs in the parent process: this child does it itself.
                 RunState::Waiting | RunState::Running(..) => break,
@@ -77,7 +85,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     at_once.wait();
-                    first.before(|| {
+                    first.before(&Cancellation::never(), || {
                         thread::yield_now();
                         done.fetch_add(1, Ordering::SeqCst);
                     });
@@ -91,8 +99,22 @@ mod tests {
     fn the_work_itself_does_not_wait() {
         let first = RunOnce::default();
         let mut inner = false;
-        first.before(|| first.before(|| inner = true));
+        first.before(&Cancellation::never(), || {
+            first.before(&Cancellation::never(), || inner = true);
+        });
         assert!(!inner);
+    }
+
+    #[test]
+    fn a_call_that_is_cancelled_does_not_wait_for_another_one() {
+        let first = RunOnce::default();
+        *first.state() = RunState::Running(process::id(), thread::spawn(|| ()).thread().id());
+        let cancellation = Cancellation::new();
+        thread::scope(|scope| {
+            scope.spawn(|| first.before(&cancellation, || panic!("it is being done")));
+            cancellation.cancel();
+        });
+        assert!(matches!(*first.state(), RunState::Running(..)));
     }
 
     #[test]
@@ -100,13 +122,13 @@ mod tests {
         let first = Arc::new(RunOnce::default());
         let (begun, other) = (Arc::clone(&first), mpsc::channel());
         let panicking = thread::spawn(move || {
-            begun.before(|| {
+            begun.before(&Cancellation::never(), || {
                 let _ = other.0.send(());
                 panic!("in the store")
             });
         });
         let _ = other.1.recv();
-        first.before(|| panic!("it was begun already"));
+        first.before(&Cancellation::never(), || panic!("it was begun already"));
         assert!(panicking.join().is_err());
     }
 
@@ -116,7 +138,7 @@ mod tests {
         // As if another process had been at it when it was forked.
         *first.state() = RunState::Running(process::id() + 1, thread::current().id());
         let mut done = false;
-        first.before(|| done = true);
+        first.before(&Cancellation::never(), || done = true);
         assert!(done);
     }
 }
