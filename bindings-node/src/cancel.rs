@@ -5,6 +5,7 @@
 //! [`memdir::Cancellation`].
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::Memory;
@@ -22,7 +23,8 @@ impl Cancellation {
     #[must_use]
     pub fn new(number: u32) -> Self {
         let cancellation = memdir::Cancellation::new();
-        Self(Arc::new(Caller { number, cancellation, waiting: Mutex::default() }))
+        let (waiting, has_written) = (Mutex::default(), AtomicBool::new(false));
+        Self(Arc::new(Caller { number, cancellation, waiting, has_written }))
     }
 
     /// Cancels the call.
@@ -42,6 +44,8 @@ pub(crate) struct Caller {
     cancellation: memdir::Cancellation,
     /// What is called when the call is cancelled: where it waits, it is ended so.
     waiting: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// Whether a store that is written in JavaScript was asked to change something for this call.
+    has_written: AtomicBool,
 }
 
 thread_local! {
@@ -82,6 +86,16 @@ impl Caller {
     /// The caller of what this thread executes.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CURRENT.with_borrow(Clone::clone)
+    }
+
+    /// A store is asked to change something.
+    pub(crate) fn writes(&self) {
+        self.has_written.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the call is cancelled, and no store was asked to change anything for it.
+    pub(crate) fn has_gone_before_a_change(&self) -> bool {
+        self.cancellation.is_cancelled() && !self.has_written.load(Ordering::SeqCst)
     }
 
     /// Calls `told` when the call is cancelled, on the thread that cancels it; at once, if it is already. There is one such

@@ -126,7 +126,8 @@ fn with_properties(
     let thrown = env.create_error(Error::from_reason(reason)).and_then(|mut thrown| {
         thrown.set_named_property("name", name)?;
         set(&mut thrown)?;
-        Ok(Error::from(thrown.to_unknown()))
+        // Its cause may be anything.
+        Ok(Error::from_unknown_without_coercion(thrown.to_unknown()))
     });
     thrown.unwrap_or_else(|_| Error::from_reason(reason))
 }

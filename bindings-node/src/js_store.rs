@@ -6,8 +6,8 @@
 //!
 //! A promise may never settle, so the wait ends when the call is cancelled. Then it is known whether the method was called at all,
 //! and whether an update was given a new content. If neither, nothing was changed; otherwise that is unknown. What the store
-//! answers later is not heard. A request that belongs to a change of several steps, which is made as a whole, gets
-//! [`PATIENCE`] first.
+//! answers later is not heard. When the store was asked for a change already, a further request that is made whether or not the call
+//! is cancelled gets [`PATIENCE`] first: to end a change of several steps in the middle would leave it half done.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -276,6 +276,7 @@ struct InCall<'s> {
 struct Waiting<'w> {
     operation: &'static str,
     cancellation: &'w Cancellation,
+    caller: Option<Arc<Caller>>,
     progress: Arc<AtomicU8>,
     /// Whether an update was given a new content.
     is_edited: bool,
@@ -318,15 +319,22 @@ impl InCall<'_> {
             },
         );
         let cancellation = &self.cancellation;
-        let waiting = Waiting { operation, cancellation, progress, is_edited: false };
-        let Some(caller) = caller else {
-            drop(cancelled);
-            return waiting.wait(&receiver, || serve.aborted(), edit);
-        };
-        caller.tell(move || drop(cancelled.send(Message::Cancelled)));
-        let answered = waiting.wait(&receiver, || serve.aborted(), edit);
-        caller.forget();
-        answered
+        let of_wait = caller.clone();
+        let waiting =
+            Waiting { operation, cancellation, caller: of_wait, progress, is_edited: false };
+        match caller {
+            Some(caller) => {
+                caller.tell(move || drop(cancelled.send(Message::Cancelled)));
+                let answered = waiting.wait(&receiver, || serve.aborted(), edit);
+                caller.forget();
+                answered
+            }
+            None => {
+                // Who never answers drops the last one.
+                drop(cancelled);
+                waiting.wait(&receiver, || serve.aborted(), edit)
+            }
+        }
     }
 
     fn open_node(&self, path: &MemoryPath, depth: usize) -> Result<Node<'static>, StoreError> {
@@ -350,6 +358,7 @@ impl Waiting<'_> {
         edit: &mut Edit<'_>,
     ) -> Result<Outcome, StoreError> {
         let mut until = None;
+        self.note_change();
         loop {
             match receive_until(receiver, until, &gone) {
                 Received::Message(Message::Edit(content, answer)) => {
@@ -358,6 +367,7 @@ impl Waiting<'_> {
                     }
                     let edited = edit(&content).map(|splice| splice.apply(&content));
                     self.is_edited |= edited.is_some();
+                    self.note_change();
                     let _ = answer.send(edited);
                 }
                 Received::Message(Message::Done(Err(error)))
@@ -382,6 +392,15 @@ impl Waiting<'_> {
     /// Whether the call is cancelled, and this is not a step that is to be made all the same.
     fn is_over(&self) -> bool {
         self.cancellation.is_cancelled()
+            || self.caller.as_ref().is_some_and(|caller| caller.has_gone_before_a_change())
+    }
+
+    fn note_change(&self) {
+        if self.may_have_changed()
+            && let Some(caller) = &self.caller
+        {
+            caller.writes();
+        }
     }
 
     /// Whether the store may have changed something, or may yet, if its method was called.
