@@ -166,7 +166,8 @@ async function call(path: string, name: string): Promise<() => void> {
     const reported = effect(name, String(said), isError);
     tally[reported] += 1;
     const isChanged = COMMANDS[name]![1](path);
-    const isTrue = reported === 'unknown' || name === 'view' || (reported === 'changed') === isChanged;
+    const isTrue =
+      reported === 'unknown' || name === 'view' || (reported === 'changed') === isChanged;
     if (!isTrue) {
       throw new Error(`${name} ${path}: ${said}, and the file holds ${content(path)}`);
     }

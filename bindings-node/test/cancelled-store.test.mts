@@ -156,14 +156,16 @@ test('a store that fails because of the signal is no failure', async () => {
 test('a store is told of the call that it works for', async () => {
   const told: Record<string, unknown> = {};
   const map = new MapStore();
-  const telling = (['read', 'list', 'write', 'update', 'delete', 'rename'] as const).map((method) => {
-    const original = map[method] as (...given: unknown[]) => unknown;
-    const tell = (...given: unknown[]) => {
-      told[method] = given.at(-1);
-      return original.apply(map, given);
-    };
-    return [method, tell];
-  });
+  const telling = (['read', 'list', 'write', 'update', 'delete', 'rename'] as const).map(
+    (method) => {
+      const original = map[method] as (...given: unknown[]) => unknown;
+      const tell = (...given: unknown[]) => {
+        told[method] = given.at(-1);
+        return original.apply(map, given);
+      };
+      return [method, tell];
+    },
+  );
   const memory = new Memory(Object.fromEntries(telling) as Store);
   const { signal } = new AbortController();
   for (const call of [{ signal }, {}]) {
@@ -249,7 +251,9 @@ test('calls that wait for a thread end as well', async () => {
   store.silence('read');
   const controllers = Array.from({ length: 150 }, () => new AbortController());
   const calls = controllers.map(({ signal }) => memory.execute(COMMANDS.view, { signal }));
-  const typed = controllers.map(({ signal }) => memory.read(path, { signal }).catch((error) => error));
+  const typed = controllers.map(({ signal }) =>
+    memory.read(path, { signal }).catch((error) => error),
+  );
   await store.asked;
   // The last ones first: no thread has got to them.
   for (const [at, controller] of [...controllers.entries()].reverse()) {
@@ -414,9 +418,9 @@ test("an own store's exception is the cause, the very object", async () => {
       });
     }
   }
-  const broken = await new Memory(Object.assign(new MapStore(), { read: () => 5 }) as never).execute(
-    COMMANDS.view,
-  );
+  const broken = await new Memory(
+    Object.assign(new MapStore(), { read: () => 5 }) as never,
+  ).execute(COMMANDS.view);
   assert.ok(broken.cause instanceof StoreError && !('cause' in broken.cause));
 });
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import process from 'node:process';
@@ -11,8 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import Anthropic from '@anthropic-ai/sdk';
 import { betaMemoryTool } from '@anthropic-ai/sdk/helpers/beta/memory';
-import { HookError, Memory, Deny, memoryTool, openStore } from 'memdir';
-import type { Before, Event, MemoryOptions } from 'memdir';
+import { HookError, Memory, Deny, StoreError, memoryTool, openStore } from 'memdir';
+import type { Before, CallContext, CallOptions, Event, MemoryOptions } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 import { PACKAGE, PROJECT, runScript } from './support.mjs';
@@ -149,6 +149,133 @@ test('a hook may use its own memory', async () => {
   assert.match(String(await memory.view({ path: '/memories' })), /archived\n.*log-0\n.*log-1/);
   // No hook issued that command.
   assert.equal(outcomes.length, 3);
+});
+
+const CANCELLED = 'Error: The command was cancelled before it began. Nothing was changed.';
+
+test('a call that is cancelled while before waits ends at once, and its answer is ignored', async () => {
+  const store = new MapStore();
+  for (const answer of [
+    () => undefined,
+    () => ({ file_text: 'two' }),
+    () => {
+      throw new Deny('Too late.');
+    },
+    () => {
+      throw new RangeError('too late');
+    },
+  ]) {
+    const outcomes: string[] = [];
+    let asked: (call: CallContext) => void = () => {};
+    let goOn: () => void = () => {};
+    const options: MemoryOptions = {
+      before: async (_, call) => {
+        asked(call);
+        await new Promise<void>((resolve) => (goOn = resolve));
+        return answer();
+      },
+      after: ({ outcome }, { signal }) => outcomes.push(`${outcome} ${signal?.aborted}`),
+    };
+    const memory = new Memory(store, options);
+    const tool = memoryTool(store, options);
+    for (const call of [
+      (given: CallOptions) => memory.execute(create, given).then(({ content }) => content),
+      (given: CallOptions) =>
+        memory.execute(JSON.stringify(create), given).then(({ content }) => content),
+      (given: CallOptions) => memory.create(create, given).catch(({ content }) => content),
+      (given: CallOptions) => tool.run(create, given).catch(({ content }) => content),
+    ]) {
+      const isAsked = new Promise<CallContext>((resolve) => (asked = resolve));
+      const { signal, abort } = aborting();
+      const called = call({ signal });
+      assert.equal((await isAsked).signal, signal);
+      abort();
+      assert.equal(await called, CANCELLED);
+      goOn();
+      // A rejection that nobody handles ends the test here.
+      await sleep(1);
+    }
+    assert.deepEqual(outcomes, Array(4).fill('cancelled true'));
+    assert.deepEqual(store.list('/memories'), []);
+  }
+});
+
+test('a hook that stops because of the signal has not failed', async () => {
+  const controller = new AbortController();
+  const memory = new Memory('memory:', {
+    before: async (_, { signal }) => {
+      controller.abort();
+      await sleep(60_000, undefined, { signal });
+    },
+  });
+  const { content, cause } = await memory.execute(create, { signal: controller.signal });
+  assert.equal(content, CANCELLED);
+  assert.ok(cause instanceof StoreError && cause.code === 'ECANCELED');
+});
+
+test('no hook asks for a call that is cancelled already, and a wrong one stays wrong', async () => {
+  const outcomes: string[] = [];
+  const memory = new Memory('memory:', {
+    before: () => assert.fail('it is asked'),
+    after: ({ outcome }) => outcomes.push(outcome),
+  });
+  const aborted = { signal: AbortSignal.abort() };
+  assert.equal((await memory.execute(create, aborted)).content, CANCELLED);
+  assert.match(
+    String((await memory.execute({ command: 'view' }, aborted)).content),
+    /Missing `path`/,
+  );
+  assert.deepEqual(outcomes, ['cancelled', 'refused']);
+});
+
+test('a call whose after waits ends when it is cancelled, with the reply that it has', async () => {
+  const store = new MapStore();
+  let told: () => void = () => {};
+  let fail: () => void = () => {};
+  const memory = new Memory(store, {
+    after: (_, { signal }) => {
+      assert.ok(signal);
+      told();
+      return new Promise((_resolve, reject) => (fail = () => reject(new RangeError('of the log'))));
+    },
+  });
+  const isTold = new Promise<void>((resolve) => (told = resolve));
+  const { signal, abort } = aborting();
+  const called = memory.execute(create, { signal });
+  await isTold;
+  abort();
+  assert.match(String((await called).content), /^File created/);
+  assert.equal(Buffer.from(store.read(path)).toString(), 'one\n');
+  const warned = once(process, 'warning');
+  fail();
+  assert.match(((await warned)[0] as Error).message, /of the log/);
+});
+
+test('a signal is free of a call that has ended', async () => {
+  const memory = new Memory(new MapStore(), {
+    before: () => sleep(1),
+    after: () => sleep(1),
+  });
+  const { signal } = aborting();
+  await Promise.all(
+    Array.from({ length: 5 }, (_, n) =>
+      memory.execute({ ...create, path: `${path}${n}` }, { signal }),
+    ),
+  );
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+});
+
+test('a process ends by itself when a hook never answers', async () => {
+  const script = `
+    import { Memory } from 'memdir';
+    globalThis.kept = [];
+    const never = () => new Promise((...settle) => kept.push(settle));
+    const memory = new Memory('memory:', { before: never, after: never });
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    const { content } = await memory.execute({ command: 'view', path: '/memories' }, { signal: controller.signal });
+    console.log(content, kept.length);`;
+  assert.deepEqual(await runScript(script), { status: 0, stdout: `${CANCELLED} 2\n`, stderr: '' });
 });
 
 test('two memories may ask each other', async () => {
@@ -314,4 +441,9 @@ test('the page has the code that runs here', async () => {
 
 function deny(): void {
   throw new Deny('Nothing is deleted here.');
+}
+
+function aborting(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
 }
