@@ -439,6 +439,47 @@ test('the page has the code that runs here', async () => {
   assert.equal(/<!-- typescript-hooks -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
 });
 
+test('the page shows how a hook passes the signal on', async () => {
+  let answers = true;
+  const server = createServer((_, response) => {
+    if (answers) {
+      response.writeHead(403).end();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const rules = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const input = create;
+  // signal
+  const memory = new Memory('memory:', {
+    before: async (command, { signal }) => {
+      const answer = await fetch(rules, { method: 'POST', body: JSON.stringify(command), signal });
+      if (!answer.ok) {
+        throw new Deny('Error: The rules do not allow this. Nothing was changed.');
+      }
+    },
+  });
+  const { content } = await memory.execute(input, { signal: AbortSignal.timeout(30_000) });
+  // end of signal
+  assert.equal(content, 'Error: The rules do not allow this. Nothing was changed.');
+  answers = false;
+  const asked = once(server, 'request');
+  const { signal, abort } = aborting();
+  const called = memory.execute(input, { signal });
+  await asked;
+  abort();
+  assert.equal((await called).content, CANCELLED);
+  server.close();
+  server.closeAllConnections();
+
+  const source = readFileSync(new URL('test/hooks.test.mts', PACKAGE), 'utf8');
+  const code = /\/\/ signal\n(.*?)\n *\/\/ end of signal/s
+    .exec(source)?.[1]
+    ?.replace(/^ {2}/gm, '');
+  const page = readFileSync(new URL('docs/policies.md', PROJECT), 'utf8');
+  assert.equal(/<!-- typescript-signal -->\n```ts\n(.*?)\n```/s.exec(page)?.[1], code);
+});
+
 function deny(): void {
   throw new Deny('Nothing is deleted here.');
 }

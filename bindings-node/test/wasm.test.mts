@@ -203,6 +203,17 @@ test('a store of one’s own works if it answers at once', { skip }, async () =>
   assert.ok(reply.cause instanceof StoreError);
   assert.match(reply.cause.message, /it returned a promise: memdir runs as WebAssembly here/);
   assert.ok((await new Memory(tableStore()).execute({ command: 'view', path })).isError);
+  for (const exception of [new RangeError('mine'), 'mine', undefined]) {
+    const read = () => {
+      throw exception;
+    };
+    const broken = new Memory(Object.assign(new MapStore(), { read }) as Store);
+    const { cause } = await broken.execute({ command: 'view', path });
+    assert.ok(cause instanceof StoreError && 'cause' in cause && cause.cause === exception);
+    await assert.rejects(broken.read(path), (error: Error) => {
+      return error instanceof StoreError && 'cause' in error && error.cause === exception;
+    });
+  }
   await assert.rejects(
     checkContract(() => new MapStore()),
     /cannot check the contract/,
