@@ -2,7 +2,7 @@
 // true, and ends by itself. Usage: node cancelled-at-random.mjs CALLS SEED HISTORY
 
 import { Deny, Memory, check } from 'memdir';
-import type { CallContext, Edit, Entry, MemoryOptions, Store } from 'memdir';
+import type { CallContext, Edit, Entry, MemoryOptions } from 'memdir';
 
 import { MapStore } from './stores.mjs';
 
@@ -24,12 +24,12 @@ let calm = true;
 let pauses = 0;
 
 /** Waits for a moment, or for ever; or until the signal is aborted, which then is thrown. */
-async function pause({ signal }: CallContext = {}): Promise<void> {
+async function pause({ signal }: CallContext): Promise<void> {
   if (calm) {
     return;
   }
   const isEndless = isOneIn(60);
-  const listens = signal !== undefined && isOneIn(3);
+  const listens = isOneIn(3);
   pauses += isEndless ? 0 : 1;
   let timer: NodeJS.Timeout | undefined;
   let end: (() => void) | undefined;
@@ -44,7 +44,7 @@ async function pause({ signal }: CallContext = {}): Promise<void> {
   } finally {
     pauses -= isEndless ? 0 : 1;
     clearTimeout(timer);
-    signal?.removeEventListener('abort', end!);
+    signal.removeEventListener('abort', end!);
   }
   if (isOneIn(100)) {
     throw new RangeError('erratic');
@@ -52,37 +52,37 @@ async function pause({ signal }: CallContext = {}): Promise<void> {
 }
 
 /** Answers late, or never, or fails; before it has done its work, or after. */
-class ErraticStore implements Store {
+class ErraticStore {
   readonly map = new MapStore();
 
-  async #slowly<T>(call: CallContext | undefined, work: () => T): Promise<T> {
+  async #slowly<T>(call: CallContext, work: () => T): Promise<T> {
     await pause(call);
     const done = work();
     await pause(call);
     return done;
   }
 
-  read(path: string, call?: CallContext): Promise<Uint8Array> {
+  read(path: string, call: CallContext): Promise<Uint8Array> {
     return this.#slowly(call, () => this.map.read(path));
   }
 
-  list(path: string, call?: CallContext): Promise<Entry[]> {
+  list(path: string, call: CallContext): Promise<Entry[]> {
     return this.#slowly(call, () => this.map.list(path));
   }
 
-  write(path: string, content: Uint8Array, overwrite: boolean, call?: CallContext): Promise<void> {
+  write(path: string, content: Uint8Array, overwrite: boolean, call: CallContext): Promise<void> {
     return this.#slowly(call, () => this.map.write(path, content, overwrite));
   }
 
-  update(path: string, edit: Edit, call?: CallContext): Promise<void> {
+  update(path: string, edit: Edit, call: CallContext): Promise<void> {
     return this.#slowly(call, () => this.map.update(path, edit));
   }
 
-  delete(path: string, call?: CallContext): Promise<void> {
+  delete(path: string, call: CallContext): Promise<void> {
     return this.#slowly(call, () => this.map.delete(path));
   }
 
-  rename(from: string, to: string, call?: CallContext): Promise<void> {
+  rename(from: string, to: string, call: CallContext): Promise<void> {
     return this.#slowly(call, () => this.map.rename(from, to));
   }
 }
@@ -145,22 +145,26 @@ function effect(name: string, said: string, isError: boolean): keyof typeof tall
 async function call(path: string, name: string): Promise<() => void> {
   const controller = new AbortController();
   const { signal } = controller;
-  let isOver = false;
+  let when: keyof typeof aborted = 'before';
   const abort = () => {
-    aborted[isOver ? 'after' : 'meanwhile'] += 1;
-    controller.abort();
+    if (!signal.aborted) {
+      aborted[when] += 1;
+      controller.abort();
+    }
   };
   if (isOneIn(20)) {
-    aborted.before += 1;
-    controller.abort();
-  } else {
-    // Early, or when most calls are over.
-    setTimeout(abort, random() ** 2 * (history ? 300 : 80));
+    abort();
+  } else if (isOneIn(2)) {
+    setTimeout(abort, random() * 40);
   }
+  // At last when it is over, or nobody gets on any more.
+  aborts.push(abort);
+  when = 'meanwhile';
   const input = { command: name, ...COMMANDS[name]![0](path) };
   const on = isOneIn(2) ? hooked : memory;
   const { content: said, isError } = await on.execute(input, { signal });
-  isOver = true;
+  when = 'after';
+  abort();
   // What the store does late it has done when this is called.
   return () => {
     const reported = effect(name, String(said), isError);
@@ -172,6 +176,19 @@ async function call(path: string, name: string): Promise<() => void> {
       throw new Error(`${name} ${path}: ${said}, and the file holds ${content(path)}`);
     }
   };
+}
+
+/** What ends the calls of a batch that wait for ever. */
+const aborts: (() => void)[] = [];
+
+/** Waits until nobody gets on, but who waits for ever. */
+async function untilIdle(): Promise<void> {
+  for (let idle = 0; idle < 20; idle += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (pauses > 0) {
+      idle = 0;
+    }
+  }
 }
 
 const unhandled: unknown[] = [];
@@ -190,11 +207,12 @@ for (let begun = 0; begun < calls; begun += AT_ONCE) {
     await memory.create({ path, file_text: 'old\n' });
   }
   calm = false;
-  const checks = await Promise.all(named.map(([path, name]) => call(path, name)));
+  const called = named.map(([path, name]) => call(path, name));
+  await untilIdle();
+  aborts.splice(0).forEach((abort) => abort());
+  const checks = await Promise.all(called);
   // What was given up may still happen.
-  while (pauses > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await untilIdle();
   checks.forEach((isTrue) => isTrue());
 }
 calm = true;

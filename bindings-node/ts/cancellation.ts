@@ -39,10 +39,24 @@ export type AnyAbortSignal = typeof globalThis extends {
 export interface CallContext {
   /**
    * The signal that the call was given. Pass it on to what may take long, such as `fetch` or a dialog: when it is aborted, nobody
-   * waits for you any more. Absent if the call was given none, and for a step that must be made whether or not the call is
-   * cancelled.
+   * waits for you any more. If the call was given none, and for a step that must be made whether or not the call is cancelled,
+   * it is one that is never aborted.
    */
-  readonly signal?: AnyAbortSignal | undefined;
+  readonly signal: AnyAbortSignal;
+}
+
+/** Makes a signal only if it is asked for. */
+class LazyContext implements CallContext {
+  #signal: Signal | null | undefined;
+
+  constructor(signal: Signal | null | undefined) {
+    this.#signal = signal;
+  }
+
+  get signal(): AnyAbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal as AnyAbortSignal;
+  }
 }
 
 /** The signals of the calls that are under way, by the numbers of their cancellations. */
@@ -51,13 +65,12 @@ let lastNumber = 0;
 
 /** What a store is told of the call with this cancellation. */
 export function contextOf(number: number | null | undefined): CallContext {
-  const signal = typeof number === 'number' ? signals.get(number) : undefined;
-  return contextWith(signal);
+  return contextWith(typeof number === 'number' ? signals.get(number) : undefined);
 }
 
 /** What a hook is told of a call with this signal. */
 export function contextWith(signal: Signal | null | undefined): CallContext {
-  return signal ? { signal: signal as AnyAbortSignal } : {};
+  return new LazyContext(signal);
 }
 
 /** Runs `work`, which the signal cancels. */
