@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{
 use napi::{Env, Result};
 
 use crate::errors::code;
-use crate::js_store::Thrown;
+use crate::thrown::Thrown;
 
 /// A text in an encoding that the JavaScript engine uses for strings, so JavaScript's thread only copies it.
 /// To convert UTF-8 to UTF-16 there is several times slower than on ours.

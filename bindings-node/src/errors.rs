@@ -7,7 +7,7 @@ use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
 use crate::conflict::Conflict;
-use crate::js_store::Thrown;
+use crate::thrown::Thrown;
 
 /// Why a call failed, until it is thrown in JavaScript.
 #[derive(Debug)]

@@ -9,8 +9,6 @@
 //! answers later is not heard. When the store was asked for a change already, a further request that is made whether or not the call
 //! is cancelled gets [`PATIENCE`] first: to end a change of several steps in the middle would leave it half done.
 
-use std::error::Error as StdError;
-use std::fmt;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +26,7 @@ use napi_derive::napi;
 use crate::cancel::Caller;
 use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::thread_pool::{Received, receive_until};
+use crate::thrown::Thrown;
 
 /// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -67,35 +66,6 @@ enum Progress {
     Begun,
     /// Our thread does not wait for it any more.
     GivenUp,
-}
-
-/// What a method of the store threw: the very value, which may be anything, and its message.
-#[derive(Debug)]
-pub(crate) struct Thrown {
-    message: String,
-    value: Error,
-}
-
-impl fmt::Display for Thrown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for Thrown {}
-
-impl Thrown {
-    /// The value for JavaScript, if a store threw one and this error comes of it.
-    pub(crate) fn beneath(error: &(dyn StdError + 'static)) -> Option<Error> {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(thrown) = error.downcast_ref::<Self>() {
-                return thrown.value.try_clone().ok();
-            }
-            next = error.source();
-        }
-        None
-    }
 }
 
 /// What a method returned.
@@ -232,7 +202,7 @@ impl StoreRequest {
         let condition = code.as_deref().and_then(StoreError::from_errno_name);
         self.done(Err(condition.unwrap_or_else(|| {
             let value = Error::from_unknown_without_coercion(thrown);
-            StoreError::failed(asked(self.operation), Thrown { message, value })
+            StoreError::failed(asked(self.operation), Thrown::new(message, value))
         })));
     }
 

@@ -36,4 +36,5 @@ mod stats;
 #[cfg(feature = "testing")]
 mod testing;
 mod thread_pool;
+mod thrown;
 mod watch;

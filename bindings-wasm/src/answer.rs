@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::border::placed;
 use crate::errors::code;
-use crate::js_store::Thrown;
+use crate::thrown::Thrown;
 
 /// A reply: `{ content, isError, cause, code, thrown, hook }`. `cause` is there only if the store or a hook failed, `code` only if it
 /// was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.

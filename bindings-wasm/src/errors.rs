@@ -6,7 +6,7 @@ use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::conflict::conflict;
-use crate::js_store::Thrown;
+use crate::thrown::Thrown;
 
 /// Why a call failed.
 #[derive(Debug)]

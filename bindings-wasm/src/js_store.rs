@@ -1,8 +1,6 @@
 //! `JsStore`: a store written in JavaScript, for the core. It has to answer at once: a promise cannot be waited for in the
 //! middle of a call. The binary for a machine has the same in `bindings-node/src/js_store.rs`, with threads that wait.
 
-use std::error::Error as StdError;
-use std::fmt;
 use std::time::SystemTime;
 
 use memdir::store::{Edit, Entry, Node, Splice, StoreInfo, listed_time, open_whole};
@@ -11,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::answer::{millis, time};
 use crate::border::{asked, asked_with_edit, bytes, placed};
+use crate::thrown::Thrown;
 
 /// A store written in JavaScript, by the number that JavaScript knows it by.
 pub(crate) struct JsStore {
@@ -19,35 +18,6 @@ pub(crate) struct JsStore {
     opens: bool,
     /// Whether it keeps times of access.
     tracks_access: bool,
-}
-
-/// What a method of the store threw: the number by which JavaScript keeps it until the call has ended, and its message.
-#[derive(Debug)]
-pub(crate) struct Thrown {
-    message: String,
-    number: u64,
-}
-
-impl fmt::Display for Thrown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for Thrown {}
-
-impl Thrown {
-    /// The number, if a store threw something and this error comes of it.
-    pub(crate) fn beneath(error: &(dyn StdError + 'static)) -> Option<u64> {
-        let mut next = Some(error);
-        while let Some(error) = next {
-            if let Some(thrown) = error.downcast_ref::<Self>() {
-                return Some(thrown.number);
-            }
-            next = error.source();
-        }
-        None
-    }
 }
 
 /// What a method returned.
@@ -108,7 +78,7 @@ fn outcome(operation: &'static str, answer: &Json) -> Result<Outcome, StoreError
             let message = error["message"].as_str().unwrap_or_default().to_owned();
             let asked = format!("{operation} of a store written in JavaScript");
             match error["thrown"].as_u64() {
-                Some(number) => StoreError::failed(asked, Thrown { message, number }),
+                Some(number) => StoreError::failed(asked, Thrown::new(message, number)),
                 None => StoreError::failed(asked, message),
             }
         }));

@@ -27,4 +27,5 @@ mod option_values;
 mod options;
 mod progress;
 mod stores;
+mod thrown;
 mod watch;
