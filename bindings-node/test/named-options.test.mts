@@ -28,7 +28,7 @@ test('an option that a method does not have is refused, and nothing is done', as
     ['there are change, since and actor', 'Actor', (o) => memory.undo(o)],
     ['there are dryRun and signal', 'dryrun', (o) => memory.restoreAll(since, o)],
     ['there are overwrite and signal', 'over_write', (o) => memory.restore(id, o)],
-    ['there are dryRun and onProgress', 'dry_run', (o) => memory.expire(0, o)],
+    ['there are dryRun, onProgress and signal', 'dry_run', (o) => memory.expire(0, o)],
     ['there are depth and signal', 'deep', (o) => memory.list('/memories', o)],
     [
       'there are regex, ignoreCase, path, limit and signal',

@@ -30,6 +30,7 @@ export interface Signal {
 
 /** `AbortSignal`, where the program's types know of it. */
 export type AnyAbortSignal = typeof globalThis extends {
+  /** The class, with the type of its objects. */
   AbortSignal: { prototype: infer Known };
 }
   ? Known
