@@ -1,5 +1,7 @@
 //! The words for the kinds of errors, which some languages repeat in their types, against the core's.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
+
 use std::fs;
 
 use memdir::ErrorKind;
