@@ -1,6 +1,6 @@
 //! Replies for JavaScript.
 
-use memdir::{Content, Error, NameCase, Reply};
+use memdir::{Content, Error, ErrorKind, NameCase, Reply};
 use napi::bindgen_prelude::{
     Buffer, Either, JsObjectValue, JsValue, Latin1String, Object, Utf16String,
 };
@@ -25,6 +25,7 @@ pub(crate) fn text(text: String) -> Text {
 pub(crate) struct Answer {
     content: Shown,
     is_error: bool,
+    kind: Option<ErrorKind>,
     cause: Option<String>,
     /// Of a failure of the store: its code, and what a store in JavaScript threw.
     code: Option<&'static str>,
@@ -58,6 +59,7 @@ impl From<Reply> for Answer {
             thrown: of_store.and_then(|error| Thrown::beneath(error)),
             content: reply.content.into(),
             is_error: reply.is_error,
+            kind: reply.kind,
             hook: matches!(reply.cause, Some(Error::Hook(_))),
             cause: reply.cause.map(|cause| match cause {
                 Error::Store(cause) => cause.to_string(),
@@ -69,8 +71,9 @@ impl From<Reply> for Answer {
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause, code, thrown, hook }`. `cause` is set only if the store or a hook
-    /// failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook. The content is a string or, for an image,
+    /// The object `{ content, isError, kind, cause, code, thrown, hook }`. `kind` is set only if it is an error, `cause` only if the
+    /// store or a hook failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
+    /// The content is a string or, for an image,
     /// `{ mediaType, bytes }`.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;
@@ -84,6 +87,9 @@ impl Answer {
             }
         }
         object.set_named_property("isError", self.is_error)?;
+        if let Some(kind) = self.kind {
+            object.set_named_property("kind", kind.as_str())?;
+        }
         if let Some(cause) = self.cause {
             object.set_named_property("cause", cause)?;
         }

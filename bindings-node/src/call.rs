@@ -91,7 +91,7 @@ impl PendingCall {
     /// Finishes the call with the value that `before` returned.
     #[napi(
         ts_args_type = "returned: unknown",
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn returned<'env>(
         &self,
@@ -114,7 +114,7 @@ impl PendingCall {
 
     /// Finishes the call with the denial of `before`.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn deny<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
@@ -122,7 +122,7 @@ impl PendingCall {
 
     /// Finishes the call after `before` failed.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
     )]
     pub fn fail<'env>(&self, env: &'env Env, reason: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Err(reason.into()))
@@ -130,7 +130,7 @@ impl PendingCall {
 
     /// Ends the call at once, because its caller has cancelled it before the command began.
     #[napi(
-        ts_return_type = "{ content: string, isError: boolean, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }"
+        ts_return_type = "{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }"
     )]
     pub fn cancel<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let mut call = self.take()?;

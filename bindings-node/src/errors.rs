@@ -28,8 +28,11 @@ impl Failure {
                 named(env, "ConfigError", &reason, "option", option)
             }
             Self::Core(CoreError::Store(error)) => to_js(env, &error),
-            Self::Core(CoreError::Refused(sentence)) => {
-                named(env, "ToolError", &sentence, "content", sentence.as_str())
+            Self::Core(CoreError::Refused(refused)) => {
+                with_properties(env, "ToolError", refused.sentence(), |thrown| {
+                    thrown.set_named_property("content", refused.sentence())?;
+                    thrown.set_named_property("kind", refused.kind().as_str())
+                })
             }
             Self::Core(other) => Error::from_reason(other.to_string()),
             Self::Thrown(error) => error,
@@ -77,7 +80,8 @@ fn of_store(env: &Env, error: &StoreError, words: &str) -> Error {
         if let Some(cause) = Thrown::beneath(error) {
             thrown.set_named_property("cause", cause)?;
         }
-        thrown.set_named_property("code", code)
+        thrown.set_named_property("code", code)?;
+        thrown.set_named_property("kind", error.kind().as_str())
     })
 }
 

@@ -47,3 +47,11 @@ test('a Memory is the handlers of the SDK', async () => {
       error instanceof ToolError && error.content === 'Error: File /memories/a already exists',
   );
 });
+
+test('a tool has its memory, which no request gets', async () => {
+  const tool = memoryTool('memory:');
+  await tool.memory.write('/memories/a', 'one');
+  assert.match((await tool.run({ command: 'view', path: '/memories/a' })) as string, /\tone$/);
+  assert.ok(!('memory' in { ...tool }));
+  assert.deepEqual(JSON.parse(JSON.stringify(tool)), { type: 'memory_20250818', name: 'memory' });
+});

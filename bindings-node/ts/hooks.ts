@@ -96,6 +96,8 @@ export interface Answered {
   content: Awaited<ReturnType<Engine['execute']>>['content'];
   /** Whether the command failed. */
   isError: boolean;
+  /** What kind of error it is, if it failed. */
+  kind?: string;
   /** The error of the store or the hook. */
   cause?: string;
   /** If it was the store: the code of its error. */

@@ -22,6 +22,11 @@ export interface MemoryTool {
   run: (args: MemoryCommand, context?: CallOptions) => Promise<string | ImageBlock[]>;
   /** Returns the model's input as it is: `run` validates it. */
   parse: (content: unknown) => MemoryCommand;
+  /**
+   * The memory that the tool works on, for your own code. A copy by `{ ...tool }` does not have it, so
+   * that it never gets into a request.
+   */
+  readonly memory: Memory;
 }
 
 /** Claude's memory tool on the directory `./memory`. */
@@ -45,10 +50,12 @@ export function memoryTool(store: Places, options?: MemoryOptions): MemoryTool;
 export function memoryTool(...given: [store?: Places, options?: MemoryOptions]): MemoryTool {
   const [store, options] = given;
   const memory = given.length === 0 ? new Memory() : new Memory(store as Places, options);
-  return {
-    type: 'memory_20250818',
-    name: 'memory',
-    run: async (args, context) => orThrow(await memory.execute(args, context)),
-    parse: (content) => content as MemoryCommand,
+  const tool = {
+    type: 'memory_20250818' as const,
+    name: 'memory' as const,
+    run: async (args: MemoryCommand, context?: CallOptions) =>
+      orThrow(await memory.execute(args, context)),
+    parse: (content: unknown) => content as MemoryCommand,
   };
+  return Object.defineProperty(tool, 'memory', { value: memory }) as MemoryTool;
 }

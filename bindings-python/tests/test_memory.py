@@ -17,6 +17,7 @@ from memdir import (
     MemdirError,
     Memory,
     RefusedError,
+    Store,
     Reply,
     StoreError,
     open_store,
@@ -230,7 +231,7 @@ def test_the_default_of_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_everything_public_is_documented() -> None:
     for name in memdir.__all__:
         thing = getattr(memdir, name)
-        if isinstance(thing, str) or name == "Places":
+        if isinstance(thing, str) or name in ("ErrorKind", "Places"):
             # Constants and aliases: their texts stand where they are declared.
             continue
         assert thing.__doc__, name
@@ -240,3 +241,45 @@ def test_everything_public_is_documented() -> None:
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
             if not member.startswith("_") and callable(value):
                 assert value.__doc__, f"{name}.{member}"
+
+
+def test_an_error_says_of_what_kind_it_is() -> None:
+    memory = Memory("memory:")
+    with pytest.raises(RefusedError) as missing:
+        memory.view("/memories/a")
+    assert missing.value.kind == "not_found"
+    assert pickle.loads(pickle.dumps(missing.value)).kind == "not_found"
+    reply = memory.execute({"command": "view", "path": "/memories/a"})
+    assert reply.kind == "not_found"
+    assert "kind='not_found'" in repr(reply)
+    assert memory.execute({"command": "view", "path": "/memories"}).kind is None
+    memory.create("/memories/d/a", "one")
+    with pytest.raises(RefusedError) as changed:
+        memory.write("/memories/d/a", "two", if_unchanged="zero")
+    assert changed.value.kind == "changed"
+    with pytest.raises(RefusedError) as directory:
+        memory.read("/memories/d")
+    assert directory.value.kind == "is_a_directory"
+
+
+class Broken(Store):
+    """A store whose methods fail, as one does that has lost its disk."""
+
+    def fail(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("no disk")
+
+    read = list = write = update = delete = rename = fail
+
+
+def test_a_failure_says_whether_something_may_have_been_changed() -> None:
+    memory = Memory(Broken())
+    with pytest.raises(StoreError) as read:
+        memory.read("/memories/a")
+    assert read.value.kind == "unavailable"
+    with pytest.raises(StoreError) as written:
+        memory.delete("/memories/a")
+    assert written.value.kind == "outcome_unknown"
+    reply = memory.execute({"command": "delete", "path": "/memories/a"})
+    assert reply.kind == "outcome_unknown"
+    assert isinstance(reply.cause, StoreError)
+    assert reply.cause.kind == "outcome_unknown"

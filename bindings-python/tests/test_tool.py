@@ -329,3 +329,25 @@ def test_a_tool_on_a_memory_that_is_open(tmp_path: Path) -> None:
         assert "one" in str(MemoryTool(memory).call({"command": "view", "path": "/memories/a"}))
         with pytest.raises(TypeError, match="max_files"):
             MemoryTool(memory, max_files=2)
+
+
+def test_a_tool_has_its_memory_and_closes_it() -> None:
+    with MemoryTool("memory:") as tool:
+        tool.memory.write("/memories/a", "one")
+        assert str(tool.call({"command": "view", "path": "/memories/a"})).endswith("\tone")
+        assert repr(tool) == "MemoryTool('memory:')"
+    with pytest.raises(ValueError, match="closed"):
+        tool.memory.read("/memories/a")
+
+
+def test_an_asynchronous_tool_has_its_memory_and_closes_it() -> None:
+    async def main() -> None:
+        async with AsyncMemoryTool("memory:") as tool:
+            await tool.memory.write("/memories/a", "one")
+            answer = await tool.call({"command": "view", "path": "/memories/a"})
+            assert str(answer).endswith("\tone")
+            assert repr(tool) == "AsyncMemoryTool('memory:')"
+        with pytest.raises(ValueError, match="closed"):
+            await tool.memory.read("/memories/a")
+
+    anyio.run(main)

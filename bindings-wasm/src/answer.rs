@@ -11,8 +11,8 @@ use crate::border::placed;
 use crate::errors::code;
 use crate::thrown::Thrown;
 
-/// A reply: `{ content, isError, cause, code, thrown, hook }`. `cause` is there only if the store or a hook failed, `code` only if it
-/// was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
+/// A reply: `{ content, isError, kind, cause, code, thrown, hook }`. `kind` is there only for an error, `cause` only if the store or a
+/// hook failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
 pub(crate) fn reply(reply: Reply) -> Json {
     let content = match reply.content {
         Content::Image { media_type, bytes } => {
@@ -21,6 +21,9 @@ pub(crate) fn reply(reply: Reply) -> Json {
         other => other.into_text().into(),
     };
     let mut answer = json!({ "content": content, "isError": reply.is_error });
+    if let Some(kind) = reply.kind {
+        answer["kind"] = kind.as_str().into();
+    }
     if let Some(cause) = reply.cause {
         if matches!(cause, Error::Hook(_)) {
             answer["hook"] = true.into();

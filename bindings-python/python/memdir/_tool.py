@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         BetaMemoryTool20250818StrReplaceCommand,
         BetaMemoryTool20250818ViewCommand,
     )
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
     from memdir._memdir import Expired, ExpiryProgress
@@ -78,6 +78,10 @@ class _Engine:
         else:
             self.memory_root = directory
             self.base_path = directory.parent if directory.name == "memories" else directory
+
+    def __repr__(self) -> str:
+        _, _, shown = repr(self._memory).partition("(")
+        return f"{type(self).__name__}({shown}"
 
     def _answer(self, input: object, command: str | None = None) -> BetaFunctionToolResultType:
         """Executes the input. `command` is set if a method named after the command was called."""
@@ -138,6 +142,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
         memory_root: The directory in it that contains the files; `None` likewise.
+        memory: The memory that the tool works on, for your own code. `close()`, or a `with` statement,
+            closes it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -147,6 +153,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     >>> tool = MemoryTool("memory:")
     >>> tool.call({"command": "create", "path": "/memories/a", "file_text": "one"})
     'File created successfully at: /memories/a'
+    >>> tool.memory.read("/memories/a")
+    'one'
     >>> tool.call({"command": "delete", "path": "/memories/b"})
     Traceback (most recent call last):
     ...
@@ -168,6 +176,21 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
             self._use(store, store)
         else:
             self._use(Memory(store, **options), store)
+
+    @property
+    def memory(self) -> Memory:
+        """The memory that the tool works on, for your own code."""
+        return self._memory
+
+    def close(self) -> None:
+        """Closes the memory, also one that was given to the tool. Later calls raise a `ValueError`."""
+        self._memory.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     def to_dict(self) -> BetaMemoryTool20250818Param:
         """The tool's entry in a request."""
@@ -323,6 +346,8 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
         memory_root: The directory in it that contains the files; `None` likewise.
+        memory: The memory that the tool works on, for your own code. `await aclose()`, or an `async with`
+            statement, closes it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -351,6 +376,21 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         else:
             self._async = AsyncMemory(store, **options)
         self._use(self._async._memory, store)
+
+    @property
+    def memory(self) -> AsyncMemory:
+        """The memory that the tool works on, for your own code."""
+        return self._async
+
+    async def aclose(self) -> None:
+        """Closes the memory, also one that was given to the tool. Later calls raise a `ValueError`."""
+        await self._async.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
 
     async def _answer_async(
         self, input: object, command: str | None = None
