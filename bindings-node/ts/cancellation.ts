@@ -100,11 +100,17 @@ export async function cancelledWith<T>(
   }
 }
 
+/** What came of some work. */
+export interface Settled<T> {
+  /** Its result. */
+  settled: T;
+}
+
 /** What `work` comes to, unless the signal is aborted before: then `undefined`, and what comes of it later is not heard. */
 export async function unlessAborted<T>(
   signal: Signal | null | undefined,
   work: () => T,
-): Promise<{ settled: Awaited<T> } | undefined> {
+): Promise<Settled<Awaited<T>> | undefined> {
   if (!signal) {
     return { settled: await work() };
   }

@@ -11,7 +11,7 @@ import process from 'node:process';
 import type { Engine, PendingCall } from '../native.cjs';
 
 import { contextWith, unlessAborted } from './cancellation.js';
-import type { CallContext, Signal } from './cancellation.js';
+import type { CallContext, Settled, Signal } from './cancellation.js';
 import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
 import { assertObject } from './named-options.js';
@@ -154,7 +154,7 @@ export class Hooks {
     if (signal?.aborted) {
       return call.cancel();
     }
-    let answer: { settled: unknown } | undefined;
+    let answer: Settled<unknown> | undefined;
     try {
       // Frozen, because a change in place has no effect.
       const frozen = Object.freeze(command) as MemoryCommand;
