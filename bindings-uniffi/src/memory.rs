@@ -121,7 +121,7 @@ impl Memory {
         path: MemdirText,
         view_range: Option<Vec<i64>>,
     ) -> Result<String, MemdirError> {
-        let range = view_range.map_or(Value::Null, lines);
+        let range = view_range.as_deref().map_or(Value::Null, lines);
         let content = self.run("view", &[("path", path.field()), ("view_range", range)])?;
         Ok(content.text_of_view(&path.shown())?)
     }
@@ -225,8 +225,8 @@ impl Memory {
 }
 
 /// The field `view_range`.
-pub(crate) fn lines(range: Vec<i64>) -> Value<'static> {
-    Value::List(range.into_iter().map(Value::Integer).collect())
+pub(crate) fn lines(range: &[i64]) -> Value<'static> {
+    Value::List(range.iter().copied().map(Value::Integer).collect())
 }
 
 impl Memory {

@@ -4,13 +4,13 @@
 //! command in between. What a decision means is the core's.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
+use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::command::Decoded;
-use memdir::value::Value;
+use memdir::value::{Fields, Value};
 use memdir::{HookDecision as CoreDecision, HookError as CoreHookError, StoreError};
-use memdir_bindings_shared::input::Arguments;
 
 use crate::border::MemdirText;
 use crate::cancel::Cancellation;
@@ -169,40 +169,34 @@ impl Memory {
         PendingCall::new(self, Decoded::parse(json.as_bytes()), String::new())
     }
 
-    /// The first half of the method with the name `command`, with its arguments.
+    /// The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
     #[must_use]
-    #[expect(clippy::too_many_arguments, reason = "the fields of six commands")]
-    #[uniffi::method(default(
-        path = None, view_range = None, file_text = None, old_str = None, new_str = None, insert_line = None,
-        insert_text = None, old_path = None, new_path = None
-    ))]
     pub fn begin_command(
         &self,
         command: String,
-        path: Option<MemdirText>,
+        texts: HashMap<String, MemdirText>,
         view_range: Option<Vec<i64>>,
-        file_text: Option<MemdirText>,
-        old_str: Option<MemdirText>,
-        new_str: Option<MemdirText>,
         insert_line: Option<i64>,
-        insert_text: Option<MemdirText>,
-        old_path: Option<MemdirText>,
-        new_path: Option<MemdirText>,
     ) -> PendingCall {
-        let texts = [
-            ("path", &path),
-            ("file_text", &file_text),
-            ("old_str", &old_str),
-            ("new_str", &new_str),
-            ("insert_text", &insert_text),
-            ("old_path", &old_path),
-            ("new_path", &new_path),
-        ];
-        let texts = texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?.field())));
-        let range = view_range.map(|range| ("view_range", lines(range)));
-        let line = insert_line.map(|line| ("insert_line", Value::Integer(line)));
-        let fields: Vec<_> = texts.chain(range).chain(line).collect();
-        let viewed = path.as_ref().map(MemdirText::shown).unwrap_or_default();
-        PendingCall::new(self, Decoded::named(&command, &Arguments(&fields)), viewed)
+        let viewed = texts.get("path").map(MemdirText::shown).unwrap_or_default();
+        let arguments = Arguments { texts, view_range, insert_line };
+        PendingCall::new(self, Decoded::named(&command, &arguments), viewed)
+    }
+}
+
+/// The arguments of a method.
+struct Arguments {
+    texts: HashMap<String, MemdirText>,
+    view_range: Option<Vec<i64>>,
+    insert_line: Option<i64>,
+}
+
+impl Fields for Arguments {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        match name {
+            "view_range" => self.view_range.as_deref().map(lines),
+            "insert_line" => self.insert_line.map(Value::Integer),
+            text => self.texts.get(text).map(MemdirText::field),
+        }
     }
 }
