@@ -276,12 +276,15 @@ private constructor(
                 }
                 val turn = Runnable {
                     if (!state.compareAndSet(State.WAITS, State.RUNS)) return@Runnable
+                    val outer = executing.get()
+                    executing.set(true)
                     val result = runCatching { work(cancellation) }
+                    executing.set(outer)
                     finished.complete(Unit)
                     continuation.resume(result)
                 }
                 try {
-                    if (on.isDispatchNeeded(context)) on.dispatch(context, turn) else turn.run()
+                    if (executing.get() != true && on.isDispatchNeeded(context)) on.dispatch(context, turn) else turn.run()
                 } catch (error: OutOfMemoryError) {
                     // The JVM reports in this way that the system cannot start a thread.
                     if (state.compareAndSet(State.WAITS, State.GIVEN_UP)) continuation.resume(runCatching { without(error) })
@@ -307,6 +310,12 @@ private constructor(
         const val PAUSE = 50L
         val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
+
+        /**
+         * Whether this thread executes a call. What a plain hook or a store calls on it by `runBlocking` goes on here: all other
+         * threads may be waiting for the same.
+         */
+        val executing = ThreadLocal<Boolean>()
     }
 }
 
