@@ -86,7 +86,7 @@ class SuspendingHooksTest {
             memory.insert("/memories/a", 1, "two\n")
             memory.strReplace("/memories/a", "two", "three")
             memory.rename("/memories/a", "/memories/b")
-            assertEquals("ONE\nthree\n", memory.read("/memories/b"))
+            assertEquals("ONE\nthree", memory.read("/memories/b"))
             val error = assertThrows<MemdirException.Refused> { runBlocking { memory.delete("/memories/b") } }
             assertEquals("Error: Not here.", error.reason)
             val delete = """{"command":"delete","path":"/memories/b"}"""
