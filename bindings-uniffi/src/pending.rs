@@ -105,7 +105,9 @@ impl PendingCall {
         let Some(reply) = self.answered() else { return Ok(None) };
         match reply.cause {
             Some(cause) => Err(cause.into()),
-            None if reply.is_error => Err(MemdirError::Refused { reason: reply.content.into_text() }),
+            None if reply.is_error => {
+                Err(MemdirError::Refused { reason: reply.content.into_text() })
+            }
             None => Ok(Some(reply.content.text_of_view(&self.viewed)?)),
         }
     }
