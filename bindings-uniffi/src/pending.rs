@@ -34,7 +34,7 @@ enum State {
     /// A thread is executing it.
     Taken,
     /// The reply is there until it is asked for.
-    Finished(Option<memdir::Reply>, Event),
+    Finished(Option<memdir::Reply>, Box<Event>),
 }
 
 #[uniffi::export]
@@ -87,7 +87,7 @@ impl PendingCall {
     #[must_use]
     pub fn event(&self) -> Option<Event> {
         match &*self.state() {
-            State::Finished(_, event) => Some(event.clone()),
+            State::Finished(_, event) => Some(Event::clone(event)),
             State::Begun(_) | State::Taken => None,
         }
     }
@@ -134,7 +134,7 @@ impl PendingCall {
         prepare(&mut call);
         let (reply, event) = self.core.cancelled_by(cancellation).finish(*call, decision);
         if let Some(event) = event {
-            *self.state() = State::Finished(Some(reply), Event::from(&event));
+            *self.state() = State::Finished(Some(reply), Box::new(Event::from(&event)));
         }
     }
 
