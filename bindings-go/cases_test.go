@@ -47,6 +47,7 @@ type step struct {
 	Input         expanded
 	Content       json.RawMessage
 	IsError       bool            `json:"is_error"`
+	Kind          ErrorKind
 	WithoutImages json.RawMessage `json:"without_images"`
 	Event         expanded
 	Expires       bool
@@ -195,13 +196,13 @@ func (s *step) expectedReply(t *testing.T) Reply {
 		Data      string `json:"$base64"`
 	}
 	if json.Unmarshal(s.Content, &image) == nil && image.MediaType != "" {
-		return Reply{Image: &Image{image.MediaType, image.Data}, IsError: s.IsError}
+		return Reply{Image: &Image{image.MediaType, image.Data}, IsError: s.IsError, Kind: s.Kind}
 	}
 	var text expanded
 	if err := json.Unmarshal(s.Content, &text); err != nil {
 		t.Fatal(err)
 	}
-	return Reply{Text: text.text(), IsError: s.IsError}
+	return Reply{Text: text.text(), IsError: s.IsError, Kind: s.Kind}
 }
 
 func loadCases(t *testing.T) []*conformanceCase {

@@ -104,6 +104,12 @@ func runCase(t *testing.T, one *conformanceCase, open func(*testing.T, MemoryOpt
 		reply := opened.memory.Execute(context.Background(), input)
 		cause := reply.Cause
 		reply.Cause = nil
+		if (reply.Kind != "") != step.IsError {
+			t.Fatalf("%s: the kind of error is %q", where, reply.Kind)
+		}
+		if step.Kind == "" {
+			reply.Kind = ""
+		}
 		if expected := step.expectedReply(t); !reflect.DeepEqual(reply, expected) {
 			t.Fatalf("%s: %.300s\nexpected %.600q\ngot      %.600q", where, input, expected.Text, reply.Text)
 		}

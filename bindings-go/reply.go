@@ -18,6 +18,8 @@ type Reply struct {
 	Image *Image
 	// IsError is the is_error of the tool_result.
 	IsError bool
+	// Kind is what kind of error it is; empty if there is none.
+	Kind ErrorKind
 	// Cause is the error, if the store itself or a hook failed, or the context was done. It is for your log, and never for
 	// the model.
 	Cause error
@@ -57,6 +59,8 @@ const (
 type Error struct {
 	Kind    Kind   `json:"kind"`
 	Message string `json:"message"`
+	// ReplyKind is the kind that the reply to a model has that ended with this error; empty if it is not about a command.
+	ReplyKind ErrorKind `json:"reply_kind"`
 	// Option is the option that is wrong, under its common name, such as "max_files".
 	Option string `json:"option"`
 	// HistoryKind is the case of a KindHistory.
@@ -109,10 +113,11 @@ func newReply(made, failed *C.char) Reply {
 	var read struct {
 		Content json.RawMessage `json:"content"`
 		IsError bool            `json:"is_error"`
+		Kind    ErrorKind       `json:"kind"`
 	}
 	reply := Reply{Cause: failure(failed)}
 	err := json.Unmarshal([]byte(taken(made)), &read)
-	reply.IsError = read.IsError
+	reply.IsError, reply.Kind = read.IsError, read.Kind
 	if err == nil && json.Unmarshal(read.Content, &reply.Text) != nil {
 		var blocks []struct {
 			Source struct {
@@ -125,7 +130,7 @@ func newReply(made, failed *C.char) Reply {
 		}
 	}
 	if err != nil {
-		return Reply{Text: "Error: The memory cannot be used now.", IsError: true, Cause: fmt.Errorf("memdir: %w", err)}
+		return Reply{Text: "Error: The memory cannot be used now.", IsError: true, Kind: ErrorUnavailable, Cause: fmt.Errorf("memdir: %w", err)}
 	}
 	return reply
 }

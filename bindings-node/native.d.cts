@@ -21,13 +21,13 @@ export declare class Engine {
    */
   static onJsStore(serve: (arg: StoreRequest) => unknown, members: Array<string>, options?: object | undefined): Engine
   /** Executes one tool call, given as an object or as the JSON text of one. */
-  execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
+  execute(input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>
   /** Executes the command `name`. The input's own `command` is ignored. */
-  executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
+  executeAs(name: string, input: unknown, cancellation?: Cancellation | undefined | null): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>
   /** The first half of `execute`, or of `executeAs` if there is a name. */
   begin(input: unknown, name?: string | undefined | null, cancellation?: Cancellation | undefined | null): PendingCall
   /** Deletes everything below `/memories`. */
-  clear(): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>
+  clear(): Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>
   /**
    * Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
    * it goes on.
@@ -163,11 +163,11 @@ export declare class PendingCall {
   /** The command for `before`; null if the call is already refused. */
   get command(): object | null
   /** Finishes the call with the value that `before` returned. */
-  returned(returned: unknown): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  returned(returned: unknown): Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>
   /** Finishes the call with the denial of `before`. */
-  deny(sentence: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  deny(sentence: string): Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>
   /** Finishes the call after `before` failed. */
-  fail(reason: string): Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>
+  fail(reason: string): Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>
 }
 
 /** One call of a store that is written in JavaScript. */

@@ -1,7 +1,7 @@
 //! [`Failure`]: why a function did not do what it was asked to do, as JSON.
 
 use memdir::history::HistoryError;
-use memdir::{ConfigError, Error, StoreError};
+use memdir::{ConfigError, Error, ErrorKind, StoreError};
 use serde_json::{Value, json};
 
 use crate::conflict::conflict;
@@ -11,6 +11,8 @@ use crate::conflict::conflict;
 pub(crate) struct Failure {
     kind: &'static str,
     message: String,
+    /// The kind that a reply to a model has.
+    reply_kind: Option<ErrorKind>,
     /// The option that is wrong.
     option: Option<String>,
     /// More about an error of the history.
@@ -28,18 +30,24 @@ struct HistoryFailure {
 impl Failure {
     /// The caller made a mistake that no model can make.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { kind: "usage", message: message.into(), option: None, history: None }
+        Self::of("usage", message.into())
     }
 
     /// A fault of memdir.
     pub(crate) fn internal(words: &str) -> Self {
-        let message = format!("memdir has a fault: {words}");
-        Self { kind: "internal", message, option: None, history: None }
+        Self::of("internal", format!("memdir has a fault: {words}"))
+    }
+
+    fn of(kind: &'static str, message: String) -> Self {
+        Self { kind, message, reply_kind: None, option: None, history: None }
     }
 
     /// For the developer and not for the model.
     pub(crate) fn json(&self) -> String {
         let mut shown = json!({ "kind": self.kind, "message": self.message });
+        if let Some(kind) = self.reply_kind {
+            shown["reply_kind"] = json!(kind.as_str());
+        }
         if let Some(option) = &self.option {
             shown["option"] = json!(option);
         }
@@ -61,6 +69,7 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
+        let reply_kind = Some(error.kind());
         let (kind, option) = match &error {
             Error::Refused(_) => ("refused", None),
             Error::Config(error) => ("config", ConfigError::option(error).map(str::to_owned)),
@@ -74,7 +83,7 @@ impl From<Error> for Failure {
             Error::Hook(error) => error.to_string(),
             other => other.to_string(),
         };
-        Self { kind, message, option, history: None }
+        Self { kind, message, reply_kind, option, history: None }
     }
 }
 
@@ -86,7 +95,7 @@ impl From<HistoryError> for Failure {
         let paths = error.paths().iter().map(ToString::to_string).collect();
         let conflicts = error.conflicts().iter().map(conflict).collect();
         let history = Some(Box::new(HistoryFailure { kind: error.kind(), paths, conflicts }));
-        Self { kind: "history", message: error.to_string(), option: None, history }
+        Self { history, ..Self::of("history", error.to_string()) }
     }
 }
 

@@ -1,14 +1,17 @@
 //! A reply as JSON: what goes into the `tool_result`.
 
 use data_encoding::BASE64;
-use memdir::{Content, Error, Reply};
+use memdir::{Content, Error, ErrorKind, Reply};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
 /// The reply, and what failed if the store or a hook did.
 pub(crate) fn parts(reply: Reply) -> (String, Option<String>) {
-    let json = json!({ "content": content(reply.content), "is_error": reply.is_error });
+    let mut json = json!({ "content": content(reply.content), "is_error": reply.is_error });
+    if let Some(kind) = reply.kind {
+        json["kind"] = json!(ErrorKind::as_str(kind));
+    }
     (json.to_string(), reply.cause.map(|cause| Failure::from(cause).json()))
 }
 

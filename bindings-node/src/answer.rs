@@ -1,6 +1,6 @@
 //! Replies for JavaScript.
 
-use memdir::{Content, Error, NameCase, Reply};
+use memdir::{Content, Error, ErrorKind, NameCase, Reply};
 use napi::bindgen_prelude::{
     Buffer, Either, JsObjectValue, JsValue, Latin1String, Object, Utf16String,
 };
@@ -22,6 +22,7 @@ pub(crate) fn text(text: String) -> Text {
 pub(crate) struct Answer {
     content: Shown,
     is_error: bool,
+    kind: Option<ErrorKind>,
     cause: Option<String>,
     /// Whether it was a hook that failed, and not the store.
     hook: bool,
@@ -46,6 +47,7 @@ impl From<Reply> for Answer {
         Self {
             content: reply.content.into(),
             is_error: reply.is_error,
+            kind: reply.kind,
             hook: matches!(reply.cause, Some(Error::Hook(_))),
             cause: reply.cause.map(|cause| match cause {
                 Error::Store(cause) => cause.to_string(),
@@ -57,8 +59,8 @@ impl From<Reply> for Answer {
 }
 
 impl Answer {
-    /// The object `{ content, isError, cause, hook }`. `cause` is set only if the store or a hook
-    /// failed, and `hook` only if it was a hook. The content is a string or, for an image,
+    /// The object `{ content, isError, kind, cause, hook }`. `kind` is set only if it is an error, `cause` only if the store or a
+    /// hook failed, and `hook` only if it was a hook. The content is a string or, for an image,
     /// `{ mediaType, bytes }`.
     pub(crate) fn into_object(self, env: &Env) -> Result<Object<'static>> {
         let mut object = Object::new(env)?;
@@ -72,6 +74,9 @@ impl Answer {
             }
         }
         object.set_named_property("isError", self.is_error)?;
+        if let Some(kind) = self.kind {
+            object.set_named_property("kind", kind.as_str())?;
+        }
         if let Some(cause) = self.cause {
             object.set_named_property("cause", cause)?;
         }

@@ -93,7 +93,7 @@ impl PendingCall {
     /// Finishes the call with the value that `before` returned.
     #[napi(
         ts_args_type = "returned: unknown",
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>"
     )]
     pub fn returned<'env>(
         &self,
@@ -116,7 +116,7 @@ impl PendingCall {
 
     /// Finishes the call with the denial of `before`.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>"
     )]
     pub fn deny<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
@@ -124,7 +124,7 @@ impl PendingCall {
 
     /// Finishes the call after `before` failed.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, cause?: string, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, hook?: true, event: object }>"
     )]
     pub fn fail<'env>(&self, env: &'env Env, reason: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Err(reason.into()))

@@ -81,7 +81,7 @@ impl Engine {
 
     /// Executes one tool call, given as an object or as the JSON text of one.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>"
     )]
     pub fn execute<'env>(
         &self,
@@ -94,7 +94,7 @@ impl Engine {
 
     /// Executes the command `name`. The input's own `command` is ignored.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>"
     )]
     pub fn execute_as<'env>(
         &self,
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Deletes everything below `/memories`.
     #[napi(
-        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, cause?: string }>"
+        ts_return_type = "Promise<{ content: string | { mediaType: 'image/png' | 'image/jpeg', bytes: Buffer }, isError: boolean, kind?: string, cause?: string }>"
     )]
     pub fn clear<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let memory = self.memory.clone();

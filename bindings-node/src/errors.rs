@@ -27,8 +27,11 @@ impl Failure {
                 named(env, "ConfigError", &reason, "option", option)
             }
             Self::Core(CoreError::Store(error)) => to_js(env, &error),
-            Self::Core(CoreError::Refused(sentence)) => {
-                named(env, "ToolError", &sentence, "content", sentence.as_str())
+            Self::Core(CoreError::Refused(refused)) => {
+                with_properties(env, "ToolError", refused.sentence(), |thrown| {
+                    thrown.set_named_property("content", refused.sentence())?;
+                    thrown.set_named_property("kind", refused.kind().as_str())
+                })
             }
             Self::Core(other) => Error::from_reason(other.to_string()),
             Self::Thrown(error) => error,
@@ -66,7 +69,10 @@ fn code(error: &StoreError) -> &'static str {
 
 /// The error of a native store's method, with a `code`.
 pub(crate) fn to_js(env: &Env, error: &StoreError) -> Error {
-    named(env, "StoreError", &format!("{}: {error}", code(error)), "code", code(error))
+    with_properties(env, "StoreError", &format!("{}: {error}", code(error)), |thrown| {
+        thrown.set_named_property("code", code(error))?;
+        thrown.set_named_property("kind", error.kind().as_str())
+    })
 }
 
 /// The error of a copy: one of a store, or one with the `paths` that are in the way.

@@ -23,7 +23,9 @@ pub(crate) fn time_core<'env>(
         .map_err(|error| Error::from_reason(error.to_string()))?;
     let mut decoded = Vec::new();
     for command in commands {
-        decoded.push(decode(command)?.command.map_err(Error::from_reason)?);
+        decoded.push(
+            decode(command)?.command.map_err(|refused| Error::from_reason(refused.to_string()))?,
+        );
     }
     let work = move || {
         let run = |command| {

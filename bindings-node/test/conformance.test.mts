@@ -20,6 +20,7 @@ interface Call {
   input: Json;
   content: Json;
   is_error: boolean;
+  kind?: string;
   event?: Record<string, Json>;
   expires?: boolean;
 }
@@ -249,7 +250,12 @@ async function runCase(found: Case, store: Store, secret: string | undefined): P
       typeof input === 'string' ? JSON.stringify(input) : input,
     );
     assert.ok(step.event?.['outcome'] === 'failed' ? cause instanceof HookError : !cause);
-    assert.deepEqual(reply, { content: answer(step.content), isError: step.is_error });
+    const { kind, ...answered } = reply;
+    assert.deepEqual(answered, { content: answer(step.content), isError: step.is_error });
+    assert.equal(kind !== undefined, step.is_error);
+    if (step.kind !== undefined) {
+      assert.equal(kind, step.kind);
+    }
     assert.deepEqual(
       events.splice(0).map(told),
       step.event ? [saying(expanded(step.event) as Record<string, Json>)] : [],

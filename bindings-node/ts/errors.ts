@@ -3,7 +3,8 @@
 import type { Conflict as NativeConflict } from '../native.cjs';
 import { conflict } from './conflict.js';
 import type { Conflict } from './conflict.js';
-import { StoreError } from './store.js';
+import type { ErrorKind } from './error-kind.js';
+import { StoreError, ofKind } from './store.js';
 import type { StoreErrorCode } from './store.js';
 
 /** A copy was refused or stopped. If it was refused, nothing was copied. */
@@ -106,7 +107,9 @@ function ourError(error: unknown): unknown {
       : new ConfigError(error.message, option ?? undefined);
   }
   if (error.name === 'StoreError' && code !== undefined) {
-    return error instanceof StoreError ? error : new StoreError(code, error.message);
+    return error instanceof StoreError
+      ? error
+      : ofKind(new StoreError(code, error.message), kind as ErrorKind | undefined);
   }
   if (error.name === 'CopyError' && paths !== undefined) {
     return error instanceof CopyError ? error : new CopyError(error.message, paths);
@@ -114,7 +117,7 @@ function ourError(error: unknown): unknown {
   if (error.name === 'HistoryError' && kind !== undefined) {
     return error instanceof HistoryError
       ? error
-      : new HistoryError(kind, error.message, paths, conflicts?.map(conflict));
+      : new HistoryError(kind as HistoryErrorKind, error.message, paths, conflicts?.map(conflict));
   }
   return error;
 }
@@ -123,7 +126,7 @@ function ourError(error: unknown): unknown {
 interface NativeError extends Error {
   option?: string | null;
   code?: StoreErrorCode;
-  kind?: HistoryErrorKind;
+  kind?: HistoryErrorKind | ErrorKind;
   paths?: readonly string[];
   conflicts?: readonly NativeConflict[];
 }

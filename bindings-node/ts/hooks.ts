@@ -79,6 +79,8 @@ export interface Answered {
   content: Awaited<ReturnType<Engine['execute']>>['content'];
   /** Whether the command failed. */
   isError: boolean;
+  /** What kind of error it is, if it failed. */
+  kind?: string;
   /** The error of the store or the hook. */
   cause?: string;
   /** Whether it was the hook. */

@@ -24,6 +24,7 @@ export { copy } from './copy.js';
 export type { Copied, CopyOptions, CopyProgress } from './copy.js';
 export type { Conflict } from './conflict.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
+export type { ErrorKind } from './error-kind.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,

@@ -1,9 +1,10 @@
 /** The answer to a call: its types, and how the native half's answer becomes one. */
 
+import type { ErrorKind } from './error-kind.js';
 import { HookError } from './hooks.js';
 import type { Answered } from './hooks.js';
 import type { MemoryOptions } from './options.js';
-import { StoreError } from './store.js';
+import { StoreError, ofKind } from './store.js';
 import { toolError } from './tool-error.js';
 
 /** An image block, as the Messages API accepts it in a `tool_result`. */
@@ -37,6 +38,8 @@ export interface Reply<Given extends MemoryOptions = MemoryOptions> {
   content: Shown<Given>;
   /** Whether the command failed: the `is_error` of the `tool_result`. */
   isError: boolean;
+  /** What kind of error it is; absent if there is none. */
+  kind?: ErrorKind;
   /**
    * The error, if the store itself or the hook `before` failed. It is for your log and not for the
    * model, because it may name paths and hosts.
@@ -47,7 +50,7 @@ export interface Reply<Given extends MemoryOptions = MemoryOptions> {
 /** The content of a reply, or the error that the SDK's tool runner understands. */
 export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise<Shown<G>> {
   if (reply.isError) {
-    throw await toolError(reply.content as string, reply.cause);
+    throw await toolError(reply.content as string, reply.kind, reply.cause);
   }
   return reply.content;
 }
@@ -55,15 +58,20 @@ export async function orThrow<G extends MemoryOptions>(reply: Reply<G>): Promise
 /** The reply from what the native half answered. */
 export function reply<G extends MemoryOptions>(answered: Answered): Reply<G> {
   const { content: shown, isError, cause, hook, thrown } = answered;
+  const kind = answered.kind as ErrorKind | undefined;
   // With the options for text only, no image comes.
   const content = (typeof shown === 'string' ? shown : image(shown)) as Shown<G>;
-  if (cause === undefined) {
+  if (kind === undefined) {
     return { content, isError };
   }
-  if (hook) {
-    return { content, isError, cause: new HookError(cause, { cause: thrown }) };
+  if (cause === undefined) {
+    return { content, isError, kind };
   }
-  return { content, isError, cause: new StoreError('EIO', cause) };
+  if (hook) {
+    return { content, isError, kind, cause: new HookError(cause, { cause: thrown }) };
+  }
+  const failed = ofKind(new StoreError('EIO', cause), kind);
+  return { content, isError, kind, cause: failed };
 }
 
 function image({ mediaType, bytes }: Exclude<Answered['content'], string>): ImageBlock[] {

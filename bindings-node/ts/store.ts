@@ -3,6 +3,7 @@
 import { inspect } from 'node:util';
 
 import type { StoreRequest } from '../native.cjs';
+import type { ErrorKind } from './error-kind.js';
 
 /** An entry of a directory. */
 export interface Entry {
@@ -148,12 +149,19 @@ export class StoreError extends Error {
   override readonly name = 'StoreError';
   /** The condition. */
   readonly code: StoreErrorCode;
+  /** Of an error that a memory throws: what kind of error it is. */
+  readonly kind?: ErrorKind;
 
   /** The message is for you. The model never reads it. */
   constructor(code: StoreErrorCode, message: string = code, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }
+}
+
+/** The error with its kind. */
+export function ofKind(error: StoreError, kind?: ErrorKind): StoreError {
+  return kind === undefined ? error : Object.assign(error, { kind });
 }
 
 /** Checks that `store` has the required methods. */

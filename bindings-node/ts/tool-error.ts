@@ -8,12 +8,15 @@
 
 import { sdkToolError } from '../sdk.cjs';
 
+import type { ErrorKind } from './error-kind.js';
 import { withOurErrorsAsync } from './errors.js';
 
 /** An error whose `content` is sent to the model. */
 export interface ToolErrorLike extends Error {
   /** The content to send. */
   content: unknown;
+  /** What kind of error it is. */
+  kind?: ErrorKind;
 }
 
 type ToolErrorClass = new (content: string) => ToolErrorLike;
@@ -21,6 +24,7 @@ type ToolErrorClass = new (content: string) => ToolErrorLike;
 /** The error if the SDK is not installed. There is then no runner that would look at it. */
 class OwnToolError extends Error implements ToolErrorLike {
   override readonly name = 'ToolError';
+  kind?: ErrorKind;
 
   constructor(readonly content: string) {
     super(content);
@@ -34,9 +38,16 @@ async function load(): Promise<ToolErrorClass> {
 }
 
 /** The error for a failed command; `cause` is what broke, for the developer. */
-export async function toolError(content: string, cause?: Error): Promise<ToolErrorLike> {
+export async function toolError(
+  content: string,
+  kind?: ErrorKind,
+  cause?: Error,
+): Promise<ToolErrorLike> {
   const ToolError = await (loading ??= load());
   const error = new ToolError(content);
+  if (kind !== undefined) {
+    error.kind = kind;
+  }
   if (cause) {
     error.cause = cause;
   }
@@ -48,7 +59,8 @@ export async function withRefusals<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await withOurErrorsAsync(call);
   } catch (error) {
-    const { name, content } = error as Partial<ToolErrorLike>;
-    throw name === 'ToolError' && typeof content === 'string' ? await toolError(content) : error;
+    const { name, content, kind } = error as Partial<ToolErrorLike>;
+    const isRefusal = name === 'ToolError' && typeof content === 'string';
+    throw isRefusal ? await toolError(content, kind) : error;
   }
 }

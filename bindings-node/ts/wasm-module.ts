@@ -41,6 +41,7 @@ interface Outcome {
     message?: string;
     property?: string;
     value?: unknown;
+    kind?: string;
     paths?: string[];
     conflicts?: unknown[];
     thrown?: true;
@@ -209,11 +210,12 @@ type Question =
 
 /** The error that a call throws, with the properties by which `errors.ts` knows it. */
 function made(failed: NonNullable<Outcome['error']>): Error {
-  const { name, message, property, value, paths, conflicts } = failed;
+  const { name, message, property, value, kind, paths, conflicts } = failed;
   const error = new Error(message);
   if (name !== undefined && property !== undefined) {
     Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true });
-    Object.assign(error, { [property]: value }, paths && { paths }, conflicts && { conflicts });
+    Object.assign(error, { [property]: value });
+    Object.assign(error, kind && { kind }, paths && { paths }, conflicts && { conflicts });
   }
   return error;
 }

@@ -154,9 +154,7 @@ fn decoded<T>(
 pub(crate) fn exception(py: Python<'_>, reply: &Reply) -> Option<PyErr> {
     match &reply.cause {
         Some(cause) => Some(to_python(py, cause)),
-        None => {
-            reply.is_error.then(|| refused_error(py, reply.content.as_text().unwrap_or_default()))
-        }
+        None => reply.refused().map(|refused| refused_error(py, &refused)),
     }
 }
 

@@ -4,7 +4,9 @@
 use std::error::Error as _;
 
 use memdir::history::HistoryError;
-use memdir::{ConfigError, CopyError, Error, HookError, MemoryPath, StoreError};
+use memdir::{
+    ConfigError, CopyError, Error, ErrorKind, HookError, MemoryPath, Refused, StoreError,
+};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{
     PyException, PyFileExistsError, PyFileNotFoundError, PyIsADirectoryError, PyNotADirectoryError,
@@ -36,8 +38,17 @@ fn raised(py: Python<'_>, class: &PyOnceLock<Py<PyType>>, name: &str, text: &str
 }
 
 /// A refused command.
-pub(crate) fn refused_error(py: Python<'_>, text: &str) -> PyErr {
-    raised(py, &class::COMMAND, "RefusedError", text)
+pub(crate) fn refused_error(py: Python<'_>, refused: &Refused) -> PyErr {
+    let raised = raised(py, &class::COMMAND, "RefusedError", refused.sentence());
+    of_kind(py, raised, refused.kind())
+}
+
+/// The exception with its `kind`.
+fn of_kind(py: Python<'_>, exception: PyErr, kind: ErrorKind) -> PyErr {
+    match exception.value(py).setattr("kind", kind.as_str()) {
+        Ok(()) => exception,
+        Err(error) => error,
+    }
 }
 
 /// A refused copy.
@@ -80,7 +91,7 @@ pub(crate) fn store_error(py: Python<'_>, error: &StoreError) -> PyErr {
     }
     let raised = raised(py, &class::STORE, "StoreError", &error.to_string());
     raised.set_cause(py, cause);
-    raised
+    of_kind(py, raised, error.kind())
 }
 
 /// What the history cannot tell, or not take back. If a store written in Python broke in the middle, its own exception is
@@ -125,7 +136,7 @@ fn python_cause(error: &StoreError) -> Option<&PyErr> {
 /// Any error of the core.
 pub(crate) fn to_python(py: Python<'_>, error: &Error) -> PyErr {
     match error {
-        Error::Refused(text) => refused_error(py, text),
+        Error::Refused(refused) => refused_error(py, refused),
         Error::Store(error) => store_error(py, error),
         Error::Hook(source) => {
             interruption(py, error).unwrap_or_else(|| hook_error(py, error, source))

@@ -1,7 +1,7 @@
 //! The core's reply as Python's `Reply`, which is declared in Python: a named pair that type
 //! checkers can take apart.
 
-use memdir::{Content, Reply};
+use memdir::{Content, ErrorKind, Reply};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString, PyType};
@@ -42,9 +42,10 @@ pub(crate) fn to_python<'py>(
     let class = REPLY.import(py, "memdir._reply", "Reply")?;
     let content = content(py, &reply.content)?;
     let cause = cause(py, reply)?;
-    let made = counted(|| match cause {
-        None => class.call1((content, reply.is_error)),
-        Some(cause) => class.call1((content, reply.is_error, cause)),
+    let kind = reply.kind.map(ErrorKind::as_str);
+    let made = counted(|| match (cause, kind) {
+        (None, None) => class.call1((content, reply.is_error)),
+        (cause, kind) => class.call1((content, reply.is_error, cause, kind)),
     });
     made.map(Hinted::new)
 }

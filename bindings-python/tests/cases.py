@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memdir import ConfigError, Deny
+from memdir import ConfigError, Deny, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -193,9 +193,13 @@ def run(
             continue
         before = tree_in(store)
         given = expanded(step["input"])
-        content, is_error = execute(given)
+        answered = execute(given)
+        content, is_error = answered
         assert content == shown(step["content"]), what
         assert is_error is step["is_error"], what
+        if isinstance(answered, Reply):
+            assert (answered.kind is not None) is is_error, what
+            assert step.get("kind", answered.kind) == answered.kind, what
         assert secret is None or secret not in content, what
         told = [event_of(event) for event in case.events]
         assert told == ([event_in(step["event"])] if "event" in step else []), what

@@ -62,10 +62,10 @@ mod tests {
         assert_eq!(memory.read("/memories/a.md").unwrap(), "one\n");
         let wrong = [path, ("file_text", Value::Other("text that is not valid Unicode".into()))];
         match Arguments(&wrong).execute(&memory, "create") {
-            Err(Error::Refused(sentence)) => {
+            Err(Error::Refused(refused)) => {
                 let reply = memory.execute_decoded(Decoded::named("create", &Arguments(&wrong)));
-                assert_eq!(reply.content.as_text(), Some(sentence.as_str()));
-                assert!(sentence.contains("file_text"), "{sentence}");
+                assert_eq!(reply.content.as_text(), Some(refused.sentence()));
+                assert!(refused.sentence().contains("file_text"), "{refused}");
             }
             other => panic!("{other:?}"),
         }

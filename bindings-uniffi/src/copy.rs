@@ -132,8 +132,8 @@ impl From<CopyError> for MemdirError {
         let paths = error.paths().map(ToString::to_string).collect();
         match error {
             CopyError::Source { error, .. } | CopyError::Destination { error, .. } => {
-                let answer = Self::from(error).reply().content;
-                Self::Store { reason, answer }
+                let kind = error.kind().into();
+                Self::Store { reason, answer: Self::from(error).reply().content, kind }
             }
             _ => Self::Copy { reason, paths },
         }

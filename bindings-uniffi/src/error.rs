@@ -4,6 +4,7 @@ use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
 use crate::conflict::Conflict;
+use crate::error_kind::ErrorKind;
 use crate::reply::{Reply, sentence};
 
 /// Why a call did not do what it was asked to do.
@@ -15,6 +16,8 @@ pub enum MemdirError {
     Refused {
         /// The exact answer for the model, to be sent back with `is_error: true`.
         reason: String,
+        /// What kind of refusal it is.
+        kind: ErrorKind,
     },
     /// The store is broken or out of reach, or was locked by others for too long, or the call was given
     /// up.
@@ -24,6 +27,8 @@ pub enum MemdirError {
         reason: String,
         /// What the model reads, and what that means for its command.
         answer: String,
+        /// What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+        kind: ErrorKind,
     },
     /// The hook `before` failed, and nothing was changed.
     #[error("{reason}")]
@@ -109,7 +114,9 @@ impl From<memdir::Error> for MemdirError {
     fn from(error: memdir::Error) -> Self {
         let reason = sentence(&error);
         match error {
-            memdir::Error::Refused(_) => Self::Refused { reason },
+            memdir::Error::Refused(refused) => {
+                Self::Refused { reason, kind: refused.kind().into() }
+            }
             memdir::Error::Store(error) => Self::from(error),
             memdir::Error::Hook(_) => Self::Hook { reason },
             memdir::Error::Config(error) => Self::from(error),
@@ -119,9 +126,9 @@ impl From<memdir::Error> for MemdirError {
 
 impl From<StoreError> for MemdirError {
     fn from(error: StoreError) -> Self {
-        let reason = error.to_string();
-        let answer = memdir::Reply::from(Err(memdir::Error::Store(error))).content.into_text();
-        Self::Store { reason, answer }
+        let (reason, error) = (error.to_string(), memdir::Error::Store(error));
+        let kind = error.kind().into();
+        Self::Store { reason, answer: memdir::Reply::from(Err(error)).content.into_text(), kind }
     }
 }
 
@@ -184,10 +191,13 @@ impl MemdirError {
     #[must_use]
     pub fn reply(&self) -> Reply {
         let (error, cause) = match self {
-            Self::Refused { reason } => (memdir::Error::Refused(reason.clone()), None),
-            Self::Store { reason, answer } => {
+            Self::Refused { reason, kind } => {
+                let (content, kind) = (reason.clone(), Some(*kind));
+                return Reply { content, is_error: true, kind, cause: None, image: None };
+            }
+            Self::Store { reason, answer, kind } => {
                 let (content, cause) = (answer.clone(), Some(reason.clone()));
-                return Reply { content, is_error: true, cause, image: None };
+                return Reply { content, is_error: true, kind: Some(*kind), cause, image: None };
             }
             Self::Hook { reason } => {
                 (memdir::Error::Hook(reason.as_str().into()), Some(reason.clone()))

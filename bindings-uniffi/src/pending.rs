@@ -103,12 +103,13 @@ impl PendingCall {
     /// Throws as the method does.
     pub fn text(&self) -> Result<Option<String>, MemdirError> {
         let Some(reply) = self.answered() else { return Ok(None) };
-        match reply.cause {
-            Some(cause) => Err(cause.into()),
-            None if reply.is_error => {
-                Err(MemdirError::Refused { reason: reply.content.into_text() })
+        match (reply.cause, reply.kind) {
+            (Some(cause), _) => Err(cause.into()),
+            (None, Some(kind)) => {
+                let (reason, kind) = (reply.content.into_text(), kind.into());
+                Err(MemdirError::Refused { reason, kind })
             }
-            None => Ok(Some(reply.content.text_of_view(&self.viewed)?)),
+            (None, None) => Ok(Some(reply.content.text_of_view(&self.viewed)?)),
         }
     }
 }

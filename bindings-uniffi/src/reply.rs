@@ -2,6 +2,8 @@
 
 use memdir::{Content, Image, NameCase};
 
+use crate::error_kind::ErrorKind;
+
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
@@ -9,7 +11,11 @@ pub struct Reply {
     pub content: String,
     /// Whether the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
+    /// What kind of error it is; null if there is none.
+    #[uniffi(default = None)]
+    pub kind: Option<ErrorKind>,
     /// The error, if the store itself or a hook failed. For your log and never for the model.
+    #[uniffi(default = None)]
     pub cause: Option<String>,
     /// The image for the model, to be sent in the place of the text; null if the reply is text. There
     /// is none unless `max_image_bytes` is set.
@@ -48,6 +54,7 @@ impl From<memdir::Reply> for Reply {
             content,
             image,
             is_error: reply.is_error,
+            kind: reply.kind.map(ErrorKind::from),
             cause: reply.cause.map(|cause| match cause {
                 memdir::Error::Store(cause) => cause.to_string(),
                 other => sentence(&other),

@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::border::placed;
 
-/// A reply: `{ content, isError, cause, hook }`, of which the last two are there only if the store or a hook failed.
+/// A reply: `{ content, isError, kind, cause, hook }`, of which `kind` is there only for an error, and the last two only if the store
+/// or a hook failed.
 pub(crate) fn reply(reply: Reply) -> Json {
     let content = match reply.content {
         Content::Image { media_type, bytes } => {
@@ -18,6 +19,9 @@ pub(crate) fn reply(reply: Reply) -> Json {
         other => other.into_text().into(),
     };
     let mut answer = json!({ "content": content, "isError": reply.is_error });
+    if let Some(kind) = reply.kind {
+        answer["kind"] = kind.as_str().into();
+    }
     if let Some(cause) = reply.cause {
         if matches!(cause, Error::Hook(_)) {
             answer["hook"] = true.into();

@@ -2,7 +2,7 @@
 
 use memdir::copy::CopyError;
 use memdir::history::HistoryError;
-use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
+use memdir::{ConfigError, Error as CoreError, ErrorKind, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::conflict::conflict;
@@ -36,9 +36,10 @@ impl Failure {
                 named("ConfigError", &error.in_case(NameCase::Camel), "option", option)
             }
             Self::Core(CoreError::Store(error)) => of_store(&error, &error.to_string()),
-            Self::Core(CoreError::Refused(sentence)) => {
-                named("ToolError", &sentence, "content", &*sentence)
-            }
+            Self::Core(CoreError::Refused(refused)) => of_kind(
+                named("ToolError", refused.sentence(), "content", refused.sentence()),
+                refused.kind(),
+            ),
             Self::Core(other) => json!({ "message": other.to_string() }),
             Self::Copy(error) => of_copy(&error),
             Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
@@ -87,7 +88,7 @@ pub(crate) fn unknown(operation: &str) -> Failure {
 
 fn of_store(error: &StoreError, words: &str) -> Json {
     let code = error.errno_name().unwrap_or("EIO");
-    named("StoreError", &format!("{code}: {words}"), "code", code)
+    of_kind(named("StoreError", &format!("{code}: {words}"), "code", code), error.kind())
 }
 
 fn of_copy(error: &CopyError) -> Json {
@@ -101,6 +102,11 @@ fn of_copy(error: &CopyError) -> Json {
             named("CopyError", &reason, "paths", paths)
         }
     }
+}
+
+fn of_kind(mut error: Json, kind: ErrorKind) -> Json {
+    error["kind"] = kind.as_str().into();
+    error
 }
 
 fn named(name: &str, message: &str, property: &str, value: impl Into<Json>) -> Json {

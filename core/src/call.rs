@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::time::Instant;
 
 use memdir_store::path::MemoryPath;
-use memdir_store::{Error, HookError};
+use memdir_store::{Error, ErrorKind, HookError, Refused};
 
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
 use crate::history::HistoryId;
@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
             Ok(HookDecision::Deny(sentence)) => {
                 let said = !sentence.trim().is_empty();
                 let sentence = if said { sentence } else { reply::denied() };
-                Some((Outcome::Denied, Error::Refused(sentence)))
+                Some((Outcome::Denied, Error::Refused(Refused::new(ErrorKind::Denied, sentence))))
             }
             Err(error) => failed(error),
         };

@@ -225,7 +225,7 @@ impl<'m> ImportPlan<'m> {
 /// A refusal is what becomes of the file; a failure ends the plan.
 fn refused(error: Error) -> Result<(Fate, bool), Error> {
     match error {
-        Error::Refused(sentence) => Ok((Fate::Refused(sentence), false)),
+        Error::Refused(refused) => Ok((Fate::Refused(refused.into_sentence()), false)),
         failed => Err(failed),
     }
 }

@@ -92,7 +92,9 @@ pub use files::{
 };
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
-pub use memdir_store::{Cancellation, ConfigError, Error, HookError, MemoryPath, NameCase, path};
+pub use memdir_store::{
+    Cancellation, ConfigError, Error, ErrorKind, HookError, MemoryPath, NameCase, Refused, path,
+};
 pub use memory::Memory;
 pub use options::MemoryOptions;
 pub use policy::expiry::Expired;

@@ -71,7 +71,7 @@ fn str_replace(memory: &Memory, content: &mut String, old: &str, new: &str, limi
 
 fn answer(result: Result<String, Error>) -> Result<String, String> {
     result.map_err(|error| match error {
-        Error::Refused(sentence) => sentence,
+        Error::Refused(refused) => refused.into_sentence(),
         other => panic!("{other}"),
     })
 }

@@ -100,7 +100,8 @@ impl Recorder {
             // The store tries again, with a newer content.
             if let Some(Recorded { id, said, appended, .. }) = recorded.take() {
                 self.reader.index().withdrawn(id, said);
-                pen = Some(self.journal.withdraw(context, id, appended)?);
+                let withdrawn = self.journal.withdraw(context, id, appended);
+                pen = Some(withdrawn.inspect_err(|_| self.reader.index().was_left(id))?);
             }
             let Some(splice) = edit(old) else { return Ok(None) };
             let draft = match pen.take() {

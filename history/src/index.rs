@@ -160,6 +160,20 @@ impl Index {
         self.count();
     }
 
+    /// A record of this process was not appended, or is there although the store failed. What it `said` of earlier ones, the next
+    /// will say.
+    pub(super) fn maybe_appended(&mut self, said: Vec<HistoryId>) {
+        self.unconfirmed.extend(said);
+    }
+
+    /// The record of a change that was not made could not be taken out of the journal: others will ask whether it was made.
+    pub(super) fn was_left(&mut self, id: HistoryId) {
+        self.loaded.withdrawn.remove(&id);
+        // What is unsure is looked up again.
+        self.counted = (usize::MAX, self.loaded.generation);
+        self.count();
+    }
+
     /// The time by which records are too old.
     pub(super) fn ages(&mut self) -> &mut AgeClock {
         self.ages.get_or_insert_with(|| AgeClock::new(&self.loaded.records))

@@ -145,7 +145,10 @@ impl Recorder {
         let appended = match self.journal.append(context, pen, &record) {
             Ok(appended) => appended,
             Err(error) => {
-                self.reader.index().withdrawn(id, said);
+                match error.may_have_changed() {
+                    true => self.reader.index().maybe_appended(said),
+                    false => self.reader.index().withdrawn(id, said),
+                }
                 return Err(error.unchanged());
             }
         };
@@ -184,8 +187,10 @@ impl Recorder {
     pub(super) fn withdraw(&self, context: &Context, recorded: Recorded) {
         let Recorded { id, said, appended, .. } = recorded;
         self.reader.index().withdrawn(id, said);
-        // If it stays, it is seen by the file that the change was not made.
-        let _ = self.journal.withdraw_last(context, id, appended);
+        if self.journal.withdraw_last(context, id, appended).is_err() {
+            // It is seen by the file that the change was not made.
+            self.reader.index().was_left(id);
+        }
     }
 
     /// Removes what is too old, now and then.

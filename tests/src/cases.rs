@@ -136,6 +136,8 @@ pub struct Call {
     without_images: Option<Text>,
     /// The reply's flag.
     pub is_error: bool,
+    /// The word for the kind of error, in the cases that are about it.
+    pub kind: Option<String>,
     /// Whether files expire before it, so that the tree is not compared with that before the step.
     pub expires: Option<True>,
     /// What the hook `after` is told, in a case that has hooks.

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Error, Memory, MemoryOptions, Reply, Store};
+use memdir::{Error, ErrorKind, Memory, MemoryOptions, Reply, Store};
 
 use crate::cases::{self, Call, Case, CaseFile, Step};
 use crate::hooks::{self, CaseHooks};
@@ -156,6 +156,10 @@ fn check_call(
 ) -> Result<(), String> {
     if reply.content != call.content || reply.is_error != call.is_error {
         return Err(differing(call, reply));
+    }
+    let kind = reply.kind.map(ErrorKind::as_str);
+    if kind.is_some() != call.is_error || call.kind.as_deref().is_some_and(|it| Some(it) != kind) {
+        return Err(format!("  the kind of error is {kind:?}, not {:?}", call.kind));
     }
     match &reply.cause {
         // A hook of the case, which is to fail: its event says whether it did.

@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from memdir._memdir import Conflict
+
+
+ErrorKind = Literal[
+    "not_found",
+    "exists",
+    "is_a_directory",
+    "not_a_directory",
+    "invalid",
+    "no_match",
+    "several_matches",
+    "not_text",
+    "read_only",
+    "permission_denied",
+    "fixed",
+    "too_large",
+    "full",
+    "sensitive",
+    "stale",
+    "changed",
+    "denied",
+    "busy",
+    "cancelled",
+    "unavailable",
+    "outcome_unknown",
+    "hook_failed",
+    "config",
+]
+"""What kind of error a call ended with: one of these words, which are the same in every language.
+
+A model reads sentences, and a program should not have to. The documentation says what each of them
+means ("Kinds of errors").
+"""
 
 
 class MemdirError(Exception):
@@ -16,7 +48,17 @@ class RefusedError(MemdirError):
     """A command was refused, and nothing was changed.
 
     `str(error)` is the exact answer for the model, to be sent back with `is_error`.
+
+    >>> from memdir import Memory, RefusedError
+    >>> try:
+    ...     Memory("memory:").view("/memories/missing.md")
+    ... except RefusedError as error:
+    ...     error.kind
+    'not_found'
     """
+
+    kind: ErrorKind = "invalid"
+    """What kind of refusal it is."""
 
 
 class StoreError(MemdirError):
@@ -25,6 +67,10 @@ class StoreError(MemdirError):
     The text has the details, for your log and not for the model. If a store written in Python
     failed, its own exception is the `__cause__`.
     """
+
+    kind: ErrorKind = "unavailable"
+    """What kind of failure it is: `"busy"`, `"cancelled"`, `"unavailable"` (nothing was changed) or
+    `"outcome_unknown"` (the change may or may not have been made)."""
 
 
 class HookError(MemdirError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
 if TYPE_CHECKING:
     from typing_extensions import Self, TypeVar, disjoint_base
 
-    from memdir._errors import HookError, StoreError
+    from memdir._errors import ErrorKind, HookError, StoreError
 else:
     from typing import TypeVar
 
@@ -76,27 +76,31 @@ class Reply(_Answer):
         content: Text, or a list with an image block. The Messages API accepts both as the content
             of a `tool_result`.
         is_error: Whether the command failed: the `is_error` of the `tool_result`.
+        kind: What kind of error it is, such as `"not_found"`; `None` if there is none.
         cause: The error, if the store itself or a hook failed. For your log, never for the model.
     """
 
     cause: StoreError | HookError | None
+    kind: ErrorKind | None
 
     def __new__(
         cls,
         content: str | list[ImageBlock],
         is_error: bool = False,
         cause: StoreError | HookError | None = None,
+        kind: ErrorKind | None = None,
     ) -> Self:
         self = super().__new__(cls, content, is_error)
-        self.__dict__["cause"] = cause
+        self.__dict__.update(cause=cause, kind=kind)
         return self
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Reply does not change: {name!r} cannot be set")
 
     def __repr__(self) -> str:
+        kind = f", kind={self.kind!r}" if self.kind is not None else ""
         cause = f", cause={self.cause!r}" if self.cause is not None else ""
-        return f"Reply(content={self.content!r}, is_error={self.is_error}{cause})"
+        return f"Reply(content={self.content!r}, is_error={self.is_error}{kind}{cause})"
 
 
 for _class in (Reply, ImageBlock, ImageSource):

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use memdir_store::{ErrorKind, Refused};
+
 use super::fields::{
     FILE_TEXT, Field, INSERT_LINE, INSERT_TEXT, NEW_PATH, NEW_STR, OLD_PATH, OLD_STR, PATH,
     VIEW_RANGE,
@@ -21,7 +23,7 @@ pub struct Decoded<'a> {
     /// The command that the input names, if it names one of the six.
     pub name: Option<&'static str>,
     /// The command, or the sentence that says what is wrong with the input.
-    pub command: Result<Command<'a>, String>,
+    pub command: Result<Command<'a>, Refused>,
     /// The repairs, in the order in which they were made.
     pub repairs: Vec<Repair>,
 }
@@ -66,7 +68,7 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
         let mut input = Input { command: name, fields, repairs: Vec::new() };
-        let command = read(name, &mut input);
+        let command = read(name, &mut input).map_err(invalid);
         let name = COMMANDS.into_iter().find(|known| *known == name);
         Self { name, command, repairs: input.repairs }
     }
@@ -88,7 +90,7 @@ impl<'a> Decoded<'a> {
 
     /// The result for invalid input, with the sentence that says so.
     pub(crate) fn refused(sentence: String) -> Self {
-        Self { name: None, command: Err(sentence), repairs: Vec::new() }
+        Self { name: None, command: Err(invalid(sentence)), repairs: Vec::new() }
     }
 
     /// The same with owned texts, so it can be sent to another thread.
@@ -116,6 +118,10 @@ fn input_of_block(
 
 /// The `type` of a block with a tool call, in the content of a message. [`Decoded::of_json`] takes such a block as well.
 pub const TOOL_USE: &str = "tool_use";
+
+fn invalid(sentence: String) -> Refused {
+    Refused::new(ErrorKind::Invalid, sentence)
+}
 
 /// Reads the fields of the command of this name.
 fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String> {

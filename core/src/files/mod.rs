@@ -32,8 +32,8 @@ pub use watch::Watch;
 pub(crate) use write::put;
 pub(crate) use write::{make, write};
 
-use memdir_store::Error;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Error, Refused};
 
 use crate::reply;
 
@@ -55,9 +55,10 @@ fn with_hint(path: &str, refusal: Error) -> Error {
     let meant = path.trim_start_matches("./").trim_start_matches('/');
     let meant = format!("/memories/{}", meant.strip_prefix("memories/").unwrap_or(meant));
     match (refusal, MemoryPath::parse(&meant)) {
-        (Error::Refused(sentence), Ok(meant)) => {
-            Error::Refused(format!("{sentence}. Did you mean {meant}?"))
-        }
+        (Error::Refused(refused), Ok(meant)) => Error::Refused(Refused::new(
+            refused.kind(),
+            format!("{refused}. Did you mean {meant}?"),
+        )),
         (refusal, _) => refusal,
     }
 }
@@ -76,8 +77,9 @@ mod tests {
             ("../x", None),
             ("/memories/../x", None),
         ] {
-            let Err(Error::Refused(said)) = valid(path) else { panic!("{path}") };
+            let Err(Error::Refused(refused)) = valid(path) else { panic!("{path}") };
             let hint = meant.map(|meant| format!(". Did you mean {meant}?"));
+            let said = refused.sentence();
             assert_eq!(said.split_once(". Did").map(|(_, end)| format!(". Did{end}")), hint);
         }
     }

@@ -1,41 +1,47 @@
 //! The sentences about malformed input and invalid paths.
 
-use memdir_store::Error;
 use memdir_store::path::{
     MAX_LEVELS, MAX_NAME_BYTES, MAX_PATH_BYTES, MemoryPath, PathError, RESERVED_PREFIX,
 };
+use memdir_store::{Error, ErrorKind};
 
 use super::refused;
 use crate::value::Value;
 
 pub(crate) fn bad_path(raw: &str, error: PathError) -> Error {
     let path = echoed(raw);
-    refused(match error {
-        PathError::Outside => format!("Path must start with /memories, got: {path}"),
-        PathError::Escapes => format!("Path {path} would escape /memories directory"),
-        PathError::PathTooLong => format!(
-            "Error: The path {} is too long: it has {} bytes, and a path may have {MAX_PATH_BYTES} \
+    refused(
+        ErrorKind::Invalid,
+        match error {
+            PathError::Outside => format!("Path must start with /memories, got: {path}"),
+            PathError::Escapes => format!("Path {path} would escape /memories directory"),
+            PathError::PathTooLong => format!(
+                "Error: The path {} is too long: it has {} bytes, and a path may have {MAX_PATH_BYTES} \
              at most",
-            shortened(raw),
-            raw.len()
-        ),
-        PathError::NameTooLong => format!(
-            "Error: The path {} is too long: a file's or directory's name may have \
+                shortened(raw),
+                raw.len()
+            ),
+            PathError::NameTooLong => format!(
+                "Error: The path {} is too long: a file's or directory's name may have \
              {MAX_NAME_BYTES} bytes at most",
-            shortened(raw)
-        ),
-        PathError::TooDeep => format!(
-            "Error: The path {} is too deep: it may have {MAX_LEVELS} levels below /memories at \
+                shortened(raw)
+            ),
+            PathError::TooDeep => format!(
+                "Error: The path {} is too deep: it may have {MAX_LEVELS} levels below /memories at \
              most",
-            shortened(raw)
-        ),
-    })
+                shortened(raw)
+            ),
+        },
+    )
 }
 
 pub(crate) fn reserved_path(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The path {path} is reserved: names that start with {RESERVED_PREFIX} are memdir's own"
-    ))
+    refused(
+        ErrorKind::Invalid,
+        format!(
+            "Error: The path {path} is reserved: names that start with {RESERVED_PREFIX} are memdir's own"
+        ),
+    )
 }
 
 /// A refused path as the model sent it, shortened if it is longer than any valid path.

@@ -6,8 +6,8 @@
 
 use std::fmt;
 
-use memdir_store::Error;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Error, ErrorKind, Refused};
 
 use crate::store::{Effect, StoreError};
 
@@ -25,9 +25,20 @@ pub struct Reply {
     pub content: Content,
     /// Whether the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
+    /// What kind of error it is; `None` if there is none.
+    pub kind: Option<ErrorKind>,
     /// The error, if the store itself or a hook failed ([`Error::Store`], [`Error::Hook`]). It is
     /// for your log and never for the model: `content` reveals no details.
     pub cause: Option<Error>,
+}
+
+impl Reply {
+    /// The refusal, if the command was refused; `None` if it was carried out, or if the store or a hook failed.
+    #[must_use]
+    pub fn refused(&self) -> Option<Refused> {
+        let kind = self.kind.filter(|_| self.cause.is_none())?;
+        Some(Refused::new(kind, self.content.as_text()?))
+    }
 }
 
 /// The content of a [`Reply`].
@@ -95,7 +106,8 @@ impl fmt::Display for Content {
 pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
     Some(match result {
         Ok(Content::Image { .. }) => return None,
-        Ok(Content::Text(text)) | Err(Error::Refused(text)) => text.clone(),
+        Ok(Content::Text(text)) => text.clone(),
+        Err(Error::Refused(refused)) => refused.sentence().to_owned(),
         Err(Error::Hook(_)) => unchecked(),
         Err(Error::Store(error)) => failure(error),
         Err(Error::Config(_)) => out_of_reach(Effect::Unchanged),
@@ -104,9 +116,10 @@ pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
 
 impl From<Result<Content, Error>> for Reply {
     fn from(result: Result<Content, Error>) -> Self {
+        let kind = result.as_ref().err().map(Error::kind);
         let (content, is_error, cause) = match result {
             Ok(content) => (content, false, None),
-            Err(Error::Refused(text)) => (Content::Text(text), true, None),
+            Err(Error::Refused(refused)) => (Content::Text(refused.into_sentence()), true, None),
             Err(Error::Store(error)) => {
                 (Content::Text(failure(&error)), true, Some(Error::Store(error)))
             }
@@ -114,12 +127,12 @@ impl From<Result<Content, Error>> for Reply {
             // Options are checked when a memory is opened, so this does not happen in a command.
             Err(Error::Config(_)) => (Content::Text(out_of_reach(Effect::Unchanged)), true, None),
         };
-        Self { content, is_error, cause }
+        Self { content, is_error, kind, cause }
     }
 }
 
-fn refused(text: String) -> Error {
-    Error::Refused(text)
+fn refused(kind: ErrorKind, text: String) -> Error {
+    Error::Refused(Refused::new(kind, text))
 }
 
 // --- view -------------------------------------------------------------------------------------
@@ -136,11 +149,17 @@ pub(crate) fn directory_header(path: &MemoryPath) -> String {
 }
 
 pub(crate) fn view_missing(path: &MemoryPath) -> Error {
-    refused(format!("The path {path} does not exist. Please provide a valid path."))
+    refused(
+        ErrorKind::NotFound,
+        format!("The path {path} does not exist. Please provide a valid path."),
+    )
 }
 
 pub(crate) fn too_many_lines(path: &MemoryPath) -> Error {
-    refused(format!("File {path} exceeds maximum line limit of 999,999 lines."))
+    refused(
+        ErrorKind::TooLarge,
+        format!("File {path} exceeds maximum line limit of 999,999 lines."),
+    )
 }
 
 pub(crate) fn invalid_view_range(range: &str, lines: u64) -> Error {
@@ -152,46 +171,64 @@ pub(crate) fn invalid_view_range(range: &str, lines: u64) -> Error {
              before start, or -1 for the end of the file."
         ),
     };
-    refused(format!("Error: Invalid `view_range` parameter: {range}. {valid}"))
+    refused(ErrorKind::Invalid, format!("Error: Invalid `view_range` parameter: {range}. {valid}"))
 }
 
 pub(crate) fn not_text(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} is not valid UTF-8 text. It can only be deleted or renamed."
-    ))
+    refused(
+        ErrorKind::NotText,
+        format!(
+            "Error: The file {path} is not valid UTF-8 text. It can only be deleted or renamed."
+        ),
+    )
 }
 
 pub(crate) fn image(path: &MemoryPath) -> Error {
-    refused(format!("Error: The file {path} is an image, and images cannot be shown here."))
+    refused(
+        ErrorKind::NotText,
+        format!("Error: The file {path} is an image, and images cannot be shown here."),
+    )
 }
 
 pub(crate) fn image_too_large(path: &MemoryPath, size: u64, limit: u64) -> Error {
     let (size, limit) = (bytes(size), bytes(limit));
-    refused(format!(
-        "Error: The file {path} is an image of {size}, and an image of more than {limit} cannot be \
+    refused(
+        ErrorKind::TooLarge,
+        format!(
+            "Error: The file {path} is an image of {size}, and an image of more than {limit} cannot be \
          shown. It can be deleted or renamed."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn image_too_wide(path: &MemoryPath, width: u32, height: u32, limit: u32) -> Error {
-    refused(format!(
-        "Error: The file {path} is an image of {width} × {height} pixels, and an image of more than \
+    refused(
+        ErrorKind::TooLarge,
+        format!(
+            "Error: The file {path} is an image of {width} × {height} pixels, and an image of more than \
          {limit} pixels on a side cannot be shown. It can be deleted or renamed."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn not_an_image(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} is named like an image, but holds no whole PNG or JPEG image, so it \
+    refused(
+        ErrorKind::NotText,
+        format!(
+            "Error: The file {path} is named like an image, but holds no whole PNG or JPEG image, so it \
          cannot be shown. If it is text, rename it to a name that ends in .txt or .md, and view that."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn empty_image(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} is named like an image, but it is empty, so there is nothing to \
+    refused(
+        ErrorKind::NotText,
+        format!(
+            "Error: The file {path} is named like an image, but it is empty, so there is nothing to \
          show. It can be deleted or renamed."
-    ))
+        ),
+    )
 }
 
 /// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last
@@ -246,7 +283,7 @@ pub(crate) fn created(path: &MemoryPath) -> String {
 }
 
 pub(crate) fn create_exists(path: &MemoryPath) -> Error {
-    refused(format!("Error: File {path} already exists"))
+    refused(ErrorKind::Exists, format!("Error: File {path} already exists"))
 }
 
 // --- str_replace ------------------------------------------------------------------------------
@@ -258,11 +295,15 @@ pub(crate) fn replaced() -> String {
 }
 
 pub(crate) fn replace_missing(path: &MemoryPath) -> Error {
-    refused(format!("Error: The path {path} does not exist. Please provide a valid path."))
+    refused(
+        ErrorKind::NotFound,
+        format!("Error: The path {path} does not exist. Please provide a valid path."),
+    )
 }
 
 pub(crate) fn replace_empty() -> Error {
     refused(
+        ErrorKind::Invalid,
         "Error: Invalid `old_str` parameter: it is empty. Give the text to replace, exactly as it \
          stands in the file."
             .to_owned(),
@@ -271,9 +312,12 @@ pub(crate) fn replace_empty() -> Error {
 
 pub(crate) fn replace_not_found(path: &MemoryPath, old_str: &str) -> Error {
     let old_str = quoted(old_str);
-    refused(format!(
-        "No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
-    ))
+    refused(
+        ErrorKind::NoMatch,
+        format!(
+            "No replacement was performed, old_str `{old_str}` did not appear verbatim in {path}."
+        ),
+    )
 }
 
 pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
@@ -286,10 +330,13 @@ pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
         named.push(format!("and {} more", lines.len() - MAX_LINES_NAMED));
     }
     let lines = named.join(", ");
-    refused(format!(
-        "No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: \
+    refused(
+        ErrorKind::SeveralMatches,
+        format!(
+            "No replacement was performed. Multiple occurrences of old_str `{old_str}` in lines: \
          {lines}. Please ensure it is unique"
-    ))
+        ),
+    )
 }
 
 /// A text of the model for a sentence that repeats it, cut if it is very long.
@@ -310,10 +357,13 @@ pub(crate) fn inserted(path: &MemoryPath) -> String {
 }
 
 pub(crate) fn invalid_insert_line(insert_line: i64, lines: u64) -> Error {
-    refused(format!(
-        "Error: Invalid `insert_line` parameter: {insert_line}. It should be within the range of \
+    refused(
+        ErrorKind::Invalid,
+        format!(
+            "Error: Invalid `insert_line` parameter: {insert_line}. It should be within the range of \
          lines of the file: [0, {lines}]"
-    ))
+        ),
+    )
 }
 
 // --- delete, rename ---------------------------------------------------------------------------
@@ -323,7 +373,7 @@ pub(crate) fn deleted(path: &MemoryPath) -> String {
 }
 
 pub(crate) fn delete_root() -> Error {
-    refused("Cannot delete the /memories directory itself".to_owned())
+    refused(ErrorKind::Fixed, "Cannot delete the /memories directory itself".to_owned())
 }
 
 pub(crate) fn renamed(from: &MemoryPath, to: &MemoryPath) -> String {
@@ -331,28 +381,34 @@ pub(crate) fn renamed(from: &MemoryPath, to: &MemoryPath) -> String {
 }
 
 pub(crate) fn rename_root() -> Error {
-    refused("Cannot rename the /memories directory itself".to_owned())
+    refused(ErrorKind::Fixed, "Cannot rename the /memories directory itself".to_owned())
 }
 
 pub(crate) fn rename_exists(to: &MemoryPath) -> Error {
-    refused(format!("Error: The destination {to} already exists"))
+    refused(ErrorKind::Exists, format!("Error: The destination {to} already exists"))
 }
 
 pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
-    refused(format!("Error: The directory {from} cannot be moved into itself, to {to}"))
+    refused(
+        ErrorKind::Invalid,
+        format!("Error: The directory {from} cannot be moved into itself, to {to}"),
+    )
 }
 
 /// Either the new path is too long, or that of something below it.
 pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
+    refused(
+        ErrorKind::Invalid,
+        format!(
+            "Error: {from} cannot be moved to {to}: the new path, or that of something below it, would be too \
          long or too deep for this memory store"
-    ))
+        ),
+    )
 }
 
 /// `Error: The path {path} does not exist`: insert, delete and rename.
 pub(crate) fn missing(path: &MemoryPath) -> Error {
-    refused(format!("Error: The path {path} does not exist"))
+    refused(ErrorKind::NotFound, format!("Error: The path {path} does not exist"))
 }
 
 pub(crate) fn cleared() -> String {
@@ -363,7 +419,8 @@ pub(crate) fn cleared() -> String {
 
 /// The sentence about a condition of the tree, if the command has no special one.
 pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
-    refused(match error {
+    let kind = error.kind();
+    let sentence = match error {
         StoreError::Symlink => {
             format!("Path {path} would escape /memories directory via symlink")
         }
@@ -411,7 +468,8 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
         failure @ (StoreError::Failed { .. } | StoreError::Busy | StoreError::Cancelled) => {
             return Error::Store(failure);
         }
-    })
+    };
+    refused(kind, sentence)
 }
 
 /// The sentence about a failure. It only says what the failure means for the command.

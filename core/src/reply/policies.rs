@@ -1,7 +1,7 @@
 //! The sentences of policies: limits, stale views, write patterns, sensitive text, hooks.
 
-use memdir_store::Error;
 use memdir_store::path::MemoryPath;
+use memdir_store::{Error, ErrorKind};
 
 use super::input::shortened;
 use super::refused;
@@ -31,10 +31,13 @@ pub(crate) fn file_too_large(
 ) -> Error {
     let (would_be, limit) = (bytes(would_be), bytes(limit));
     let now = now.map(|now| format!(" holds {} and", bytes(now))).unwrap_or_default();
-    refused(format!(
-        "Error: The file {path}{now} would hold {would_be}, and a file may hold {limit} at most. \
+    refused(
+        ErrorKind::TooLarge,
+        format!(
+            "Error: The file {path}{now} would hold {would_be}, and a file may hold {limit} at most. \
          Nothing was changed: split it into smaller files, or remove what is no longer needed."
-    ))
+        ),
+    )
 }
 
 /// `over` are the limits that the command would exceed, `largest` some files and their sizes.
@@ -52,11 +55,14 @@ pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath
         [file] => format!(" The largest file is {file}."),
         files => format!(" The largest files are {}.", files.join(", ")),
     };
-    refused(format!(
-        "Error: {path} was not changed, because the memory would hold {would_be}, and it may hold \
+    refused(
+        ErrorKind::Full,
+        format!(
+            "Error: {path} was not changed, because the memory would hold {would_be}, and it may hold \
          {limit} at most.{files} {}, then try again.",
-        make_room(over)
-    ))
+            make_room(over)
+        ),
+    )
 }
 
 /// The last line of a listing if the memory is full or nearly full; `uses` are the limits that are
@@ -89,17 +95,21 @@ fn make_room(uses: Uses) -> &'static str {
 
 pub(crate) fn too_large_to_redact(path: &MemoryPath, size: u64) -> Error {
     let size = bytes(size);
-    refused(format!(
-        "Error: The file {path} holds {size}, which is too large to be looked through for sensitive \
+    refused(
+        ErrorKind::TooLarge,
+        format!(
+            "Error: The file {path} holds {size}, which is too large to be looked through for sensitive \
          text, so it cannot be shown. It can be deleted or renamed."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn too_large_to_read(path: &MemoryPath, size: u64) -> Error {
     let size = bytes(size);
-    refused(format!(
-        "Error: The file {path} holds {size}, which is too large to be read as a whole."
-    ))
+    refused(
+        ErrorKind::TooLarge,
+        format!("Error: The file {path} holds {size}, which is too large to be read as a whole."),
+    )
 }
 
 pub(super) fn bytes(count: u64) -> String {
@@ -113,31 +123,43 @@ pub(super) fn bytes(count: u64) -> String {
 // --- stale views, write patterns ----------------------------------------------------------------
 
 pub(crate) fn changed_since_view(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
+    refused(
+        ErrorKind::Stale,
+        format!(
+            "Error: The file {path} has changed since you last viewed or changed it. Nothing was \
          changed: view it again before you edit it."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn view_forgotten(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: What you saw of the file {path} may no longer be in this conversation. Nothing was \
+    refused(
+        ErrorKind::Stale,
+        format!(
+            "Error: What you saw of the file {path} may no longer be in this conversation. Nothing was \
          changed: view it again before you edit it."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn changed_meanwhile(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: The file {path} does not hold what it was expected to hold. Nothing was changed: read it \
+    refused(
+        ErrorKind::Changed,
+        format!(
+            "Error: The file {path} does not hold what it was expected to hold. Nothing was changed: read it \
          again before you write it."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
-    refused(format!(
-        "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \
+    refused(
+        ErrorKind::Stale,
+        format!(
+            "Error: You have not viewed the file {path} yet. Nothing was changed: view it first, then \
          try again."
-    ))
+        ),
+    )
 }
 
 pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
@@ -148,33 +170,42 @@ pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
     if writable.len() > MAX_NAMED {
         named.push(format!("and {} more", writable.len() - MAX_NAMED));
     }
-    refused(match &*named {
-        [] => format!("Error: {path} is read-only: nothing in this memory can be changed."),
-        named => format!(
-            "Error: {path} is read-only: only {} and what is below can be changed.",
-            named.join(", ")
-        ),
-    })
+    refused(
+        ErrorKind::ReadOnly,
+        match &*named {
+            [] => format!("Error: {path} is read-only: nothing in this memory can be changed."),
+            named => format!(
+                "Error: {path} is read-only: only {} and what is below can be changed.",
+                named.join(", ")
+            ),
+        },
+    )
 }
 
 // --- sensitive text ---------------------------------------------------------------------------
 
 /// `named` are the findings: the line in the file that would result, and the rule.
 pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
-    refused(format!(
-        "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
+    refused(
+        ErrorKind::Sensitive,
+        format!(
+            "Error: {path} was not changed, because it would hold sensitive text: {}. Leave such text \
          out: note where it is kept, and not what it is.",
-        places(named)
-    ))
+            places(named)
+        ),
+    )
 }
 
 /// Does not repeat the path.
 pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
-    refused(format!(
-        "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
+    refused(
+        ErrorKind::Sensitive,
+        format!(
+            "Error: Nothing was changed, because the path itself holds sensitive text ({}). Choose \
          another name.",
-        rules.join(", ")
-    ))
+            rules.join(", ")
+        ),
+    )
 }
 
 /// The last line of a reply to a command whose text was redacted.
@@ -198,11 +229,14 @@ fn places(named: &[(u64, &str)]) -> String {
 }
 
 pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
-    refused(format!(
-        "No replacement was performed: old_str holds a `[REDACTED:…]` mark, which stands in views \
+    refused(
+        ErrorKind::Sensitive,
+        format!(
+            "No replacement was performed: old_str holds a `[REDACTED:…]` mark, which stands in views \
          for text of {path} that is not shown, and is not in the file. Choose an old_str beside it; \
          what is redacted cannot be edited, only deleted with the file."
-    ))
+        ),
+    )
 }
 
 // --- hooks ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use crate::similar::most_similar;
-use crate::{Effect, StoreError};
+use crate::{Effect, ErrorKind, Refused, StoreError};
 
 /// Why a hook failed. For you, never for the model.
 pub type HookError = Box<dyn StdError + Send + Sync>;
@@ -14,10 +14,9 @@ pub type HookError = Box<dyn StdError + Send + Sync>;
 /// Why a call of a typed method failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command was refused, and nothing was changed. The text is the exact reply for the model;
-    /// send it back with `is_error: true`.
+    /// The command was refused, and nothing was changed. It has the exact reply for the model, and the kind of refusal.
     #[error("{0}")]
-    Refused(String),
+    Refused(Refused),
     /// The store itself failed: a disk error, a server that is gone. The details are for you and
     /// not for the model.
     #[error("the memory store failed: {0}")]
@@ -41,6 +40,28 @@ impl Error {
     /// The error for a wrong address or option.
     pub fn config(problem: impl Into<ConfigError>) -> Self {
         Self::Config(problem.into())
+    }
+
+    /// What kind of error it is.
+    ///
+    /// ```
+    /// use memdir::{ErrorKind, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let error = memory.view("/memories/missing.md", None).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::NotFound);
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Refused(refused) => refused.kind(),
+            Self::Store(error) if error.is_failure() => error.kind(),
+            // A condition that no command has a sentence for changed nothing.
+            Self::Store(_) => ErrorKind::Unavailable,
+            Self::Hook(_) => ErrorKind::HookFailed,
+            Self::Config(_) => ErrorKind::Config,
+        }
     }
 
     /// The same error. A failure of the store gets this effect.

@@ -24,6 +24,7 @@ pub mod defaults;
 pub mod edit;
 pub mod encryption_record;
 pub mod error;
+mod error_kind;
 mod fingerprint;
 pub mod history_id;
 mod in_context;
@@ -70,6 +71,7 @@ pub use defaults::{
 use defaults::{delete_by_reading, make_by_writing, rename_by_reading};
 pub use edit::Edit;
 pub use error::{ConfigError, Error, HookError, NameCase};
+pub use error_kind::{ErrorKind, Refused};
 pub use fingerprint::{Fingerprint, Fingerprints};
 pub use history_id::{HistoryId, NoHistoryId};
 pub use in_context::InContext;

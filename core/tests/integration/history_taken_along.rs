@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use crate::common::effort;
 use memdir::history::{HistoryQuery, UndoOptions, Version};
-use memdir::store::{Context, Entry, Layer, Mutation};
+use memdir::store::{Context, Entry, InProcess, Layer, Mutation};
 use memdir::{Memory, MemoryOptions, Store, StoreError};
 
 fn process(store: Arc<dyn Store>, actor: &str) -> Memory {
@@ -202,6 +203,62 @@ fn an_empty_directory_is_moved_and_deleted_where_a_process_ended_that_wrote_into
         send.send(()).unwrap();
     });
     ended.recv_timeout(Duration::from_secs(300)).unwrap();
+}
+
+/// A store of hidden records, in which a record stays whose change was not made.
+struct LeavesRecord {
+    inner: InProcess,
+    /// Whether the answer to the append is lost. Otherwise the edit fails, and then the removal of the record.
+    loses_answer: bool,
+    is_broken: AtomicBool,
+    has_appended: AtomicBool,
+}
+
+impl Layer for LeavesRecord {
+    fn inner(&self) -> &dyn Store {
+        &self.inner
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let lost = || StoreError::failed("a change", "the answer was lost");
+        let is_broken = self.is_broken.load(Ordering::Relaxed);
+        let has_appended = is_broken && self.has_appended.load(Ordering::Relaxed);
+        match mutation {
+            Mutation::WriteUnique { .. } if is_broken => {
+                self.has_appended.store(true, Ordering::Relaxed);
+                let done = self.inner.mutate(context, mutation);
+                if self.loses_answer { Err(lost()) } else { done }
+            }
+            // What is read before the record is appended is an update, too.
+            Mutation::Update { .. } if has_appended => Err(lost().unchanged()),
+            Mutation::Delete { .. } if has_appended => Err(lost()),
+            _ => self.inner.mutate(context, mutation),
+        }
+    }
+}
+
+#[test]
+fn a_record_that_stays_without_its_change_is_decided_when_its_directory_moves() {
+    for loses_answer in [true, false] {
+        let store = Arc::new(LeavesRecord {
+            inner: InProcess::new(),
+            loses_answer,
+            is_broken: AtomicBool::new(false),
+            has_appended: AtomicBool::new(false),
+        });
+        let memory = process(Arc::clone(&store) as Arc<dyn Store>, "one");
+        memory.create("/memories/d/a.md", "a\n").unwrap();
+        store.is_broken.store(true, Ordering::Relaxed);
+        memory.insert("/memories/d/a.md", 0, "b\n").unwrap_err();
+        assert!(store.has_appended.load(Ordering::Relaxed));
+        store.is_broken.store(false, Ordering::Relaxed);
+        // By the process that left the record.
+        memory.rename("/memories/d", "/memories/e").unwrap();
+        let later = process(store, "two");
+        agrees(&later);
+        let versions = later.history(&HistoryQuery::default()).unwrap();
+        assert_eq!(versions.len(), 2, "{versions:#?}");
+    }
 }
 
 #[test]

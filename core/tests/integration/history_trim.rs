@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memdir::history::{HistoryQuery, Version};
-use memdir::{Memory, MemoryOptions, Store};
+use memdir::history::{HistoryQuery, UndoOptions, Version};
+use memdir::store::{Context, InProcess, Layer, Mutation};
+use memdir::{Memory, MemoryOptions, Store, StoreError};
 
 fn memory(store: &Arc<dyn Store>, kept: Option<usize>) -> Memory {
     let mut options = MemoryOptions::default();
@@ -41,5 +43,57 @@ fn a_file_whose_later_versions_went_is_not_where_it_was_before(store: Arc<dyn St
         let contents: Vec<_> =
             versions.iter().filter_map(|version| later.read_version(version.id).ok()).collect();
         assert_eq!(contents, [b"the second\n".to_vec(), b"once\n".to_vec()]);
+    }
+}
+
+/// Fails after so many changes, which were made: the answer was lost.
+struct Failing(Arc<dyn Store>, AtomicUsize);
+
+impl Layer for Failing {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
+        let done = self.0.mutate(context, mutation);
+        match self.1.fetch_sub(1, Ordering::Relaxed) {
+            0 => Err(StoreError::failed("a change", "the answer was lost")),
+            _ => done,
+        }
+    }
+}
+
+/// Two files that are moved and moved back together, of which one is changed and deleted then.
+fn moved_and_moved_back() -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(InProcess::new());
+    let one = memory(&store, None);
+    one.create("/memories/d/e/a", "first\n").unwrap();
+    one.create("/memories/d/a", "other\n").unwrap();
+    one.rename("/memories/d", "/memories/x").unwrap();
+    let latest = &one.history(&HistoryQuery::default()).unwrap()[0];
+    one.undo(latest.change, UndoOptions::default()).unwrap();
+    one.str_replace("/memories/d/e/a", "first", "second").unwrap();
+    one.delete("/memories/d/e/a").unwrap();
+    store
+}
+
+#[test]
+fn a_trim_that_is_interrupted_among_hidden_files_leaves_no_gap() {
+    for fails_at in 0.. {
+        let store = moved_and_moved_back();
+        let before = memory(&store, None).history(&HistoryQuery::default()).unwrap();
+        let failing: Arc<dyn Store> =
+            Arc::new(Failing(Arc::clone(&store), AtomicUsize::new(fails_at)));
+        let is_done = memory(&failing, Some(2)).trim_history().is_ok();
+        let versions = memory(&store, None).history(&HistoryQuery::default()).unwrap();
+        for version in &versions {
+            let was =
+                before.iter().any(|was| (was.id, was.operation) == (version.id, version.operation));
+            assert!(was, "{fails_at}: {version:#?}");
+        }
+        if is_done {
+            assert!(fails_at > 1 && versions.len() < before.len(), "{fails_at}: {versions:#?}");
+            return;
+        }
     }
 }

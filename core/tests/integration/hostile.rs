@@ -12,7 +12,7 @@ use memdir::Memory;
 
 fn refusal(result: Result<String, memdir::Error>) -> String {
     match result {
-        Err(memdir::Error::Refused(text)) => text,
+        Err(memdir::Error::Refused(refused)) => refused.into_sentence(),
         other => panic!("should be refused: {other:?}"),
     }
 }

@@ -18,7 +18,7 @@ const ROOT: u32 = 0;
 
 fn refusal(result: Result<String, Error>) -> String {
     match result {
-        Err(Error::Refused(text)) => text,
+        Err(Error::Refused(refused)) => refused.into_sentence(),
         other => panic!("should be refused: {other:?}"),
     }
 }

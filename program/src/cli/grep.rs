@@ -55,7 +55,7 @@ pub(super) fn run(wanted: &GrepArguments, output: &mut Output) -> Result<Ended, 
         // What was there may be in the history.
         Err(Error::Refused(_)) if wanted.history => {}
         // As grep has it: 1 is for nothing found.
-        Err(Error::Refused(sentence)) => return Err(Failure::Usage(sentence)),
+        Err(Error::Refused(refused)) => return Err(Failure::Usage(refused.into_sentence())),
         searched => searched.map_err(|error| argument.error(&error))?,
     }
     search.file_ends()?;

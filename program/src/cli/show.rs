@@ -33,7 +33,7 @@ pub(super) fn run(wanted: &ShowArguments, output: &mut Output) -> Result<Ended, 
         let memory = Memory::with_store(store, options);
         match memory.view(path.as_str(), None) {
             Ok(view) => output.line(&view)?,
-            Err(Error::Refused(sentence)) => return Err(Failure::Refused(sentence)),
+            Err(Error::Refused(refused)) => return Err(Failure::Refused(refused.into_sentence())),
             Err(error) => return Err(argument.failed(&error)),
         }
     } else if output.json {

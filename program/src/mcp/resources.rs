@@ -9,7 +9,7 @@ use memdir::command::Command;
 use memdir::path::MemoryPath;
 use memdir::reply::{Content, Reply};
 use memdir::store::{Entry, EntryKind};
-use memdir::{Error, Memory};
+use memdir::{Error, ErrorKind, Memory};
 
 const SCHEME: &str = "memdir://";
 
@@ -93,8 +93,8 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
     let not_found = || ErrorData::resource_not_found("There is no such resource", None);
     let path = path(uri).ok_or_else(not_found)?;
     let mime_type = mime_type(path.name().unwrap_or_default());
-    let refusal = |error| match error {
-        Error::Refused(_) if !memory.exists(path.as_str()).unwrap_or(true) => not_found(),
+    let refusal = |error: Error| match error {
+        error if error.kind() == ErrorKind::NotFound => not_found(),
         error => broken(error),
     };
     let contents = if mime_type.starts_with("image/") {
@@ -117,7 +117,7 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
 /// that.
 fn broken(error: Error) -> ErrorData {
     match error {
-        Error::Refused(sentence) => ErrorData::invalid_params(sentence, None),
+        Error::Refused(refused) => ErrorData::invalid_params(refused.into_sentence(), None),
         error => {
             let reply = Reply::from(Err(error));
             ErrorData::internal_error(reply.content.into_text(), None)

@@ -47,10 +47,8 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        let status = match error {
-            Error::Refused(_) => StatusCode::NOT_FOUND,
-            _ => StatusCode::SERVICE_UNAVAILABLE,
-        };
+        let status = StatusCode::from_u16(error.kind().http_status());
+        let status = status.unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
         Self { status, sentence: error.to_string() }
     }
 }

@@ -4,6 +4,7 @@ mod cases;
 mod fuzz_corpora;
 mod hidden;
 mod hostile;
+mod kinds;
 mod layers;
 mod mounts;
 mod operations;

@@ -6966,6 +6966,10 @@ public struct Reply: Equatable, Hashable {
      */
     public let isError: Bool
     /**
+     * What kind of error it is; null if there is none.
+     */
+    public let kind: ErrorKind?
+    /**
      * The error, if the store itself or a hook failed. For your log and never for the model.
      */
     public let cause: String?
@@ -6985,14 +6989,18 @@ public struct Reply: Equatable, Hashable {
          * Whether the command failed: the `is_error` of the `tool_result`.
          */isError: Bool,
         /**
+         * What kind of error it is; null if there is none.
+         */kind: ErrorKind? = nil,
+        /**
          * The error, if the store itself or a hook failed. For your log and never for the model.
-         */cause: String?,
+         */cause: String? = nil,
         /**
          * The image for the model, to be sent in the place of the text; null if the reply is text. There
          * is none unless `max_image_bytes` is set.
          */image: ReplyImage? = nil) {
         self.content = content
         self.isError = isError
+        self.kind = kind
         self.cause = cause
         self.image = image
     }
@@ -7015,6 +7023,7 @@ public struct FfiConverterTypeReply: FfiConverterRustBuffer {
             try Reply(
                 content: FfiConverterString.read(from: &buf),
                 isError: FfiConverterBool.read(from: &buf),
+                kind: FfiConverterOptionTypeErrorKind.read(from: &buf),
                 cause: FfiConverterOptionString.read(from: &buf),
                 image: FfiConverterOptionTypeReplyImage.read(from: &buf)
         )
@@ -7023,6 +7032,7 @@ public struct FfiConverterTypeReply: FfiConverterRustBuffer {
     public static func write(_ value: Reply, into buf: inout [UInt8]) {
         FfiConverterString.write(value.content, into: &buf)
         FfiConverterBool.write(value.isError, into: &buf)
+        FfiConverterOptionTypeErrorKind.write(value.kind, into: &buf)
         FfiConverterOptionString.write(value.cause, into: &buf)
         FfiConverterOptionTypeReplyImage.write(value.image, into: &buf)
     }
@@ -8324,6 +8334,291 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
 
 
 /**
+ * What kind of error a call ended with. A model reads sentences; a program should look at this.
+ */
+
+public enum ErrorKind: Equatable, Hashable {
+
+    /**
+     * Nothing is at the path.
+     */
+    case notFound
+    /**
+     * Something is at the path already.
+     */
+    case exists
+    /**
+     * A directory is where a file is needed.
+     */
+    case isADirectory
+    /**
+     * A file is where a directory is needed.
+     */
+    case notADirectory
+    /**
+     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a case, too.
+     */
+    case invalid
+    /**
+     * The text to replace is not in the file.
+     */
+    case noMatch
+    /**
+     * The text to replace is in the file more than once.
+     */
+    case severalMatches
+    /**
+     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a device.
+     */
+    case notText
+    /**
+     * The memory, the store or the path is read-only.
+     */
+    case readOnly
+    /**
+     * The operating system or the server does not allow it.
+     */
+    case permissionDenied
+    /**
+     * This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+     */
+    case fixed
+    /**
+     * A file is, or would be, larger than one may be.
+     */
+    case tooLarge
+    /**
+     * The memory would hold more than it may, or the store is full.
+     */
+    case full
+    /**
+     * The text or the path holds sensitive text.
+     */
+    case sensitive
+    /**
+     * The model has not seen what the file holds now (the option `stale_guard`).
+     */
+    case stale
+    /**
+     * The file does not hold what it was expected to hold, or was changed while a hook decided.
+     */
+    case changed
+    /**
+     * The hook `before` denied it.
+     */
+    case denied
+    /**
+     * Other writers have kept the store locked for too long. Nothing was changed.
+     */
+    case busy
+    /**
+     * The caller cancelled it before it began to write. Nothing was changed.
+     */
+    case cancelled
+    /**
+     * The store failed, and nothing was changed.
+     */
+    case unavailable
+    /**
+     * The store failed, and the change may or may not have been made.
+     */
+    case outcomeUnknown
+    /**
+     * The hook `before` failed. Nothing was changed.
+     */
+    case hookFailed
+    /**
+     * An option or the store's address is wrong.
+     */
+    case config
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension ErrorKind: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeErrorKind: FfiConverterRustBuffer {
+    typealias SwiftType = ErrorKind
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ErrorKind {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .notFound
+
+        case 2: return .exists
+
+        case 3: return .isADirectory
+
+        case 4: return .notADirectory
+
+        case 5: return .invalid
+
+        case 6: return .noMatch
+
+        case 7: return .severalMatches
+
+        case 8: return .notText
+
+        case 9: return .readOnly
+
+        case 10: return .permissionDenied
+
+        case 11: return .fixed
+
+        case 12: return .tooLarge
+
+        case 13: return .full
+
+        case 14: return .sensitive
+
+        case 15: return .stale
+
+        case 16: return .changed
+
+        case 17: return .denied
+
+        case 18: return .busy
+
+        case 19: return .cancelled
+
+        case 20: return .unavailable
+
+        case 21: return .outcomeUnknown
+
+        case 22: return .hookFailed
+
+        case 23: return .config
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: ErrorKind, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .notFound:
+            writeInt(&buf, Int32(1))
+
+
+        case .exists:
+            writeInt(&buf, Int32(2))
+
+
+        case .isADirectory:
+            writeInt(&buf, Int32(3))
+
+
+        case .notADirectory:
+            writeInt(&buf, Int32(4))
+
+
+        case .invalid:
+            writeInt(&buf, Int32(5))
+
+
+        case .noMatch:
+            writeInt(&buf, Int32(6))
+
+
+        case .severalMatches:
+            writeInt(&buf, Int32(7))
+
+
+        case .notText:
+            writeInt(&buf, Int32(8))
+
+
+        case .readOnly:
+            writeInt(&buf, Int32(9))
+
+
+        case .permissionDenied:
+            writeInt(&buf, Int32(10))
+
+
+        case .fixed:
+            writeInt(&buf, Int32(11))
+
+
+        case .tooLarge:
+            writeInt(&buf, Int32(12))
+
+
+        case .full:
+            writeInt(&buf, Int32(13))
+
+
+        case .sensitive:
+            writeInt(&buf, Int32(14))
+
+
+        case .stale:
+            writeInt(&buf, Int32(15))
+
+
+        case .changed:
+            writeInt(&buf, Int32(16))
+
+
+        case .denied:
+            writeInt(&buf, Int32(17))
+
+
+        case .busy:
+            writeInt(&buf, Int32(18))
+
+
+        case .cancelled:
+            writeInt(&buf, Int32(19))
+
+
+        case .unavailable:
+            writeInt(&buf, Int32(20))
+
+
+        case .outcomeUnknown:
+            writeInt(&buf, Int32(21))
+
+
+        case .hookFailed:
+            writeInt(&buf, Int32(22))
+
+
+        case .config:
+            writeInt(&buf, Int32(23))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeErrorKind_lift(_ buf: RustBuffer) throws -> ErrorKind {
+    return try FfiConverterTypeErrorKind.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeErrorKind_lower(_ value: ErrorKind) -> RustBuffer {
+    return FfiConverterTypeErrorKind.lower(value)
+}
+
+
+
+/**
  * Why a call about the history failed.
  */
 
@@ -8908,7 +9203,10 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
     case refused(
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
-         */reason: String
+         */reason: String,
+        /**
+         * What kind of refusal it is.
+         */kind: ErrorKind
     )
     /**
      * The store is broken or out of reach, or was locked by others for too long, or the call was given
@@ -8920,7 +9218,10 @@ enum MemdirError: Swift.Error, Equatable, Hashable {
          */reason: String,
         /**
          * What the model reads, and what that means for its command.
-         */answer: String
+         */answer: String,
+        /**
+         * What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+         */kind: ErrorKind
     )
     /**
      * The hook `before` failed, and nothing was changed.
@@ -9021,11 +9322,13 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
         case 1: return .refused(
-            reason: try FfiConverterString.read(from: &buf)
+            reason: try FfiConverterString.read(from: &buf),
+            kind: try FfiConverterTypeErrorKind.read(from: &buf)
             )
         case 2: return .store(
             reason: try FfiConverterString.read(from: &buf),
-            answer: try FfiConverterString.read(from: &buf)
+            answer: try FfiConverterString.read(from: &buf),
+            kind: try FfiConverterTypeErrorKind.read(from: &buf)
             )
         case 3: return .hook(
             reason: try FfiConverterString.read(from: &buf)
@@ -9056,15 +9359,17 @@ public struct FfiConverterTypeMemdirError: FfiConverterRustBuffer {
 
 
 
-        case let .refused(reason):
+        case let .refused(reason,kind):
             writeInt(&buf, Int32(1))
             FfiConverterString.write(reason, into: &buf)
+            FfiConverterTypeErrorKind.write(kind, into: &buf)
 
 
-        case let .store(reason,answer):
+        case let .store(reason,answer,kind):
             writeInt(&buf, Int32(2))
             FfiConverterString.write(reason, into: &buf)
             FfiConverterString.write(answer, into: &buf)
+            FfiConverterTypeErrorKind.write(kind, into: &buf)
 
 
         case let .hook(reason):
@@ -10074,6 +10379,30 @@ fileprivate struct FfiConverterOptionTypeDurability: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeDurability.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeErrorKind: FfiConverterRustBuffer {
+    typealias SwiftType = ErrorKind?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeErrorKind.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeErrorKind.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }

@@ -24,9 +24,9 @@ final class AsyncHooksTests: XCTestCase {
         _ = try await memory.strReplace(path: "/memories/a", oldStr: "three")
         _ = try await memory.rename(oldPath: "/memories/a", newPath: "/memories/b")
         let denied = await thrown { try await memory.delete(path: "/memories/b") }
-        XCTAssertEqual(denied as? MemdirError, .refused(reason: "Error: Not here."))
+        XCTAssertEqual(denied as? MemdirError, .refused(reason: "Error: Not here.", kind: .denied))
         let reply = await memory.execute(json: #"{"command":"delete","path":"/memories/b"}"#)
-        XCTAssertEqual(reply, Reply(content: "Error: Not here.", isError: true, cause: nil))
+        XCTAssertEqual(reply, Reply(content: "Error: Not here.", isError: true, kind: .denied))
         XCTAssertEqual(hooks.outcomes, Array(repeating: .ok, count: 6) + [.denied, .denied])
     }
 
@@ -197,7 +197,7 @@ final class AsyncHooksTests: XCTestCase {
         hooks.memory = memory
         _ = try await memory.create(path: "/memories/a", fileText: "one")
         let denied = await thrown { try await memory.delete(path: "/memories/a") }
-        XCTAssertEqual(denied as? MemdirError, .refused(reason: "It was archived."))
+        XCTAssertEqual(denied as? MemdirError, .refused(reason: "It was archived.", kind: .denied))
         let (text, log) = try await (memory.read(path: "/memories/archived"), memory.exists(path: "/memories/log"))
         XCTAssertEqual(text, "one")
         XCTAssertTrue(log)
@@ -262,7 +262,8 @@ final class AsyncHooksTests: XCTestCase {
         _ = try await memory.create(path: "/memories/notes.md", fileText: "likes tea\n")
         let denied = await thrown { try await memory.delete(path: "/memories/notes.md") }
         XCTAssertEqual(
-            denied as? MemdirError, .refused(reason: "Error: The user does not want this to be deleted. Nothing was changed."))
+            denied as? MemdirError,
+            .refused(reason: "Error: The user does not want this to be deleted. Nothing was changed.", kind: .denied))
 
         let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let page = try String(contentsOf: root.appendingPathComponent("docs/policies.md"), encoding: .utf8)

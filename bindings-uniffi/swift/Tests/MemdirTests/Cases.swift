@@ -33,6 +33,8 @@ struct Call {
     let input: JSON
     let content: String
     let isError: Bool
+    /// The kind of error, as Swift spells it.
+    var kind: String?
     /// What the hook `after` is told.
     var event: [String: JSON]?
     var expires = false
@@ -85,7 +87,7 @@ private func step(_ json: JSON) throws -> Step {
         return .meanwhile(try tree(meanwhile))
     }
     if let upkeep = try upkeep(json) { return .upkeep(upkeep) }
-    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "event", "expires"])
+    let fields = try json.fields(of: ["input", "content", "is_error", "without_images", "kind", "event", "expires"])
     let event = try fields["event"].map(saying)
     guard case .bool(let isError) = try fields.need("is_error") else {
         throw Problem("is_error must be true or false")
@@ -95,10 +97,16 @@ private func step(_ json: JSON) throws -> Step {
         input: try expanded(fields.need("input")),
         content: try image.map { "[\($0.mediaType), \($0.bytes.count) bytes]" } ?? text(fields.need("content")),
         isError: isError,
+        kind: try fields["kind"].map { try camelCase($0.string()) },
         event: event,
         expires: fields["expires"] != nil,
         image: image
     ))
+}
+
+private func camelCase(_ word: String) -> String {
+    let parts = word.split(separator: "_")
+    return parts.prefix(1).joined() + parts.dropFirst().map(\.capitalized).joined()
 }
 
 private func image(_ content: JSON) throws -> ReplyImage? {

@@ -87,6 +87,10 @@ final class ConformanceTests: XCTestCase {
             guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
                 throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
             }
+            let kind = reply.kind.map { "\($0)" }
+            guard (kind != nil) == step.isError, step.kind == nil || step.kind == kind else {
+                throw Problem("\(place): the kind of error is \(kind ?? "none")")
+            }
             guard reply.image == step.image else { throw Problem("\(place): the image is another one") }
             let (expected, told) = try ([step.event].compactMap { $0 }.map(shown), (hooks?.take() ?? []).map(shown))
             guard expected == told else { throw Problem("\(place): after: expected \(expected), got \(told)") }

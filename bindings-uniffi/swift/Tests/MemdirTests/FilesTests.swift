@@ -9,7 +9,7 @@ final class FilesTests: XCTestCase {
     private func refusal<T>(_ call: @autoclosure () throws -> T, _ line: UInt = #line) -> String {
         do {
             _ = try call()
-        } catch MemdirError.refused(let reason) {
+        } catch MemdirError.refused(let reason, _) {
             return reason
         } catch {
             XCTFail("\(error)", line: line)
@@ -138,7 +138,7 @@ final class FilesTests: XCTestCase {
             #"{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"create","path":"/memories/a","file_text":""}}"#
         XCTAssertEqual(
             memory.execute(json: block),
-            Reply(content: "File created successfully at: /memories/a", isError: false, cause: nil))
+            Reply(content: "File created successfully at: /memories/a", isError: false))
     }
 
     func testEveryMethodHasAnAsynchronousVariant() async throws {

@@ -297,7 +297,7 @@ final class HistoryTests: XCTestCase {
         XCTAssertEqual(try memory.read(path: a), "one")
         store.broken = { _ in true }
         XCTAssertThrowsError(try memory.restoreAll(at: begun)) { error in
-            guard case MemdirError.store(let reason, _) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.store(let reason, _, _) = error else { return XCTFail("\(error)") }
             XCTAssertTrue(reason.contains("the table is gone"), reason)
         }
     }

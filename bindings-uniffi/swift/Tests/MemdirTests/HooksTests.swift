@@ -33,9 +33,9 @@ final class HooksTests: XCTestCase {
     func testAVetoIsThrown() throws {
         let memory = try Memory(store: "memory:", hooks: Told({ _, _ in .deny(reason: "Not here.") }))
         let reply = memory.execute(json: #"{"command":"delete","path":"/memories/a"}"#)
-        XCTAssertEqual(reply, Reply(content: "Not here.", isError: true, cause: nil))
+        XCTAssertEqual(reply, Reply(content: "Not here.", isError: true, kind: .denied))
         XCTAssertThrowsError(try memory.delete(path: "/memories/a")) { error in
-            guard case MemdirError.refused(let reason) = error else { return XCTFail("\(error)") }
+            guard case MemdirError.refused(let reason, _) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(reason, "Not here.")
         }
         try memory.clear()

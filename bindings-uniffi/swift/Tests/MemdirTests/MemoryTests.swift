@@ -25,14 +25,14 @@ final class MemoryTests: XCTestCase {
         let memory = try Memory(store: "memory:")
         let text = "The path /memories/a.md does not exist. Please provide a valid path."
         XCTAssertThrowsError(try memory.view(path: "/memories/a.md")) { error in
-            XCTAssertEqual(error as? MemdirError, .refused(reason: text))
+            XCTAssertEqual(error as? MemdirError, .refused(reason: text, kind: .notFound))
             XCTAssertEqual(error.localizedDescription, text)
             XCTAssertEqual("\(error)", text)
-            XCTAssertEqual((error as? MemdirError)?.reply(), Reply(content: text, isError: true, cause: nil))
+            XCTAssertEqual((error as? MemdirError)?.reply(), Reply(content: text, isError: true, kind: .notFound))
         }
         XCTAssertEqual(
             memory.execute(json: #"{"command":"view","path":"/memories/a.md"}"#),
-            Reply(content: text, isError: true, cause: nil)
+            Reply(content: text, isError: true, kind: .notFound)
         )
     }
 
@@ -74,7 +74,7 @@ final class MemoryTests: XCTestCase {
             _ = try await memory.delete(path: "/memories/a.md")
             XCTFail("it was not there")
         } catch {
-            XCTAssertEqual(error as? MemdirError, .refused(reason: "Error: The path /memories/a.md does not exist"))
+            XCTAssertEqual(error as? MemdirError, .refused(reason: "Error: The path /memories/a.md does not exist", kind: .notFound))
         }
         _ = try await memory.delete(path: "/memories/b.md")
         try await memory.clear()

@@ -99,7 +99,7 @@ final class StoreTests: XCTestCase {
     }
 
     func testWhateverIsThrownIsAnErrorReplyWhoseCauseIsForTheDeveloper() throws {
-        let thrown: [any Error] = [Secret(), StoreError.failed(reason: "\(Secret())"), MemdirError.refused(reason: "\(Secret())")]
+        let thrown: [any Error] = [Secret(), StoreError.failed(reason: "\(Secret())"), MemdirError.refused(reason: "\(Secret())", kind: .invalid)]
         for error in thrown {
             let memory = try Memory(store: Throwing(error))
             for command in [
@@ -116,7 +116,7 @@ final class StoreTests: XCTestCase {
                 XCTAssertTrue(reply.cause?.contains("hunter2") ?? false, command)
             }
             XCTAssertThrowsError(try memory.view(path: "/memories")) { error in
-                guard case MemdirError.store(let reason, _) = error else { return XCTFail("\(error)") }
+                guard case MemdirError.store(let reason, _, _) = error else { return XCTFail("\(error)") }
                 XCTAssertTrue(reason.contains("hunter2"))
                 XCTAssertFalse((error as? MemdirError)?.reply().content.contains("hunter2") ?? true)
             }

@@ -36,7 +36,7 @@ final class StoresTests: XCTestCase {
         XCTAssertTrue(try memory.view(path: path).hasSuffix("\n     1\twhite\n     2\tblack\n     3\tmint"), name)
         XCTAssertTrue(try memory.view(path: "/memories").hasSuffix("\t\(path)"), name)
         XCTAssertThrowsError(try memory.strReplace(path: path, oldStr: "green", newStr: "red"), name) { error in
-            guard case MemdirError.refused(let reason) = error else { return XCTFail("\(name): \(error)") }
+            guard case MemdirError.refused(let reason, _) = error else { return XCTFail("\(name): \(error)") }
             XCTAssertTrue(reason.contains("did not appear verbatim"), reason)
         }
         let reply = memory.execute(json: #"{"command": "delete", "path": "/memories/none"}"#)
@@ -63,7 +63,7 @@ final class StoresTests: XCTestCase {
         defer { try? FileManager.default.removeItem(at: place) }
         for address in ["/dev/null/memory", "dir:/dev/null/memory", "sqlite:" + place.path] {
             XCTAssertThrowsError(try Memory(store: address), address) { error in
-                guard case MemdirError.store(let reason, _) = error else { return XCTFail("\(address): \(error)") }
+                guard case MemdirError.store(let reason, _, _) = error else { return XCTFail("\(address): \(error)") }
                 XCTAssertFalse(reason.isEmpty, address)
             }
         }

@@ -28,7 +28,7 @@ pub(crate) fn memory(store: impl Store + 'static) -> Memory {
 
 pub(crate) fn refusal(result: Result<String, Error>) -> String {
     match result {
-        Err(Error::Refused(sentence)) => sentence,
+        Err(Error::Refused(refused)) => refused.into_sentence(),
         other => panic!("{other:?}"),
     }
 }

@@ -262,7 +262,11 @@ impl<'w> Walk<'w> {
             actor: number.to_string(),
             // A redaction that is interrupted is not finished by another call where each record is a file or a row of its own:
             // the records that it did not reach keep the content, and tell it as that of an `external` version.
-            fault: action.fault.filter(|_| !matches!(action.what, What::Redact(_))),
+            // Whether a write that leaves what it found was made before the process ended cannot be told from the files.
+            fault: action.fault.filter(|_| {
+                !matches!(action.what, What::Redact(_))
+                    && !leaves_the_same(action.what, number, &before)
+            }),
             interrupt,
         };
         // By clocks that differ, times say nothing about which state was when.
@@ -409,6 +413,12 @@ fn id_of(memory: &Memory, truth: &Truth, number: usize) -> Result<Option<History
         version.path.as_str() == expected.path && version.operation.as_str() == expected.operation
     });
     Ok(found.clone().nth(later).map(|version| version.id))
+}
+
+/// Whether a command writes the text that is there.
+fn leaves_the_same(what: What, command: usize, before: &Truth) -> bool {
+    let (What::Write(at, chosen) | What::WriteIfUnchanged(at, chosen)) = what else { return false };
+    before.tree.get(&path(at)).is_some_and(|there| *there == text(chosen, command))
 }
 
 fn act(

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use memdir::store::{EntryKind, InProcess, Mounts};
-use memdir::{Error, Memory, MemoryOptions, OnExisting, Store, StoreError};
+use memdir::{Error, ErrorKind, Memory, MemoryOptions, OnExisting, Store, StoreError};
 
 use super::seams::Seams;
 use crate::common::store_helpers::{self, at, put, refusal};
@@ -37,7 +37,7 @@ fn held(store: &dyn Store) -> (u64, u64) {
 fn is_full(result: &Result<String, Error>) -> bool {
     match result {
         Ok(_) => false,
-        Err(Error::Refused(sentence)) if sentence.contains("the memory would hold") => true,
+        Err(error) if error.kind() == ErrorKind::Full => true,
         other => panic!("{other:?}"),
     }
 }

@@ -35,8 +35,8 @@ fn stale_guard_inserts_only_into_what_was_last_viewed_under_races(store: Arc<dyn
             let at = i64::try_from(lines).unwrap();
             match memory.insert(PATH, at, &lines.to_string()) {
                 Ok(_) => true,
-                Err(Error::Refused(sentence)) => {
-                    assert_eq!(sentence, CHANGED);
+                Err(Error::Refused(refused)) => {
+                    assert_eq!(refused.sentence(), CHANGED);
                     false
                 }
                 Err(broken) => panic!("{broken}"),

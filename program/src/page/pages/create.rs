@@ -32,7 +32,7 @@ pub(in crate::page) fn create(site: &Site, room: &Room, params: &Params) -> Page
     let problem = match Params::parsed(given) {
         Ok(path) => match room.memory().create(path.as_str(), &text) {
             Ok(_) => return Ok(done(room, "file", &path, "created")),
-            Err(Error::Refused(sentence)) => sentence,
+            Err(Error::Refused(refused)) => refused.into_sentence(),
             Err(error) => return Err(error.into()),
         },
         Err(refusal) => refusal.sentence,

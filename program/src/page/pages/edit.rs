@@ -9,10 +9,10 @@ use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{self, Layout, form, hidden, link, plain_source, trail};
 use crate::page::params::{Params, given};
 use crate::page::site::{Room, Site};
-use memdir::Error;
 use memdir::path::MemoryPath;
 use memdir::text::unified_diff;
 use memdir::text::{Merged, count_conflict_marks, merge};
+use memdir::{Error, ErrorKind};
 
 /// The largest file that a browser edits well.
 const MAX_EDITED: usize = 2 << 20;
@@ -30,8 +30,8 @@ pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> PageAn
     let text = match room.memory().read(path.as_str()) {
         Ok(text) => text,
         // A draft of it may be there still.
-        Err(Error::Refused(sentence)) if !room.memory().exists(path.as_str())? => {
-            let content = missing(site, room, &path, "", &sentence);
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let content = missing(site, room, &path, "", &error.to_string());
             return Ok(Done::Missing(framed(
                 (site, room, params),
                 "Edit",
@@ -84,14 +84,14 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> PageAn
     }
     match memory.write(path.as_str(), &text, Some(&theirs)) {
         Ok(()) => Ok(done(room, "file", &path, "saved")),
-        Err(Error::Refused(sentence)) => match memory.read(path.as_str()) {
+        Err(Error::Refused(refused)) => match memory.read(path.as_str()) {
             // Between the look and the write.
             Ok(now) if now != theirs => {
                 unchanged(conflict(site, room, &path, &now, &mine, &opened))
             }
             Err(Error::Refused(_)) => unchanged(missing(site, room, &path, &mine, is_gone)),
             _ => {
-                let problem = Problem::Refused(&sentence);
+                let problem = Problem::Refused(refused.sentence());
                 unchanged(editor(site, room, &path, &mine, &opened, Some(problem)))
             }
         },

@@ -39,7 +39,7 @@ pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> PageAn
             }
             entries => directory(room, &path, entries, params)?,
         },
-        Err(memdir::Error::Refused(sentence)) => gone(room, &path, &sentence)?,
+        Err(memdir::Error::Refused(refused)) => gone(room, &path, refused.sentence())?,
         Err(error) => return Err(error.into()),
     };
     let title = if path.is_root() { "Files" } else { path.name().unwrap_or_default() };

@@ -24,7 +24,7 @@ pub(in crate::page) fn rename(site: &Site, room: &Room, params: &Params) -> Page
     let problem = match Params::parsed(given) {
         Ok(to) => match room.memory().rename(path.as_str(), to.as_str()) {
             Ok(_) => return Ok(done(room, "file", &to, "renamed")),
-            Err(Error::Refused(sentence)) => sentence,
+            Err(Error::Refused(refused)) => refused.into_sentence(),
             Err(error) => return Err(error.into()),
         },
         Err(refusal) => refusal.sentence,

@@ -10060,9 +10060,14 @@ data class Reply @JvmOverloads constructor (
     val `isError`: kotlin.Boolean
     ,
     /**
+     * What kind of error it is; null if there is none.
+     */
+    val `kind`: ErrorKind? = null
+    ,
+    /**
      * The error, if the store itself or a hook failed. For your log and never for the model.
      */
-    val `cause`: kotlin.String?
+    val `cause`: kotlin.String? = null
     ,
     /**
      * The image for the model, to be sent in the place of the text; null if the reply is text. There
@@ -10087,6 +10092,7 @@ internal object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
         return Reply(
             FfiConverterString.read(buf),
             FfiConverterBoolean.read(buf),
+            FfiConverterOptionalTypeErrorKind.read(buf),
             FfiConverterOptionalString.read(buf),
             FfiConverterOptionalTypeReplyImage.read(buf),
         )
@@ -10095,6 +10101,7 @@ internal object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
     override fun allocationSize(value: Reply) = (
             FfiConverterString.allocationSize(value.`content`) +
             FfiConverterBoolean.allocationSize(value.`isError`) +
+            FfiConverterOptionalTypeErrorKind.allocationSize(value.`kind`) +
             FfiConverterOptionalString.allocationSize(value.`cause`) +
             FfiConverterOptionalTypeReplyImage.allocationSize(value.`image`)
     )
@@ -10102,6 +10109,7 @@ internal object FfiConverterTypeReply: FfiConverterRustBuffer<Reply> {
     override fun write(value: Reply, buf: ByteBuffer) {
             FfiConverterString.write(value.`content`, buf)
             FfiConverterBoolean.write(value.`isError`, buf)
+            FfiConverterOptionalTypeErrorKind.write(value.`kind`, buf)
             FfiConverterOptionalString.write(value.`cause`, buf)
             FfiConverterOptionalTypeReplyImage.write(value.`image`, buf)
     }
@@ -11109,6 +11117,135 @@ internal object FfiConverterTypeDurability: FfiConverterRustBuffer<Durability> {
 
 
 /**
+ * What kind of error a call ended with. A model reads sentences; a program should look at this.
+ */
+
+enum class ErrorKind {
+
+    /**
+     * Nothing is at the path.
+     */
+    NOT_FOUND,
+    /**
+     * Something is at the path already.
+     */
+    EXISTS,
+    /**
+     * A directory is where a file is needed.
+     */
+    IS_A_DIRECTORY,
+    /**
+     * A file is where a directory is needed.
+     */
+    NOT_A_DIRECTORY,
+    /**
+     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a case, too.
+     */
+    INVALID,
+    /**
+     * The text to replace is not in the file.
+     */
+    NO_MATCH,
+    /**
+     * The text to replace is in the file more than once.
+     */
+    SEVERAL_MATCHES,
+    /**
+     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a device.
+     */
+    NOT_TEXT,
+    /**
+     * The memory, the store or the path is read-only.
+     */
+    READ_ONLY,
+    /**
+     * The operating system or the server does not allow it.
+     */
+    PERMISSION_DENIED,
+    /**
+     * This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+     */
+    FIXED,
+    /**
+     * A file is, or would be, larger than one may be.
+     */
+    TOO_LARGE,
+    /**
+     * The memory would hold more than it may, or the store is full.
+     */
+    FULL,
+    /**
+     * The text or the path holds sensitive text.
+     */
+    SENSITIVE,
+    /**
+     * The model has not seen what the file holds now (the option `stale_guard`).
+     */
+    STALE,
+    /**
+     * The file does not hold what it was expected to hold, or was changed while a hook decided.
+     */
+    CHANGED,
+    /**
+     * The hook `before` denied it.
+     */
+    DENIED,
+    /**
+     * Other writers have kept the store locked for too long. Nothing was changed.
+     */
+    BUSY,
+    /**
+     * The caller cancelled it before it began to write. Nothing was changed.
+     */
+    CANCELLED,
+    /**
+     * The store failed, and nothing was changed.
+     */
+    UNAVAILABLE,
+    /**
+     * The store failed, and the change may or may not have been made.
+     */
+    OUTCOME_UNKNOWN,
+    /**
+     * The hook `before` failed. Nothing was changed.
+     */
+    HOOK_FAILED,
+    /**
+     * An option or the store's address is wrong.
+     */
+    CONFIG;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeErrorKind: FfiConverterRustBuffer<ErrorKind> {
+    override fun read(buf: ByteBuffer) = try {
+
+        ErrorKind.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: ErrorKind) = 4UL
+
+    override fun write(value: ErrorKind, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
  * Why a call about the history failed.
  */
 
@@ -11503,7 +11640,12 @@ sealed class MemdirException: kotlin.Exception() {
         /**
          * The exact answer for the model, to be sent back with `is_error: true`.
          */
-        val `reason`: kotlin.String
+        val `reason`: kotlin.String,
+
+        /**
+         * What kind of refusal it is.
+         */
+        val `kind`: ErrorKind
         ) : MemdirException() {
         override val message
             get() = `reason`
@@ -11523,7 +11665,12 @@ sealed class MemdirException: kotlin.Exception() {
         /**
          * What the model reads, and what that means for its command.
          */
-        val `answer`: kotlin.String
+        val `answer`: kotlin.String,
+
+        /**
+         * What kind of failure it is: busy, cancelled, unavailable, or with an unknown outcome.
+         */
+        val `kind`: ErrorKind
         ) : MemdirException() {
         override val message
             get() = `reason`
@@ -11656,10 +11803,12 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
         return when(buf.getInt()) {
             1 -> MemdirException.Refused(
                 FfiConverterString.read(buf),
+                FfiConverterTypeErrorKind.read(buf),
                 )
             2 -> MemdirException.Store(
                 FfiConverterString.read(buf),
                 FfiConverterString.read(buf),
+                FfiConverterTypeErrorKind.read(buf),
                 )
             3 -> MemdirException.Hook(
                 FfiConverterString.read(buf),
@@ -11688,12 +11837,14 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
+                + FfiConverterTypeErrorKind.allocationSize(value.`kind`)
             )
             is MemdirException.Store -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
                 4UL
                 + FfiConverterString.allocationSize(value.`reason`.wellFormed())
                 + FfiConverterString.allocationSize(value.`answer`)
+                + FfiConverterTypeErrorKind.allocationSize(value.`kind`)
             )
             is MemdirException.Hook -> (
                 // Add the size for the Int that specifies the variant plus the size needed for all fields
@@ -11728,12 +11879,14 @@ internal object FfiConverterTypeMemdirError : FfiConverterRustBuffer<MemdirExcep
             is MemdirException.Refused -> {
                 buf.putInt(1)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
+                FfiConverterTypeErrorKind.write(value.`kind`, buf)
                 Unit
             }
             is MemdirException.Store -> {
                 buf.putInt(2)
                 FfiConverterString.write(value.`reason`.wellFormed(), buf)
                 FfiConverterString.write(value.`answer`, buf)
+                FfiConverterTypeErrorKind.write(value.`kind`, buf)
                 Unit
             }
             is MemdirException.Hook -> {
@@ -12835,6 +12988,38 @@ internal object FfiConverterOptionalTypeDurability: FfiConverterRustBuffer<Durab
         } else {
             buf.put(1)
             FfiConverterTypeDurability.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeErrorKind: FfiConverterRustBuffer<ErrorKind?> {
+    override fun read(buf: ByteBuffer): ErrorKind? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeErrorKind.read(buf)
+    }
+
+    override fun allocationSize(value: ErrorKind?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeErrorKind.allocationSize(value)
+        }
+    }
+
+    override fun write(value: ErrorKind?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeErrorKind.write(value, buf)
         }
     }
 }

@@ -105,7 +105,7 @@ constructor(
     }
 
     private fun result(use: BetaToolUseBlock, reply: Reply): BetaContentBlockParam {
-        reply.cause?.let { if (reply.content != CANCELLED) onBroken.accept(broken(it, reply)) }
+        reply.cause?.let { if (reply.kind != ErrorKind.CANCELLED) onBroken.accept(broken(it, reply)) }
         val result = BetaToolResultBlockParam.builder().toolUseId(use.id()).isError(reply.isError)
         val image = reply.image ?: return BetaContentBlockParam.ofToolResult(result.content(reply.content).build())
         val source =
@@ -119,8 +119,10 @@ constructor(
 
     /** What a call with plain arguments would have thrown. */
     private fun broken(cause: String, reply: Reply): MemdirException {
-        val hook = MemdirException.Hook(cause)
-        return (if (hook.reply().content == reply.content) hook else MemdirException.Store(cause, reply.content)).withCause()
+        val kind = reply.kind ?: ErrorKind.UNAVAILABLE
+        val error =
+            if (kind == ErrorKind.HOOK_FAILED) MemdirException.Hook(cause) else MemdirException.Store(cause, reply.content, kind)
+        return error.withCause()
     }
 
     override fun view(path: String, viewRange: Optional<List<Long>>): String =
@@ -144,8 +146,9 @@ constructor(
         try {
             call()
         } catch (error: MemdirException) {
-            val text = error.reply().content
-            if (error !is MemdirException.Refused && text != CANCELLED) onBroken.accept(error)
+            val reply = error.reply()
+            val text = reply.content
+            if (error !is MemdirException.Refused && reply.kind != ErrorKind.CANCELLED) onBroken.accept(error)
             if (!text.startsWith(PREFIX)) text else throw Refusal(text.removePrefix(PREFIX), error)
         }
 
@@ -155,7 +158,6 @@ constructor(
     private companion object {
         const val TOOL = "memory"
         const val PREFIX = "Error: "
-        val CANCELLED = cancelledReply().content
         val LOG = Consumer<MemdirException> { Logger.getLogger("dev.memdir").log(Level.WARNING, "the memory is out of reach", it) }
     }
 }

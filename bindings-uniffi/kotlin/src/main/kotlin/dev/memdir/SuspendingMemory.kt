@@ -48,6 +48,8 @@ private constructor(
         viewDispatcher: CoroutineDispatcher = if (dispatcher === CHANGES) VIEWS else dispatcher,
     ) : this(memory, dispatcher, viewDispatcher, null)
 
+    private val awaited: Awaited? by lazy(LazyThreadSafetyMode.PUBLICATION) { memory.ownHooks() as? Awaited }
+
     /** As [Memory.execute]. */
     public suspend fun execute(json: String): Reply =
         replying({ it }) {
@@ -239,7 +241,7 @@ private constructor(
 
     /** A call whose hooks suspend; null if this memory has no such hooks. */
     private suspend fun <T : Any> awaiting(begin: (Memory) -> PendingCall, answer: (PendingCall) -> T?): T? {
-        val hooks = memory.ownHooks() as? Awaited ?: return null
+        val hooks = awaited ?: return null
         return acting(memory, begin).use { call ->
             val failure =
                 hooks.carryOut(call) { decision ->

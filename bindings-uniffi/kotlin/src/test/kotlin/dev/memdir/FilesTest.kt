@@ -143,7 +143,7 @@ class FilesTest {
         Memory("memory:").use { memory ->
             val block =
                 """{"type":"tool_use","id":"toolu_1","name":"memory","input":{"command":"create","path":"$path","file_text":"x"}}"""
-            assertEquals(Reply("File created successfully at: $path", isError = false, cause = null), memory.execute(block))
+            assertEquals(Reply("File created successfully at: $path", isError = false), memory.execute(block))
         }
 
     @Test

@@ -144,7 +144,7 @@ class ForeignStoreTest {
                 { throw AssertionError(secret) },
                 { throw StackOverflowError(secret) },
                 // What belongs to another call.
-                { throw MemdirException.Refused(secret) },
+                { throw MemdirException.Refused(secret, ErrorKind.INVALID) },
             )
         for (throwing in thrown) {
             Memory(storeThat(throwing)).use { memory ->

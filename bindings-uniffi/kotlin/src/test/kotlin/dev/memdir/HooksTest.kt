@@ -31,7 +31,7 @@ class HooksTest {
     @Test
     fun `a denial is thrown, and sent by the SDK's handler`() {
         Memory("memory:", hooks = Told({ HookDecision.Deny("Error: Not here.") })).use { memory ->
-            assertEquals(Reply("Error: Not here.", isError = true, cause = null), memory.execute(create))
+            assertEquals(Reply("Error: Not here.", isError = true, kind = ErrorKind.DENIED), memory.execute(create))
             val error = assertThrows<MemdirException.Refused> { memory.delete("/memories/a") }
             assertEquals("Error: Not here.", error.message)
             // The SDK puts its own "Error: " before it, with the flag.

@@ -34,9 +34,10 @@ class MemoryTest {
             val text = "The path /memories/a.md does not exist. Please provide a valid path."
             val error = assertThrows<MemdirException.Refused> { memory.view("/memories/a.md") }
             assertEquals(text, error.reason)
+            assertEquals(ErrorKind.NOT_FOUND, error.kind)
             assertEquals(text, error.message)
             assertEquals(text, error.toString())
-            assertEquals(Reply(text, isError = true, cause = null), error.reply())
+            assertEquals(Reply(text, isError = true, kind = ErrorKind.NOT_FOUND), error.reply())
             assertEquals(error.reply(), memory.execute("""{"command":"view","path":"/memories/a.md"}"""))
         }
 

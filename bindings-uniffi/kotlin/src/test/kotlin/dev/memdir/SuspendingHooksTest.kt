@@ -90,7 +90,7 @@ class SuspendingHooksTest {
             val error = assertThrows<MemdirException.Refused> { runBlocking { memory.delete("/memories/b") } }
             assertEquals("Error: Not here.", error.reason)
             val delete = """{"command":"delete","path":"/memories/b"}"""
-            assertEquals(Reply("Error: Not here.", isError = true, cause = null), memory.execute(delete))
+            assertEquals(Reply("Error: Not here.", isError = true, kind = ErrorKind.DENIED), memory.execute(delete))
         }
         assertEquals(List(5) { Outcome.OK } + List(2) { Outcome.DENIED }, hooks.outcomes)
         assertEquals(listOf("create", "view", "insert", "str_replace", "rename", "delete", "delete"), hooks.events.map { it.command })

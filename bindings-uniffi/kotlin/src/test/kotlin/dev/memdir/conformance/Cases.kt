@@ -38,6 +38,7 @@ class Call(
     val input: JsonNode,
     val content: String,
     val isError: Boolean,
+    val kind: String? = null,
     val event: JsonNode? = null,
     val expires: Boolean = false,
     /** The media type, and the bytes. */
@@ -96,14 +97,14 @@ private fun step(json: JsonNode): Step {
         return Meanwhile(tree(it))
     }
     upkeep(json)?.let { return it }
-    taking(json, "input", "content", "is_error", "without_images", "event", "expires")
+    taking(json, "input", "content", "is_error", "without_images", "kind", "event", "expires")
     val input = expanded(json["input"])
     val isError = json["is_error"].booleanValue()
-    val event = json["event"]?.let(::saying)
-    val image = json["content"].takeIf { it.has("\$image") } ?: return Call(input, text(json["content"]), isError, event, json.has("expires"))
+    val (kind, event) = json["kind"]?.textValue() to json["event"]?.let(::saying)
+    val image = json["content"].takeIf { it.has("\$image") } ?: return Call(input, text(json["content"]), isError, kind, event, json.has("expires"))
     taking(image, "\$image", "\$base64")
     val (mediaType, bytes) = image["\$image"].textValue() to Base64.getDecoder().decode(image["\$base64"].textValue())
-    return Call(input, "[$mediaType, ${bytes.size} bytes]", isError, event, json.has("expires"), mediaType to Content(bytes))
+    return Call(input, "[$mediaType, ${bytes.size} bytes]", isError, kind, event, json.has("expires"), mediaType to Content(bytes))
 }
 
 private fun upkeep(json: JsonNode): Upkeep? {
