@@ -151,16 +151,16 @@ fn what_a_store_does_wrong_is_told_to_the_developer_alone() {
     let unedited =
         memory.str_replace("/memories/a".into(), "one".into(), Some("two".into())).unwrap_err();
     assert!(unedited.to_string().contains("did not apply the edit"), "{unedited}");
-    let MemdirError::Store { reason, answer } =
+    let MemdirError::Store { reason, answer, kind } =
         memory.create("/memories/b".into(), "x".into()).unwrap_err()
     else {
         panic!("a broken store is no mistake of the model's");
     };
     assert!(reason.contains("db.internal"));
-    let reply = MemdirError::Store { reason: reason.clone(), answer }.reply();
+    let reply = MemdirError::Store { reason: reason.clone(), answer, kind }.reply();
     assert!(reply.is_error && !reply.content.contains("db.internal"), "{}", reply.content);
     assert_eq!(reply.cause, Some(reason));
-    assert!(matches!(memory.delete("/memories/a".into()), Err(MemdirError::Refused { reason })
+    assert!(matches!(memory.delete("/memories/a".into()), Err(MemdirError::Refused { reason, .. })
         if reason.contains("Permission denied")));
 }
 
