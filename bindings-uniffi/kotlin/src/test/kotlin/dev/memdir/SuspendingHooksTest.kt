@@ -373,18 +373,20 @@ class SuspendingHooksTest {
     fun `a plain hook may block on calls of memories, also in many calls at once`() {
         val other = Memory("memory:")
         other.create("/memories/log", "")
+        // Fewer threads than hooks that wait, and none that another test needs.
+        val few = Dispatchers.IO.limitedParallelism(4)
         lateinit var memory: Memory
         val hooks = object : MemoryHooks {
             override fun before(command: Command): HookDecision = runBlocking {
-                memory.suspending.view("/memories")
-                other.suspending.insert("/memories/log", 0, "asked")
+                SuspendingMemory(memory, few).view("/memories")
+                SuspendingMemory(other, few).insert("/memories/log", 0, "asked")
                 HookDecision.Allow
             }
         }
         memory = Memory("memory:", hooks = hooks)
         // If it hung, it would be for ever.
-        val replies = assertTimeoutPreemptively<List<Reply>>(Duration.ofMinutes(5)) {
-            runBlocking { List(200) { async(Dispatchers.Default) { memory.suspending.execute(create.replace("/a", "/$it")) } }.awaitAll() }
+        val replies = assertTimeoutPreemptively<List<Reply>>(Duration.ofMinutes(2)) {
+            runBlocking { List(200) { async { SuspendingMemory(memory, few).execute(create.replace("/a", "/$it")) } }.awaitAll() }
         }
         assertTrue(replies.none { it.isError }, "$replies")
         assertEquals(200, memory.list().size)
