@@ -46,7 +46,7 @@ type rule struct {
 type step struct {
 	Input         expanded
 	Content       json.RawMessage
-	IsError       bool            `json:"is_error"`
+	IsError       bool `json:"is_error"`
 	Kind          ErrorKind
 	WithoutImages json.RawMessage `json:"without_images"`
 	Event         expanded

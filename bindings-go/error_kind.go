@@ -1,9 +1,6 @@
 package memdir
 
-import (
-	"context"
-	"io/fs"
-)
+import "io/fs"
 
 // ErrorKind is what kind of error a call ended with. A model reads sentences; a program should look at this.
 type ErrorKind string
@@ -60,8 +57,7 @@ const (
 	ErrorConfig ErrorKind = "config"
 )
 
-// Is makes errors.Is find what the standard library calls such an error: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission,
-// context.Canceled.
+// Is makes errors.Is find what the standard library calls such an error: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission.
 func (e *Error) Is(target error) bool {
 	switch e.ReplyKind {
 	case ErrorNotFound:
@@ -70,8 +66,9 @@ func (e *Error) Is(target error) bool {
 		return target == fs.ErrExist
 	case ErrorReadOnly, ErrorPermissionDenied, ErrorDenied:
 		return target == fs.ErrPermission
-	case ErrorCancelled:
-		return target == context.Canceled
 	}
 	return false
 }
+
+// Unwrap is what the hook Before returned, or why the context was done, such as context.Canceled; nil for any other error.
+func (e *Error) Unwrap() error { return e.cause }

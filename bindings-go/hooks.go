@@ -91,6 +91,7 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 	command := taken(C.memdir_begin(number, in.c, &pending, nil))
 	brief.release()
 	var reply, happened, failed *C.char
+	var raised error
 	if pending == 0 {
 		// The memory is closed: this says so.
 		reply = C.memdir_execute(number, in.c, &failed)
@@ -107,10 +108,11 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 			defer enter(ctx, semaphoreOf(input), number)()
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
-		decision = decide(inside, hooks, command)
+		decision, raised = decide(inside, hooks, command)
 	}()
 	event := taken(happened)
 	answer := newReply(reply, failed)
+	answer.Cause = because(answer.Cause, ctx, raised)
 	if hooks.After != nil && event != "" {
 		var told Event
 		if err := json.Unmarshal([]byte(event), &told); err == nil {
@@ -120,10 +122,10 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 	return answer
 }
 
-// decide asks the hook, and writes its decision as the library reads it.
-func decide(ctx context.Context, hooks *MemoryOptions, command string) string {
+// decide asks the hook, and writes its decision as the library reads it. The error is that of the hook.
+func decide(ctx context.Context, hooks *MemoryOptions, command string) (string, error) {
 	if hooks.Before == nil || command == "" {
-		return "null"
+		return "null", nil
 	}
 	var asked Command
 	decision, err := Decision{}, json.Unmarshal([]byte(command), &asked)
@@ -131,15 +133,15 @@ func decide(ctx context.Context, hooks *MemoryOptions, command string) string {
 		decision, err = hooks.Before(ctx, asked)
 	}
 	if err == nil && decision == (Decision{}) {
-		return "null"
+		return "null", nil
 	}
 	if err == nil {
 		var written string
 		if written, err = marshal(decision, KindHook); err == nil {
-			return written
+			return written, nil
 		}
 	}
 	// What fails is for a log, where a replaced byte does no harm.
 	written, _ := json.Marshal(map[string]string{"fail": err.Error()})
-	return string(written)
+	return string(written), err
 }

@@ -136,8 +136,9 @@ func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
 	defer done()
 	defer enter(ctx, semaphoreOf(input), number)()
 	var failed *C.char
-	reply := C.memdir_execute(number, in.c, &failed)
-	return newReply(reply, failed)
+	reply := newReply(C.memdir_execute(number, in.c, &failed), failed)
+	reply.Cause = because(reply.Cause, ctx, nil)
+	return reply
 }
 
 // A NUL byte is no JSON, and no text of C's can hold it. What takes its place is no JSON, either.
@@ -201,12 +202,13 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 	defer done()
 	limit := semaphoreOfOperation(operation)
 	if !limit.acquire(ctx) {
-		return &Error{Kind: KindStore, Message: "the call was cancelled before it began"}
+		cancelled := &Error{Kind: KindCancelled, ReplyKind: ErrorCancelled, Message: "the call was cancelled before it began"}
+		return because(cancelled, ctx, nil)
 	}
 	defer limit.release()
 	var failed *C.char
 	made := C.memdir_call(number, inOperation.c, inArguments.c, &failed)
-	text, err := taken(made), failure(failed)
+	text, err := taken(made), because(failure(failed), ctx, nil)
 	if err != nil || result == nil {
 		return err
 	}
@@ -266,6 +268,21 @@ func taken(made *C.char) string {
 }
 
 // failure is the error that the library told of, if any.
+// because gives an error its cause: that of the context for a call that was cancelled, and what a hook returned for a failed
+// hook.
+func because(err error, ctx context.Context, ofHook error) error {
+	var failed *Error
+	if errors.As(err, &failed) {
+		switch failed.Kind {
+		case KindCancelled:
+			failed.cause = context.Cause(ctx)
+		case KindHook:
+			failed.cause = ofHook
+		}
+	}
+	return err
+}
+
 func failure(made *C.char) error {
 	if made == nil {
 		return nil

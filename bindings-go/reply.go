@@ -69,6 +69,8 @@ type Error struct {
 	Paths []string `json:"paths"`
 	// Conflicts are for each path of a HistoryConflict the later change, its actor and its time.
 	Conflicts []Conflict `json:"conflicts"`
+
+	cause error
 }
 
 // HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.

@@ -140,7 +140,7 @@ func TestAnOperationThatWaitsForItsTurnEndsWithItsContext(t *testing.T) {
 	eventually(t, "the second call waits", func() bool { _, waiting := changing.counts(); return waiting == 1 })
 	cancel()
 	failed := new(Error)
-	if err := <-ended; !errors.As(err, &failed) || failed.Kind != KindStore {
+	if err := <-ended; !errors.As(err, &failed) || failed.Kind != KindCancelled || !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	unlock()

@@ -31,7 +31,8 @@ async function use(address: string, options: MemoryOptions = {}): Promise<void> 
   const again = new Memory(address, options);
   assert.match(String(await again.view({ path: moved })), /1\tblack\n {5}2\ttwo cups 🫖$/);
   const refused = await again.execute({ command: 'create', path: moved, file_text: 'x' });
-  assert.deepEqual(refused, { content: `Error: File ${moved} already exists`, isError: true });
+  const content = `Error: File ${moved} already exists`;
+  assert.deepEqual(refused, { content, isError: true, kind: 'exists' });
   assert.equal((await again.execute({ command: 'view', path })).isError, true);
   const store = openStore(address, options);
   assert.equal(Buffer.from(await store.read(moved)).toString(), 'black\ntwo cups 🫖\n');

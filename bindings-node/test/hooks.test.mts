@@ -29,7 +29,8 @@ test('a denial is an answer everywhere', async () => {
   };
   const memory = new Memory('memory:', { before });
   for (const input of [create, JSON.stringify(create)]) {
-    assert.deepEqual(await memory.execute(input), { content: 'Not create.', isError: true });
+    const denied = { content: 'Not create.', isError: true, kind: 'denied' };
+    assert.deepEqual(await memory.execute(input), denied);
   }
   for (const call of [
     () => memory.view({ path }),

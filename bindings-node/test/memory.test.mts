@@ -26,6 +26,7 @@ test('a command is an object or its JSON text', async () => {
   assert.deepEqual(await memory.execute({ command: 'view', path: '/etc/passwd' }), {
     content: 'Path must start with /memories, got: /etc/passwd',
     isError: true,
+    kind: 'invalid',
   });
   const { content, isError } = await memory.execute('{"command":');
   assert.match(String(content), /^Error: The input is not valid JSON: /);

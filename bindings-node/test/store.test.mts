@@ -175,15 +175,23 @@ test('a store is asked through its own open if it has one', async () => {
 
 test('conditions go by the codes of node:fs', async () => {
   const path = '/memories/a';
-  const expectations: [string, string][] = [
-    ['ENOENT', `Error: The path ${path} does not exist`],
-    ['EACCES', `Error: Permission denied: the memory store does not allow this for ${path}`],
-    ['EPERM', `Error: Permission denied: the memory store does not allow this for ${path}`],
-    ['EROFS', `Error: ${path} is read-only: it can be viewed but not changed`],
-    ['ELOOP', `Path ${path} would escape /memories directory via symlink`],
-    ['ENAMETOOLONG', `Error: The path ${path} is too long for this memory store`],
+  const expectations: [string, string, string][] = [
+    ['ENOENT', `Error: The path ${path} does not exist`, 'not_found'],
+    [
+      'EACCES',
+      `Error: Permission denied: the memory store does not allow this for ${path}`,
+      'permission_denied',
+    ],
+    [
+      'EPERM',
+      `Error: Permission denied: the memory store does not allow this for ${path}`,
+      'permission_denied',
+    ],
+    ['EROFS', `Error: ${path} is read-only: it can be viewed but not changed`, 'read_only'],
+    ['ELOOP', `Path ${path} would escape /memories directory via symlink`, 'invalid'],
+    ['ENAMETOOLONG', `Error: The path ${path} is too long for this memory store`, 'invalid'],
   ];
-  for (const [code, content] of expectations) {
+  for (const [code, content, kind] of expectations) {
     const failing = Object.assign(new MapStore(), {
       delete() {
         throw Object.assign(new Error('host detail'), { code });
@@ -192,6 +200,7 @@ test('conditions go by the codes of node:fs', async () => {
     assert.deepEqual(await new Memory(failing).execute({ command: 'delete', path }), {
       content,
       isError: true,
+      kind,
     });
   }
 });

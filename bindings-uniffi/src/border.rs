@@ -33,6 +33,11 @@ impl MemdirText {
         &self.0
     }
 
+    /// As text, where nothing refuses it.
+    pub(crate) fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned()
+    }
+
     /// As an option, or a part of an address.
     pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
         String::from_utf8(self.0).map_err(|_| {

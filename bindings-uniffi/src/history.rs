@@ -109,7 +109,7 @@ impl Memory {
     /// Throws `Config` if the text is not valid Unicode.
     pub fn acting_as(&self, actor: MemdirText) -> Result<Self, MemdirError> {
         let actor = actor.option("actor")?;
-        Ok(self.core.acting_as(&actor).into())
+        Ok(self.of(self.core.acting_as(&actor)))
     }
 
     /// The versions of files, newest first. The memory needs the option `history`, and the model cannot

@@ -11,7 +11,7 @@ use uniffi::UnexpectedUniFFICallbackError;
 ///
 /// A hook runs on the thread of its command, and several threads may call it at once. Commands that
 /// a hook issues on that thread, on the same memory, run without hooks.
-#[uniffi::export(foreign)]
+#[uniffi::export(rust, foreign)]
 pub trait MemoryHooks: Send + Sync {
     /// Called with each command before the store is touched. The command's paths are valid and
     /// canonical. Not called for input that is not a command, or whose path is refused.
@@ -173,11 +173,7 @@ struct ForeignHooks(Arc<dyn MemoryHooks>);
 impl CoreHooks for ForeignHooks {
     fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, CoreHookError> {
         let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
-        Ok(match self.0.before(command)? {
-            HookDecision::Allow => memdir::HookDecision::Allow,
-            HookDecision::Replace { text } => memdir::HookDecision::Replace(text),
-            HookDecision::Deny { reason } => memdir::HookDecision::Deny(reason),
-        })
+        Ok(self.0.before(command)?.into())
     }
 
     fn after(&self, event: &memdir::Event) {
@@ -186,7 +182,17 @@ impl CoreHooks for ForeignHooks {
     }
 }
 
-fn handed_over(command: &memdir::Command<'_>) -> Option<Command> {
+impl From<HookDecision> for memdir::HookDecision {
+    fn from(decision: HookDecision) -> Self {
+        match decision {
+            HookDecision::Allow => Self::Allow,
+            HookDecision::Replace { text } => Self::Replace(text),
+            HookDecision::Deny { reason } => Self::Deny(reason),
+        }
+    }
+}
+
+pub(crate) fn handed_over(command: &memdir::Command<'_>) -> Option<Command> {
     Some(match command {
         memdir::Command::View { path, view_range } => Command::View {
             path: path.to_string(),

@@ -24,9 +24,17 @@ use crate::store::Store;
 ///
 /// Many threads may use it at once. Calls read and write files, so do not make them on a user
 /// interface's thread.
-#[derive(uniffi::Object, Debug)]
+#[derive(uniffi::Object)]
 pub struct Memory {
     pub(crate) core: memdir::Memory,
+    /// The host finds its own hooks by a memory that came from this library.
+    pub(crate) hooks: Option<Arc<dyn MemoryHooks>>,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.core.fmt(f)
+    }
 }
 
 #[uniffi::export]
@@ -51,7 +59,7 @@ impl Memory {
         };
         let store = store.option("store")?;
         let memory = memdir::Memory::open(&store, options.try_into()?)?;
-        Ok(with_hooks(memory, hooks).into())
+        Ok(Self { core: with_hooks(memory, hooks.clone()), hooks })
     }
 
     /// A memory on your own store, or on one that is shared with another memory. With `encryption_key`
@@ -67,7 +75,7 @@ impl Memory {
         let options = memdir::MemoryOptions::try_from(options)?;
         let store = open_place(core_store(store), &options)?;
         let memory = memdir::Memory::with_store(store, options).validated()?;
-        Ok(with_hooks(memory, hooks).into())
+        Ok(Self { core: with_hooks(memory, hooks.clone()), hooks })
     }
 
     /// The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
@@ -75,7 +83,7 @@ impl Memory {
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
-        self.core.cancelled_by(cancellation.core()).into()
+        self.of(self.core.cancelled_by(cancellation.core()))
     }
 
     /// Executes one tool call, given as the JSON text of its `input`. A whole `tool_use` block is
@@ -113,11 +121,9 @@ impl Memory {
         path: MemdirText,
         view_range: Option<Vec<i64>>,
     ) -> Result<String, MemdirError> {
-        let range = view_range.map_or(Value::Null, |range| {
-            Value::List(range.into_iter().map(Value::Integer).collect())
-        });
+        let range = view_range.as_deref().map_or(Value::Null, lines);
         let content = self.run("view", &[("path", path.field()), ("view_range", range)])?;
-        Ok(content.text_of_view(&String::from_utf8_lossy(path.as_bytes()))?)
+        Ok(content.text_of_view(&path.shown())?)
     }
 
     /// Makes a new file and its missing parents.
@@ -218,13 +224,17 @@ impl Memory {
     }
 }
 
-impl From<memdir::Memory> for Memory {
-    fn from(core: memdir::Memory) -> Self {
-        Self { core }
-    }
+/// The field `view_range`.
+pub(crate) fn lines(range: &[i64]) -> Value<'static> {
+    Value::List(range.iter().copied().map(Value::Integer).collect())
 }
 
 impl Memory {
+    /// Another one with the same hooks.
+    pub(crate) fn of(&self, core: memdir::Memory) -> Self {
+        Self { core, hooks: self.hooks.clone() }
+    }
+
     fn answer(&self, decoded: Decoded<'_>) -> memdir::Reply {
         self.core.execute_decoded(decoded)
     }

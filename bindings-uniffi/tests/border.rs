@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use memdir_ffi::{
-    Edit, Entry, MemdirError, MemdirKey, Memory, MemoryOptions, OnExisting, Store, StoreError,
-    StoreFactory, check_contract, open_store, rekey_store,
+    Cancellation, Command, Edit, Entry, HookDecision, MemdirError, MemdirKey, Memory,
+    MemoryOptions, OnExisting, Outcome, Store, StoreError, StoreFactory, cancelled_reply,
+    check_contract, open_store, rekey_store,
 };
 
 fn defaults() -> MemoryOptions {
@@ -344,4 +345,31 @@ fn an_image_is_data_with_the_option_and_refused_otherwise() {
 
     let reply = Memory::with_store(store, defaults(), None).unwrap().execute(view.into());
     assert_eq!((reply.content, reply.image), (refused, None));
+}
+
+#[test]
+fn a_pending_call_ends_once() {
+    let memory = Memory::new(Some("memory:".into()), defaults(), None).unwrap();
+    let json = r#"{"command": "create", "path": "/memories/a", "file_text": "one"}"#;
+    let call = memory.begin_execute(json.into());
+    let create = Command::Create { path: "/memories/a".to_owned(), file_text: "one".to_owned() };
+    assert_eq!(call.command(), Some(create));
+    assert!(!call.is_view());
+    assert!(call.event().is_none() && call.reply().is_none() && call.text().unwrap().is_none());
+
+    call.cancel();
+    call.finish(HookDecision::Allow, Arc::new(Cancellation::new()));
+    call.fail_hook("late".into());
+    call.no_thread("late".into());
+    assert_eq!(call.event().unwrap().outcome, Outcome::Cancelled);
+    assert_eq!(call.command(), None);
+    assert_eq!(call.reply(), Some(cancelled_reply()));
+    assert_eq!(call.reply(), None);
+    assert!(!memory.exists("/memories/a".into()).unwrap());
+
+    let refused = memory.begin_execute("no JSON".into());
+    assert!(refused.is_view() && refused.command().is_none());
+    refused.fail_hook("asked about nothing".into());
+    assert_eq!(refused.event().unwrap().outcome, Outcome::Refused);
+    assert!(matches!(refused.text(), Err(MemdirError::Refused { .. })));
 }

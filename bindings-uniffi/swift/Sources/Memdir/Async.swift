@@ -4,13 +4,18 @@
 // own pool may block, so each call runs on a thread of Dispatch. Changes may have to wait for other writers,
 // so views have their own threads. An asynchronous function calls these variants, other code the blocking
 // ones. If the task is cancelled before a command begins to write, the command does not happen: while it waits for
-// a thread, that is heard at once. If the command has begun, it goes on to its end.
+// a thread, or for hooks that are asynchronous, that is heard at once. If the command has begun, it goes on to its end.
 
 import Foundation
 
 extension Memory {
     /// Executes one tool call, given as the JSON text of its `input`.
     public func execute(json: String) async -> Reply {
+        if let hooks = ownHooks() as? Awaited {
+            let call = beginExecute(json: json)
+            _ = await carryOut(call, hooks)
+            if let reply = call.reply() { return reply }
+        }
         let call: @Sendable (Memory) -> Reply = { $0.execute(json: json) }
         if let shown = await on(Threads.views, { $0.executeView(json: json) }, call) { return shown }
         return await on(Threads.changes, call, call)
@@ -22,34 +27,44 @@ extension Memory {
     /// Throws `MemdirError.refused` with the exact reply for the model, `MemdirError.store` if the store is
     /// broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
-        try await off(Threads.views) { try $0.view(path: path, viewRange: viewRange) }
+        try await command("view", ["path": path], viewRange: viewRange, on: Threads.views) {
+            try $0.view(path: path, viewRange: viewRange)
+        }
     }
 
     /// Makes a new file and its missing parents. Throws as `view` does.
     public func create(path: String, fileText: String) async throws -> String {
-        try await off { try $0.create(path: path, fileText: fileText) }
+        try await command("create", ["path": path, "file_text": fileText]) {
+            try $0.create(path: path, fileText: fileText)
+        }
     }
 
     /// Replaces the only occurrence of `oldStr` in a file by `newStr`; an empty one deletes it.
     /// Throws as `view` does.
     public func strReplace(path: String, oldStr: String, newStr: String? = nil) async throws -> String {
-        try await off { try $0.strReplace(path: path, oldStr: oldStr, newStr: newStr) }
+        try await command("str_replace", ["path": path, "old_str": oldStr, "new_str": newStr]) {
+            try $0.strReplace(path: path, oldStr: oldStr, newStr: newStr)
+        }
     }
 
     /// Inserts `insertText` as whole lines after line `insertLine` of a file; 0 is its start.
     /// Throws as `view` does.
     public func insert(path: String, insertLine: Int64, insertText: String) async throws -> String {
-        try await off { try $0.insert(path: path, insertLine: insertLine, insertText: insertText) }
+        try await command("insert", ["path": path, "insert_text": insertText], insertLine: insertLine) {
+            try $0.insert(path: path, insertLine: insertLine, insertText: insertText)
+        }
     }
 
     /// Deletes a file, or a directory with everything in it. Throws as `view` does.
     public func delete(path: String) async throws -> String {
-        try await off { try $0.delete(path: path) }
+        try await command("delete", ["path": path]) { try $0.delete(path: path) }
     }
 
     /// Renames or moves a file or directory; never overwrites. Throws as `view` does.
     public func rename(oldPath: String, newPath: String) async throws -> String {
-        try await off { try $0.rename(oldPath: oldPath, newPath: newPath) }
+        try await command("rename", ["old_path": oldPath, "new_path": newPath]) {
+            try $0.rename(oldPath: oldPath, newPath: newPath)
+        }
     }
 
     /// Removes the files that nobody used for `olderThan` seconds, and returns them. This is the blocking
@@ -245,6 +260,36 @@ extension Memory {
         try await off { try $0.erase(dryRun: dryRun) }
     }
 
+    /// A command with plain arguments: `call`, unless the hooks are awaited.
+    private func command(
+        _ name: String, _ texts: [String: String?], viewRange: [Int64]? = nil, insertLine: Int64? = nil,
+        on threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> String
+    ) async throws -> String {
+        guard let hooks = ownHooks() as? Awaited else { return try await off(threads, call) }
+        let texts = texts.compactMapValues { $0 }
+        let pending = beginCommand(command: name, texts: texts, viewRange: viewRange, insertLine: insertLine)
+        let isExecuted = await carryOut(pending, hooks)
+        guard isExecuted, let text = try pending.text() else { throw CancellationError() }
+        return text
+    }
+
+    /// Whether a thread executed the command.
+    private func carryOut(_ call: PendingCall, _ hooks: Awaited) async -> Bool {
+        let threads = call.isView() ? Threads.views : Threads.changes
+        return await hooks.carryOut(call) { decision in
+            await onThread(
+                threads,
+                { cancellation in
+                    call.finish(decision: decision, cancellation: cancellation)
+                    return true
+                },
+                { _ in
+                    call.cancel()
+                    return false
+                })
+        }
+    }
+
     /// Makes a call on a thread that may block.
     private func off<T: Sendable>(
         _ threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> T
@@ -252,28 +297,38 @@ extension Memory {
         try await on(threads, { memory in Result { try call(memory) } }, { _ in .failure(CancellationError()) }).get()
     }
 
-    /// `given` takes the place of the call if the task is cancelled while it waits for a thread.
     private func on<T: Sendable>(
         _ threads: OperationQueue,
         _ call: @escaping @Sendable (Memory) -> T,
         _ given: @escaping @Sendable (Memory) -> T
     ) async -> T {
-        let cancellation = Cancellation()
-        let memory = cancelledBy(cancellation: cancellation)
-        let turn = Turn()
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let work = BlockOperation { if turn.begin() { continuation.resume(returning: call(memory)) } }
-                // Where the task is cancelled already, this is called at once.
-                turn.onGivingUp {
-                    DispatchQueue.global().async { continuation.resume(returning: given(memory)) }
-                }
-                threads.addOperation(work)
+        await onThread(
+            threads,
+            { call(self.cancelledBy(cancellation: $0)) },
+            { given(self.cancelledBy(cancellation: $0)) })
+    }
+}
+
+/// `given` takes the place of the call if the task is cancelled while it waits for a thread.
+private func onThread<T: Sendable>(
+    _ threads: OperationQueue,
+    _ call: @escaping @Sendable (Cancellation) -> T,
+    _ given: @escaping @Sendable (Cancellation) -> T
+) async -> T {
+    let cancellation = Cancellation()
+    let turn = Turn()
+    return await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            let work = BlockOperation { if turn.begin() { continuation.resume(returning: call(cancellation)) } }
+            // Where the task is cancelled already, this is called at once.
+            turn.onGivingUp {
+                DispatchQueue.global().async { continuation.resume(returning: given(cancellation)) }
             }
-        } onCancel: {
-            cancellation.cancel()
-            turn.giveUp()
+            threads.addOperation(work)
         }
+    } onCancel: {
+        cancellation.cancel()
+        turn.giveUp()
     }
 }
 

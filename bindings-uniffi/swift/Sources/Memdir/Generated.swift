@@ -2871,6 +2871,47 @@ open func resolveId(part: MemdirText)throws  -> String  {
 }
 
     /**
+     * The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+     */
+func beginCommand(command: String, texts: [String: MemdirText], viewRange: [Int64]?, insertLine: Int64?) -> PendingCall  {
+    return try!  FfiConverterTypePendingCall_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_begin_command(
+            self.uniffiCloneHandle(),
+        FfiConverterString.lower(command),
+        FfiConverterDictionaryStringTypeMemdirText.lower(texts),
+        FfiConverterOptionSequenceInt64.lower(viewRange),
+        FfiConverterOptionInt64.lower(insertLine),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The first half of `execute`.
+     */
+func beginExecute(json: MemdirText) -> PendingCall  {
+    return try!  FfiConverterTypePendingCall_lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_begin_execute(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(json),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The hooks of this memory, for the host that awaits them.
+     */
+func ownHooks() -> MemoryHooks?  {
+    return try!  FfiConverterOptionTypeMemoryHooks.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_memory_own_hooks(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
      * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
      * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
      * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
@@ -3402,6 +3443,277 @@ public func FfiConverterTypeMount_lift(_ handle: UInt64) throws -> Mount {
 #endif
 public func FfiConverterTypeMount_lower(_ value: Mount) -> UInt64 {
     return FfiConverterTypeMount.lower(value)
+}
+
+
+
+
+
+
+/**
+ * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
+ * first; later ones do nothing. It has its reply and its event then.
+ */
+protocol PendingCallProtocol: AnyObject, Sendable {
+
+    /**
+     * Gives the call up, unless a thread has begun it: nothing is changed.
+     */
+    func cancel()
+
+    /**
+     * The command for `before`; null if it is not asked.
+     */
+    func command()  -> Command?
+
+    /**
+     * The event for `after`; null while the call is not ended.
+     */
+    func event()  -> Event?
+
+    /**
+     * Refuses the command, because `before` failed.
+     */
+    func failHook(reason: MemdirText)
+
+    /**
+     * Executes the command, if the decision allows it. It reads and writes files.
+     */
+    func finish(decision: HookDecision, cancellation: Cancellation)
+
+    /**
+     * Whether it changes nothing: a view, or a call that is already refused.
+     */
+    func isView()  -> Bool
+
+    /**
+     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     */
+    func noThread(cause: MemdirText)
+
+    /**
+     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     */
+    func reply()  -> Reply?
+
+    /**
+     * What the method of the command returns; null as for `reply`.
+     *
+     * Throws as the method does.
+     */
+    func text() throws  -> String?
+
+}
+/**
+ * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
+ * first; later ones do nothing. It has its reply and its event then.
+ */
+class PendingCall: PendingCallProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    struct NoHandle {
+        init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_pendingcall(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_pendingcall(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Gives the call up, unless a thread has begun it: nothing is changed.
+     */
+func cancel()  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_cancel(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * The command for `before`; null if it is not asked.
+     */
+func command() -> Command?  {
+    return try!  FfiConverterOptionTypeCommand.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_command(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The event for `after`; null while the call is not ended.
+     */
+func event() -> Event?  {
+    return try!  FfiConverterOptionTypeEvent.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_event(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Refuses the command, because `before` failed.
+     */
+func failHook(reason: MemdirText)  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_fail_hook(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(reason),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * Executes the command, if the decision allows it. It reads and writes files.
+     */
+func finish(decision: HookDecision, cancellation: Cancellation)  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_finish(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeHookDecision_lower(decision),
+        FfiConverterTypeCancellation_lower(cancellation),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * Whether it changes nothing: a view, or a call that is already refused.
+     */
+func isView() -> Bool  {
+    return try!  FfiConverterBool.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_is_view(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     */
+func noThread(cause: MemdirText)  {try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_no_thread(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeMemdirText_lower(cause),uniffiCallStatus
+    )
+}
+}
+
+    /**
+     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     */
+func reply() -> Reply?  {
+    return try!  FfiConverterOptionTypeReply.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_reply(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * What the method of the command returns; null as for `reply`.
+     *
+     * Throws as the method does.
+     */
+func text()throws  -> String?  {
+    return try  FfiConverterOptionString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_text(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+struct FfiConverterTypePendingCall: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = PendingCall
+
+    static func lift(_ handle: UInt64) throws -> PendingCall {
+        return PendingCall(unsafeFromHandle: handle)
+    }
+
+    static func lower(_ value: PendingCall) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> PendingCall {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    static func write(_ value: PendingCall, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+func FfiConverterTypePendingCall_lift(_ handle: UInt64) throws -> PendingCall {
+    return try FfiConverterTypePendingCall.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+func FfiConverterTypePendingCall_lower(_ value: PendingCall) -> UInt64 {
+    return FfiConverterTypePendingCall.lower(value)
 }
 
 
@@ -9859,6 +10171,30 @@ fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeEvent: FfiConverterRustBuffer {
+    typealias SwiftType = Event?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeEvent.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeEvent.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeHistorySize: FfiConverterRustBuffer {
     typealias SwiftType = HistorySize?
 
@@ -9971,6 +10307,30 @@ fileprivate struct FfiConverterOptionTypeTimedPath: FfiConverterRustBuffer {
         switch try readInt(&buf) as Int8 {
         case 0: return nil
         case 1: return try FfiConverterTypeTimedPath.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+fileprivate struct FfiConverterOptionTypeCommand: FfiConverterRustBuffer {
+    typealias SwiftType = Command?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeCommand.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeCommand.read(from: &buf)
         default: throw UniffiInternalError.unexpectedOptionalTag
         }
     }
@@ -10739,6 +11099,32 @@ fileprivate struct FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterDictionaryStringTypeMemdirText: FfiConverterRustBuffer {
+    public static func write(_ value: [String: MemdirText], into buf: inout [UInt8]) {
+        let len = Int32(value.count)
+        writeInt(&buf, len)
+        for (key, value) in value {
+            FfiConverterString.write(key, into: &buf)
+            FfiConverterTypeMemdirText.write(value, into: &buf)
+        }
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> [String: MemdirText] {
+        let len: Int32 = try readInt(&buf)
+        var dict = [String: MemdirText]()
+        dict.reserveCapacity(Int(len))
+        for _ in 0..<len {
+            let key = try FfiConverterString.read(from: &buf)
+            let value = try FfiConverterTypeMemdirText.read(from: &buf)
+            dict[key] = value
+        }
+        return dict
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterDictionaryTypeMemdirTextTypeMemdirText: FfiConverterRustBuffer {
     public static func write(_ value: [MemdirText: MemdirText], into buf: inout [UInt8]) {
         let len = Int32(value.count)
@@ -11316,6 +11702,15 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {
         return InitializationResult.apiChecksumMismatch
     }
+    if (uniffi_memdir_ffi_checksum_method_memory_begin_command() != 40446) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_begin_execute() != 65120) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memory_own_hooks() != 6789) {
+        return InitializationResult.apiChecksumMismatch
+    }
     if (uniffi_memdir_ffi_checksum_method_memory_erase() != 57353) {
         return InitializationResult.apiChecksumMismatch
     }
@@ -11326,6 +11721,33 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 15053) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_cancel() != 4111) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_command() != 21966) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_event() != 55382) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook() != 50254) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_finish() != 50751) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_is_view() != 36195) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() != 25805) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_reply() != 42381) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_text() != 24744) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_edit_apply() != 3342) {
@@ -11376,10 +11798,10 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_constructor_cancellation_new() != 13441) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 32401) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_new() != 14709) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 62731) {
+    if (uniffi_memdir_ffi_checksum_constructor_memory_with_store() != 57183) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_constructor_mount_new() != 3323) {

@@ -27,6 +27,23 @@ final class ConformanceTests: XCTestCase {
         }
     }
 
+    /// The cases that have hooks, with hooks that are awaited: each waits before it does what the case says.
+    func testAsynchronousHooks() throws {
+        let hooked = try cases().filter { $0.hooks != nil }
+        XCTAssertFalse(hooked.isEmpty)
+        for each in hooked {
+            do {
+                let (store, hooks) = (MapStore(), CaseHooks(each.hooks ?? []))
+                let memory = try Memory(store: store, options: each.options, hooks: AsyncCaseHooks(hooks))
+                try run(each, Opened(memory: memory, store: store), hooks) { memory, json in
+                    waited { await memory.execute(json: json) }
+                }
+            } catch {
+                XCTFail("\(each.name): \(error)")
+            }
+        }
+    }
+
     private func run(_ runner: String, open: (MemoryOptions, CaseHooks?) throws -> Opened) throws {
         let directory = root.appendingPathComponent("target/conformance")
         let counts = directory.appendingPathComponent(runner)
@@ -49,7 +66,10 @@ final class ConformanceTests: XCTestCase {
         print("conformance: \(runner): \(cases.count) cases, \(steps) steps")
     }
 
-    private func run(_ each: Case, _ opened: Opened, _ hooks: CaseHooks?) throws {
+    private func run(
+        _ each: Case, _ opened: Opened, _ hooks: CaseHooks?,
+        execute: (Memory, String) -> Reply = { $0.execute(json: $1) }
+    ) throws {
         try write(each.given, to: opened.store)
         var before = try tree(opened.store)
         try same(each.given, before, "given")
@@ -62,7 +82,7 @@ final class ConformanceTests: XCTestCase {
             }
             let input = try step.input.encoded()
             let place = "step \(number + 1): \(input.prefix(300))"
-            let reply = opened.memory.execute(json: input)
+            let reply = execute(opened.memory, input)
             // By their bytes: to Swift, strings of other bytes may be the same.
             guard Array(reply.content.utf8) == Array(step.content.utf8), reply.isError == step.isError else {
                 throw Problem("\(place)\nexpected \(step.isError) \(step.content.prefix(300))\ngot      \(reply.isError) \(reply.content.prefix(300))")
@@ -122,6 +142,35 @@ final class ConformanceTests: XCTestCase {
             throw Problem("\(what): \(path.text): expected \(String(describing: expected[path])), got \(String(describing: got[path]))")
         }
     }
+}
+
+/// What the hooks of a case do, after a wait.
+private final class AsyncCaseHooks: AsyncMemoryHooks {
+    private let hooks: CaseHooks
+
+    init(_ hooks: CaseHooks) { self.hooks = hooks }
+
+    func before(command: Command) async throws -> HookDecision {
+        try await Task.sleep(nanoseconds: 1)
+        return try hooks.before(command: command)
+    }
+
+    func after(event: Event) async throws {
+        try await Task.sleep(nanoseconds: 1)
+        try hooks.after(event: event)
+    }
+}
+
+/// Waits on the thread of the tests, which is none of Swift's own.
+private func waited(_ call: @escaping @Sendable () async -> Reply) -> Reply {
+    final class Box: @unchecked Sendable { var reply = Reply(content: "", isError: true, cause: nil) }
+    let (box, done) = (Box(), DispatchSemaphore(value: 0))
+    Task.detached {
+        box.reply = await call()
+        done.signal()
+    }
+    done.wait()
+    return box.reply
 }
 
 /// A new directory; the caller removes it.

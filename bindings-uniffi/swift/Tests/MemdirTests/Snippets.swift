@@ -5,6 +5,8 @@ import Memdir
 import StoreExample
 import XCTest
 
+private func ask(_ question: String) async -> Bool { false }
+
 private func README_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 let memory = try await Memory.open(store: "./memory")
 let calls = [
@@ -65,6 +67,17 @@ final class Careful: MemoryHooks {
     }
 }
 let memory = try Memory(store: "memory:", hooks: Careful())
+}
+
+private func docs_policies_7(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
+final class Approval: AsyncMemoryHooks {
+    func before(command: Command) async throws -> HookDecision {
+        guard case .delete(let path) = command else { return .allow }
+        if await ask("Delete \(path)?") { return .allow }
+        return .deny(reason: "Error: The user does not want this to be deleted. Nothing was changed.")
+    }
+}
+let memory = try Memory(store: "memory:", hooks: Approval())
 }
 
 private func docs_swift_1(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {

@@ -310,6 +310,10 @@ class JavaTest {
             assertTrue(reply.isError() && reply.getContent().equals("Not here."));
         }
         assertEquals(List.of("delete"), told);
+        // Java has one kind of hooks, so that null is one of them.
+        try (Memory memory = new Memory("memory:", new MemoryOptions(), null)) {
+            assertTrue(memory.execute("{\"command\": \"delete\", \"path\": \"/memories/a\"}").isError());
+        }
     }
 
     /** It compiles only where the exception is declared. */

@@ -1020,6 +1020,12 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_resolve_id(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_begin_command(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_begin_execute(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_memory_own_hooks(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_erase(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_find_sensitive(
@@ -1027,6 +1033,24 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_memory_stats(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memory_watch(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_cancel(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_command(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_event(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_finish(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_is_view(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_no_thread(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_reply(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_text(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_edit_apply(
     ): Int
@@ -1237,6 +1261,12 @@ internal object UniffiLib {
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_resolve_id(`ptr`: Long,`part`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_memory_begin_command(`ptr`: Long,`command`: RustBuffer.ByValue,`texts`: RustBuffer.ByValue,`viewRange`: RustBuffer.ByValue,`insertLine`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_begin_execute(`ptr`: Long,`json`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_method_memory_own_hooks(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_erase(`ptr`: Long,`dryRun`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memory_find_sensitive(`ptr`: Long,`path`: RustBuffer.ByValue,`limit`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1253,6 +1283,28 @@ internal object UniffiLib {
     ): Long
     external fun uniffi_memdir_ffi_fn_constructor_mount_with_store(`path`: RustBuffer.ByValue,`store`: Long,`readOnly`: Byte,uniffi_out_err: UniffiRustCallStatus,
     ): Long
+    external fun uniffi_memdir_ffi_fn_clone_pendingcall(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_pendingcall(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_cancel(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_command(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_event(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_fail_hook(`ptr`: Long,`reason`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_finish(`ptr`: Long,`decision`: RustBuffer.ByValue,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_is_view(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Byte
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_no_thread(`ptr`: Long,`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_reply(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_text(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_clone_edit(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_edit(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
@@ -1627,6 +1679,15 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_begin_command() and 0xFFFF) != 40446) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_begin_execute() and 0xFFFF) != 65120) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_own_hooks() and 0xFFFF) != 6789) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 57353) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
@@ -1637,6 +1698,33 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 15053) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_cancel() and 0xFFFF) != 4111) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_command() and 0xFFFF) != 21966) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_event() and 0xFFFF) != 55382) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook() and 0xFFFF) != 50254) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_finish() and 0xFFFF) != 50751) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_is_view() and 0xFFFF) != 36195) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_no_thread() and 0xFFFF) != 25805) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_reply() and 0xFFFF) != 42381) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_text() and 0xFFFF) != 24744) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_edit_apply() and 0xFFFF) != 3342) {
@@ -1687,10 +1775,10 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_constructor_cancellation_new() and 0xFFFF) != 13441) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 32401) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_new() and 0xFFFF) != 14709) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 62731) {
+    if ((lib.uniffi_memdir_ffi_checksum_constructor_memory_with_store() and 0xFFFF) != 57183) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_constructor_mount_new() and 0xFFFF) != 3323) {
@@ -5277,6 +5365,62 @@ open class Memory: AutoCloseable, MemoryInterface
 
 
     /**
+     * The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+     */
+    internal fun `beginCommand`(`command`: kotlin.String, `texts`: Map<kotlin.String, kotlin.String>, `viewRange`: List<kotlin.Long>?, `insertLine`: kotlin.Long?): PendingCall {
+            return FfiConverterTypePendingCall.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_begin_command(
+        it,
+
+        FfiConverterString.lower(`command`),
+        FfiConverterMapStringTypeMemdirText.lower(`texts`),
+        FfiConverterOptionalSequenceLong.lower(`viewRange`),
+        FfiConverterOptionalLong.lower(`insertLine`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The first half of `execute`.
+     */
+    internal fun `beginExecute`(`json`: kotlin.String): PendingCall {
+            return FfiConverterTypePendingCall.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_begin_execute(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`json`),_status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The hooks of this memory, for the host that awaits them.
+     */
+    internal fun `ownHooks`(): MemoryHooks? {
+            return FfiConverterOptionalTypeMemoryHooks.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_memory_own_hooks(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
      * Removes everything for good: files, directories, the whole history, and what killed processes left. The model
      * cannot call this. It works whether or not the memory has the option `history`, is not recorded, and cannot be
      * undone. With `dryRun` it only counts. Mounted stores that are read-only stay as they are.
@@ -5525,6 +5669,32 @@ open class Memory: AutoCloseable, MemoryInterface
     fun toolDefinitions(dialect: Dialect?): List<kotlin.String> = toolDefinitions(dialect, null)
 
     companion object {
+    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    @Throws(MemdirException::class)
+    @JvmSynthetic
+    public operator fun invoke(
+        store: kotlin.String = "./memory",
+        options: MemoryOptions = MemoryOptions(),
+        hooks: SuspendingMemoryHooks,
+    ): Memory = Memory(store, options, Awaited(hooks))
+
+    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    @Throws(MemdirException::class)
+    @JvmSynthetic
+    public operator fun invoke(
+        directory: java.nio.file.Path,
+        options: MemoryOptions = MemoryOptions(),
+        hooks: SuspendingMemoryHooks,
+    ): Memory = Memory(directory, options, Awaited(hooks))
+
+    /** As the constructor, with hooks that suspend: they are awaited by the methods of [suspending]. */
+    @Throws(MemdirException::class)
+    @JvmSynthetic
+    public operator fun invoke(
+        store: Store,
+        options: MemoryOptions = MemoryOptions(),
+        hooks: SuspendingMemoryHooks,
+    ): Memory = Memory(store, options, Awaited(hooks))
 
     /**
      * A memory on your own store, or on one that is shared with another memory. With `encryption_key`
@@ -6251,6 +6421,448 @@ internal object FfiConverterTypeMount: FfiConverter<Mount, Long> {
     override fun allocationSize(value: Mount) = 8UL
 
     override fun write(value: Mount, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
+ * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
+ * first; later ones do nothing. It has its reply and its event then.
+ */
+internal interface PendingCallInterface {
+
+    /**
+     * Gives the call up, unless a thread has begun it: nothing is changed.
+     */
+    fun `cancel`()
+
+    /**
+     * The command for `before`; null if it is not asked.
+     */
+    fun `command`(): Command?
+
+    /**
+     * The event for `after`; null while the call is not ended.
+     */
+    fun `event`(): Event?
+
+    /**
+     * Refuses the command, because `before` failed.
+     */
+    fun `failHook`(`reason`: kotlin.String)
+
+    /**
+     * Executes the command, if the decision allows it. It reads and writes files.
+     */
+    fun `finish`(`decision`: HookDecision, `cancellation`: Cancellation)
+
+    /**
+     * Whether it changes nothing: a view, or a call that is already refused.
+     */
+    fun `isView`(): kotlin.Boolean
+
+    /**
+     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     */
+    fun `noThread`(`cause`: kotlin.String)
+
+    /**
+     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     */
+    fun `reply`(): Reply?
+
+    /**
+     * What the method of the command returns; null as for `reply`.
+     *
+     * Throws as the method does.
+     */
+    fun `text`(): kotlin.String?
+
+    companion object
+}
+
+/**
+ * A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
+ * first; later ones do nothing. It has its reply and its event then.
+ */
+internal open class PendingCall: AutoCloseable, PendingCallInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_pendingcall(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_pendingcall(handle, status)
+        }
+    }
+
+
+    /**
+     * Gives the call up, unless a thread has begun it: nothing is changed.
+     */override fun `cancel`()
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_cancel(
+        it,
+        _status)
+}
+    }
+
+
+
+
+    /**
+     * The command for `before`; null if it is not asked.
+     */override fun `command`(): Command? {
+            return FfiConverterOptionalTypeCommand.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_command(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The event for `after`; null while the call is not ended.
+     */override fun `event`(): Event? {
+            return FfiConverterOptionalTypeEvent.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_event(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Refuses the command, because `before` failed.
+     */override fun `failHook`(`reason`: kotlin.String)
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_fail_hook(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`reason`),_status)
+}
+    }
+
+
+
+
+    /**
+     * Executes the command, if the decision allows it. It reads and writes files.
+     */override fun `finish`(`decision`: HookDecision, `cancellation`: Cancellation)
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_finish(
+        it,
+
+        FfiConverterTypeHookDecision.lower(`decision`),
+        FfiConverterTypeCancellation.lower(`cancellation`),_status)
+}
+    }
+
+
+
+
+    /**
+     * Whether it changes nothing: a view, or a call that is already refused.
+     */override fun `isView`(): kotlin.Boolean {
+            return FfiConverterBoolean.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_is_view(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+     */override fun `noThread`(`cause`: kotlin.String)
+        =
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_no_thread(
+        it,
+
+        FfiConverterTypeMemdirText.lower(`cause`),_status)
+}
+    }
+
+
+
+
+    /**
+     * What `execute` returns; null if the call is not ended, or was asked for its reply before.
+     */override fun `reply`(): Reply? {
+            return FfiConverterOptionalTypeReply.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_reply(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * What the method of the command returns; null as for `reply`.
+     *
+     * Throws as the method does.
+     */
+    @Throws(MemdirException::class)override fun `text`(): kotlin.String? {
+            return FfiConverterOptionalString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_text(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypePendingCall: FfiConverter<PendingCall, Long> {
+    override fun lower(value: PendingCall): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): PendingCall {
+        return PendingCall(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): PendingCall {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: PendingCall) = 8UL
+
+    override fun write(value: PendingCall, buf: ByteBuffer) {
         buf.putLong(lower(value))
     }
 }
@@ -12098,6 +12710,38 @@ internal object FfiConverterOptionalTypeMemoryHooks: FfiConverterRustBuffer<Memo
 /**
  * @suppress
  */
+internal object FfiConverterOptionalTypeEvent: FfiConverterRustBuffer<Event?> {
+    override fun read(buf: ByteBuffer): Event? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeEvent.read(buf)
+    }
+
+    override fun allocationSize(value: Event?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeEvent.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Event?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeEvent.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
 internal object FfiConverterOptionalTypeHistorySize: FfiConverterRustBuffer<HistorySize?> {
     override fun read(buf: ByteBuffer): HistorySize? {
         if (buf.get().toInt() == 0) {
@@ -12248,6 +12892,38 @@ internal object FfiConverterOptionalTypeTimedPath: FfiConverterRustBuffer<TimedP
         } else {
             buf.put(1)
             FfiConverterTypeTimedPath.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeCommand: FfiConverterRustBuffer<Command?> {
+    override fun read(buf: ByteBuffer): Command? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeCommand.read(buf)
+    }
+
+    override fun allocationSize(value: Command?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeCommand.allocationSize(value)
+        }
+    }
+
+    override fun write(value: Command?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeCommand.write(value, buf)
         }
     }
 }
@@ -13176,6 +13852,45 @@ internal object FfiConverterSequenceTypeMemdirText: FfiConverterRustBuffer<List<
         buf.putInt(value.size)
         value.iterator().forEach {
             FfiConverterTypeMemdirText.write(it, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterMapStringTypeMemdirText: FfiConverterRustBuffer<Map<kotlin.String, kotlin.String>> {
+    override fun read(buf: ByteBuffer): Map<kotlin.String, kotlin.String> {
+        val len = buf.getInt()
+        return buildMap<kotlin.String, kotlin.String>(len) {
+            repeat(len) {
+                val k = FfiConverterString.read(buf)
+                val v = FfiConverterTypeMemdirText.read(buf)
+                this[k] = v
+            }
+        }
+    }
+
+    override fun allocationSize(value: Map<kotlin.String, kotlin.String>): ULong {
+        val spaceForMapSize = 4UL
+        val spaceForChildren = value.map { (k, v) ->
+            FfiConverterString.allocationSize(k) +
+            FfiConverterTypeMemdirText.allocationSize(v)
+        }.sum()
+        return spaceForMapSize + spaceForChildren
+    }
+
+    override fun write(value: Map<kotlin.String, kotlin.String>, buf: ByteBuffer) {
+        buf.putInt(value.size)
+        // The parens on `(k, v)` here ensure we're calling the right method,
+        // which is important for compatibility with older android devices.
+        // Ref https://blog.danlew.net/2017/03/16/kotlin-puzzler-whose-line-is-it-anyways/
+        value.forEach { (k, v) ->
+            FfiConverterString.write(k, buf)
+            FfiConverterTypeMemdirText.write(v, buf)
         }
     }
 }

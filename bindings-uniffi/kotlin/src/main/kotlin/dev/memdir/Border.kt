@@ -29,7 +29,7 @@ internal fun String.wellFormed(): String =
     if (isWellFormed()) this else toByteArray(Charsets.UTF_8).toString(Charsets.UTF_8)
 
 /** Whether each half of a surrogate pair has the other one. */
-private fun String.isWellFormed(): Boolean {
+internal fun String.isWellFormed(): Boolean {
     var at = 0
     while (at < length) {
         val char = this[at]

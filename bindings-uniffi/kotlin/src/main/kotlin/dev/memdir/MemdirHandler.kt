@@ -75,7 +75,18 @@ constructor(
      * @return whether it did. Otherwise nothing was executed, and the runner answers the turn itself: the turn has no
      *   tool use, or one of another tool, or a block that this version of the SDK does not know.
      */
-    public fun answer(runner: BetaToolRunner, message: BetaMessage): Boolean {
+    public fun answer(runner: BetaToolRunner, message: BetaMessage): Boolean =
+        answer(runner, message) { memory.execute(it) }
+
+    /**
+     * As [answer], by [Memory.suspending]: for a memory with [SuspendingMemoryHooks], such as one that asks a person.
+     *
+     * If the coroutine is cancelled, [runner] gets no next request. The tool uses that were executed before stay so.
+     */
+    public suspend fun answerSuspending(runner: BetaToolRunner, message: BetaMessage): Boolean =
+        memory.suspending.let { suspending -> answer(runner, message) { suspending.execute(it) } }
+
+    private inline fun answer(runner: BetaToolRunner, message: BetaMessage, execute: (String) -> Reply): Boolean {
         if (message.stopReason().getOrNull() != BetaStopReason.TOOL_USE) return false
         // What stands before a fallback belongs to an attempt that was given up.
         val blocks = message.content().run { drop(indexOfLast { it.isFallback() } + 1) }
@@ -88,12 +99,12 @@ constructor(
             } catch (_: AnthropicException) {
                 return false
             }
-        runner.setNextParams(next.addUserMessageOfContentBlockParams(uses.map(::result)).build())
+        val results = uses.map { result(it, execute(jsonMapper().writeValueAsString(it._input()))) }
+        runner.setNextParams(next.addUserMessageOfContentBlockParams(results).build())
         return true
     }
 
-    private fun result(use: BetaToolUseBlock): BetaContentBlockParam {
-        val reply = memory.execute(jsonMapper().writeValueAsString(use._input()))
+    private fun result(use: BetaToolUseBlock, reply: Reply): BetaContentBlockParam {
         reply.cause?.let { if (reply.kind != ErrorKind.CANCELLED) onBroken.accept(broken(it, reply)) }
         val result = BetaToolResultBlockParam.builder().toolUseId(use.id()).isError(reply.isError)
         val image = reply.image ?: return BetaContentBlockParam.ofToolResult(result.content(reply.content).build())

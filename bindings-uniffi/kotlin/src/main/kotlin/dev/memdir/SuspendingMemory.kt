@@ -31,7 +31,8 @@ public fun Memory.view(path: String, lines: IntRange): String = view(path, lines
  * where they may have to wait for other writers.
  *
  * If the coroutine is cancelled before a command begins to write, the command does not happen; while it waits for a
- * thread, the coroutine need not wait any longer. If the command has begun, it goes on to its end.
+ * thread or for [hooks that suspend][SuspendingMemoryHooks], the coroutine need not wait any longer. If the command has
+ * begun, it goes on to its end.
  */
 public class SuspendingMemory
 private constructor(
@@ -47,36 +48,45 @@ private constructor(
         viewDispatcher: CoroutineDispatcher = if (dispatcher === CHANGES) VIEWS else dispatcher,
     ) : this(memory, dispatcher, viewDispatcher, null)
 
+    private val awaited: Awaited? by lazy(LazyThreadSafetyMode.PUBLICATION) { memory.ownHooks() as? Awaited }
+
     /** As [Memory.execute]. */
     public suspend fun execute(json: String): Reply =
-        replying({ it }) { off(viewDispatcher) { it.executeView(json) } ?: off { it.execute(json) } }
+        replying({ it }) {
+            awaiting({ it.beginExecute(json) }) { it.reply() }
+                ?: off(viewDispatcher) { it.executeView(json) }
+                ?: off { it.execute(json) }
+        }
 
     /** As [Memory.view]. */
     public suspend fun view(path: String, viewRange: List<Long>? = null): String =
-        off(viewDispatcher) { it.view(path, viewRange) }
+        command("view", mapOf("path" to path), viewRange = viewRange, on = viewDispatcher) { it.view(path, viewRange) }
 
     /** As [Memory.view]. */
-    public suspend fun view(path: String, lines: IntRange): String =
-        off(viewDispatcher) { it.view(path, lines.asViewRange()) }
+    public suspend fun view(path: String, lines: IntRange): String = view(path, lines.asViewRange())
 
     /** As [Memory.create]. */
     public suspend fun create(path: String, fileText: String): String =
-        off { it.create(path, fileText) }
+        command("create", mapOf("path" to path, "file_text" to fileText)) { it.create(path, fileText) }
 
     /** As [Memory.strReplace]. */
     public suspend fun strReplace(path: String, oldStr: String, newStr: String = ""): String =
-        off { it.strReplace(path, oldStr, newStr) }
+        command("str_replace", mapOf("path" to path, "old_str" to oldStr, "new_str" to newStr)) {
+            it.strReplace(path, oldStr, newStr)
+        }
 
     /** As [Memory.insert]. */
     public suspend fun insert(path: String, insertLine: Long, insertText: String): String =
-        off { it.insert(path, insertLine, insertText) }
+        command("insert", mapOf("path" to path, "insert_text" to insertText), insertLine = insertLine) {
+            it.insert(path, insertLine, insertText)
+        }
 
     /** As [Memory.delete]. */
-    public suspend fun delete(path: String): String = off { it.delete(path) }
+    public suspend fun delete(path: String): String = command("delete", mapOf("path" to path)) { it.delete(path) }
 
     /** As [Memory.rename]. */
     public suspend fun rename(oldPath: String, newPath: String): String =
-        off { it.rename(oldPath, newPath) }
+        command("rename", mapOf("old_path" to oldPath, "new_path" to newPath)) { it.rename(oldPath, newPath) }
 
     /** As [Memory.expire]. */
     public suspend fun expire(olderThan: Duration, dryRun: Boolean = false, watch: ExpiryWatch? = null): List<Expired> =
@@ -219,7 +229,43 @@ private constructor(
     /** As [Memory.erase]. */
     public suspend fun erase(dryRun: Boolean = false): Erased = off { it.erase(dryRun) }
 
-    private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T {
+    /** A command with plain arguments: [call], unless the hooks are awaited. */
+    private suspend fun command(
+        name: String,
+        texts: Map<String, String>,
+        viewRange: List<Long>? = null,
+        insertLine: Long? = null,
+        on: CoroutineDispatcher = dispatcher,
+        call: (Memory) -> String,
+    ): String = awaiting({ it.beginCommand(name, texts, viewRange, insertLine) }) { it.text() } ?: off(on, call)
+
+    /** A call whose hooks suspend; null if this memory has no such hooks. */
+    private suspend fun <T : Any> awaiting(begin: (Memory) -> PendingCall, answer: (PendingCall) -> T?): T? {
+        val hooks = awaited ?: return null
+        return acting(memory, begin).use { call ->
+            val failure =
+                hooks.carryOut(call) { decision ->
+                    val on = if (call.isView()) viewDispatcher else dispatcher
+                    onThread(on, { call.noThread(it.message.orEmpty()) }) { call.finish(decision, it) }
+                }
+            try {
+                checkNotNull(answer(call))
+            } catch (error: MemdirException.Hook) {
+                if (failure != null && error.cause == null) error.initCause(failure)
+                throw error
+            }
+        }
+    }
+
+    private suspend fun <T> off(on: CoroutineDispatcher = dispatcher, call: (Memory) -> T): T =
+        onThread(on, { throw noThread(it) }) { cancellation -> memory.cancelledBy(cancellation).use { acting(it, call) } }
+
+    /** Does [work] on a thread; [without], if the system has none to give. */
+    private suspend fun <T> onThread(
+        on: CoroutineDispatcher,
+        without: (OutOfMemoryError) -> T,
+        work: (Cancellation) -> T,
+    ): T {
         val context = currentCoroutineContext()
         context.ensureActive()
         val state = AtomicReference(State.WAITS)
@@ -230,17 +276,20 @@ private constructor(
                 continuation.invokeOnCancellation {
                     if (!state.compareAndSet(State.WAITS, State.GIVEN_UP)) cancellation.cancel()
                 }
-                val work = Runnable {
+                val turn = Runnable {
                     if (!state.compareAndSet(State.WAITS, State.RUNS)) return@Runnable
-                    val result = runCatching { memory.cancelledBy(cancellation).use { acting(it, call) } }
+                    val outer = executing.get()
+                    executing.set(true)
+                    val result = runCatching { work(cancellation) }
+                    executing.set(outer)
                     finished.complete(Unit)
                     continuation.resume(result)
                 }
                 try {
-                    if (on.isDispatchNeeded(context)) on.dispatch(context, work) else work.run()
+                    if (executing.get() != true && on.isDispatchNeeded(context)) on.dispatch(context, turn) else turn.run()
                 } catch (error: OutOfMemoryError) {
                     // The JVM reports in this way that the system cannot start a thread.
-                    if (state.compareAndSet(State.WAITS, State.GIVEN_UP)) continuation.resume(Result.failure(noThread(error)))
+                    if (state.compareAndSet(State.WAITS, State.GIVEN_UP)) continuation.resume(runCatching { without(error) })
                 }
             }.getOrThrow()
         } finally {
@@ -263,6 +312,12 @@ private constructor(
         const val PAUSE = 50L
         val VIEWS = Dispatchers.IO.limitedParallelism(MOST)
         val CHANGES = Dispatchers.IO.limitedParallelism(MOST)
+
+        /**
+         * Whether this thread executes a call. What a plain hook or a store calls on it by `runBlocking` goes on here: all other
+         * threads may be waiting for the same.
+         */
+        val executing = ThreadLocal<Boolean>()
     }
 }
 
@@ -288,6 +343,27 @@ public suspend fun Memory.Companion.open(
     store: Store,
     options: MemoryOptions = MemoryOptions(),
     hooks: MemoryHooks? = null,
+): Memory = opened { Memory(store, options, hooks) }
+
+/** Opens a memory with hooks that suspend: as the other [open]. */
+public suspend fun Memory.Companion.open(
+    store: String = "./memory",
+    options: MemoryOptions = MemoryOptions(),
+    hooks: SuspendingMemoryHooks,
+): Memory = opened { Memory(store, options, hooks) }
+
+/** Opens a directory, with hooks that suspend: as the other [open]. */
+public suspend fun Memory.Companion.open(
+    directory: Path,
+    options: MemoryOptions = MemoryOptions(),
+    hooks: SuspendingMemoryHooks,
+): Memory = opened { Memory(directory, options, hooks) }
+
+/** Opens a memory on a store, with hooks that suspend: as the other [open]. */
+public suspend fun Memory.Companion.open(
+    store: Store,
+    options: MemoryOptions = MemoryOptions(),
+    hooks: SuspendingMemoryHooks,
 ): Memory = opened { Memory(store, options, hooks) }
 
 private suspend fun opened(open: () -> Memory): Memory {

@@ -2,6 +2,7 @@ package dev.memdir
 
 import com.anthropic.client.AnthropicClient
 import com.anthropic.client.okhttp.AnthropicOkHttpClient
+import com.anthropic.helpers.BetaToolRunner
 import com.anthropic.models.beta.messages.BetaMemoryTool20250818
 import com.anthropic.models.beta.messages.MessageCreateParams
 import com.anthropic.models.beta.messages.ToolRunnerCreateParams
@@ -34,6 +35,8 @@ import kotlin.io.path.createParentDirectories
 import kotlin.io.path.readBytes
 import kotlin.io.path.readText
 import kotlin.io.path.writeText
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -144,6 +147,35 @@ class EndToEndTest {
             put("result", result)
             put("is_error", isError)
         }
+
+    @Test
+    fun `a hook that suspends is awaited while the runner waits`(@TempDir place: Path) {
+        val sentence = "Error: The user does not want this to be deleted. Nothing was changed."
+        val calls =
+            listOf(
+                call("""{"command": "create", "path": "/memories/a.md", "file_text": "one\n"}""", "File created successfully at: /memories/a.md"),
+                call("""{"command": "delete", "path": "/memories/a.md"}""", sentence, true),
+            )
+        val script = json.readTree("""{"about": "x", "sessions": [{"user": "u", "turns": [{"calls": $calls}, {"text": "Done."}]}]}""")
+        val hooks = object : SuspendingMemoryHooks {
+            override suspend fun before(command: Command): HookDecision {
+                delay(1)
+                return if (command is Command.Delete) HookDecision.Deny(sentence) else HookDecision.Allow
+            }
+        }
+        Standin(script, place).use { standin ->
+            Memory("memory:", hooks = hooks).use { memory ->
+                val handler = MemdirHandler(memory)
+                val answered = runBlocking {
+                    val runner = runner(standin.client, handler, "u")
+                    runner.map { handler.answerSuspending(runner, it) }
+                }
+                assertEquals(listOf(true, false), answered)
+                assertEquals("one\n", memory.read("/memories/a.md"))
+            }
+            standin.finish()
+        }
+    }
 
     @Test
     fun `an image is an image's block`(@TempDir place: Path) {
@@ -259,6 +291,11 @@ class EndToEndTest {
     }
 
     private fun converse(client: AnthropicClient, handler: MemdirHandler, user: String, answers: Boolean, thread: Boolean? = null) {
+        val runner = runner(client, handler, user, thread)
+        assertTrue((if (answers) handler.messages(runner) else runner).toList().isNotEmpty())
+    }
+
+    private fun runner(client: AnthropicClient, handler: MemdirHandler, user: String, thread: Boolean? = null): BetaToolRunner {
         val first =
             MessageCreateParams.builder()
                 .model("claude-stand-in")
@@ -268,8 +305,7 @@ class EndToEndTest {
                 .build()
         val params = ToolRunnerCreateParams.builder().betaMemoryToolHandler(handler).initialMessageParams(first)
         thread?.let(params::thread)
-        val runner = client.beta().messages().toolRunner(params.build())
-        assertTrue((if (answers) handler.messages(runner) else runner).toList().isNotEmpty())
+        return client.beta().messages().toolRunner(params.build())
     }
 
     /** The stand-in as a process of its own. */

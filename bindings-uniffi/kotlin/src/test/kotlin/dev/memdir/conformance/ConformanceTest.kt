@@ -24,4 +24,10 @@ class ConformanceTest {
             val memory = Memory(place.toString(), options, hooks)
             Opened(memory, openStore(place.toString(), options), place)
         }
+
+    @Test
+    fun `hooks that suspend`() = runSuspendingCases { options, hooks ->
+        val store = MapStore()
+        Opened(Memory(store, options, hooks), store)
+    }
 }

@@ -1,10 +1,16 @@
 /** Runs the cases of `tests/cases` on a kind of store. */
 package dev.memdir.conformance
 
+import dev.memdir.Command
+import dev.memdir.Event
+import dev.memdir.HookDecision
 import dev.memdir.MemdirException
 import dev.memdir.Memory
 import dev.memdir.MemoryOptions
+import dev.memdir.Reply
 import dev.memdir.Store
+import dev.memdir.SuspendingMemoryHooks
+import dev.memdir.suspending
 import java.nio.file.Files
 import java.nio.file.Path
 import java.time.Instant
@@ -12,6 +18,8 @@ import kotlin.io.path.deleteIfExists
 import kotlin.io.path.listDirectoryEntries
 import kotlin.io.path.name
 import kotlin.io.path.writeText
+import kotlinx.coroutines.delay
+import kotlinx.coroutines.runBlocking
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertFalse
 import org.junit.jupiter.api.Assertions.assertTrue
@@ -31,7 +39,38 @@ fun runCases(runner: String, open: (MemoryOptions, CaseHooks?) -> Opened) {
     println("conformance: $runner: ${cases.size} cases, $steps steps")
 }
 
-private fun run(case: Case, open: (MemoryOptions, CaseHooks?) -> Opened) {
+/** Runs the cases that have hooks, with hooks that suspend: each waits before it does what the case says. */
+fun runSuspendingCases(open: (MemoryOptions, SuspendingMemoryHooks) -> Opened) {
+    val cases = cases().filter { it.hooks != null }
+    assertFalse(cases.isEmpty())
+    assertAll(
+        cases.map { case ->
+            {
+                run(case, { options, hooks -> open(options, Suspending(hooks!!)) }) { memory, json ->
+                    runBlocking { memory.suspending.execute(json) }
+                }
+            }
+        }
+    )
+}
+
+private class Suspending(private val hooks: CaseHooks) : SuspendingMemoryHooks {
+    override suspend fun before(command: Command): HookDecision {
+        delay(1)
+        return hooks.before(command)
+    }
+
+    override suspend fun after(event: Event) {
+        delay(1)
+        hooks.after(event)
+    }
+}
+
+private fun run(
+    case: Case,
+    open: (MemoryOptions, CaseHooks?) -> Opened,
+    execute: (Memory, String) -> Reply = Memory::execute,
+) {
     val hooks = case.hooks?.let(::CaseHooks)
     val opened = open(case.options, hooks)
     val name = "${case.file}, case ${case.name}"
@@ -46,7 +85,7 @@ private fun run(case: Case, open: (MemoryOptions, CaseHooks?) -> Opened) {
             return@forEachIndexed
         }
         val where = "$name, step ${number + 1}: ${step.input.toString().take(300)}"
-        val reply = opened.memory.execute(step.input.toString())
+        val reply = execute(opened.memory, step.input.toString())
         assertEquals(step.content, reply.content, where)
         assertEquals(step.isError, reply.isError, where)
         val kind = reply.kind?.name?.lowercase()

@@ -1,0 +1,118 @@
+/**
+ * Hooks that suspend. The library decodes a call and later executes its command; in between nothing waits. So a hook is
+ * awaited here, in the coroutine of its call, and holds no thread meanwhile.
+ */
+package dev.memdir
+
+import kotlin.coroutines.AbstractCoroutineContextElement
+import kotlin.coroutines.CoroutineContext
+import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.withContext
+
+/**
+ * Your own code before and after each command of a memory, which may suspend: to ask a person, or another service. It is the
+ * argument `hooks` of [Memory], and the methods of [suspending] await it. While it waits it holds no thread, so all other calls
+ * go on.
+ *
+ * A hook runs in the coroutine of its call, and several may run at once. Commands that a hook issues on the same memory run
+ * without hooks; those that it issues in a coroutine of another scope do not.
+ *
+ * The blocking methods of such a memory cannot await its hooks: they refuse every command with [MemdirException.Hook].
+ */
+public interface SuspendingMemoryHooks {
+    /**
+     * Called with each command before the store is touched, as [MemoryHooks.before].
+     *
+     * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. If the
+     * coroutine is cancelled meanwhile, nothing is changed. By default it allows every command.
+     */
+    public suspend fun before(command: Command): HookDecision = HookDecision.Allow
+
+    /**
+     * Called after each call, when its reply is ready, as [MemoryHooks.after]. Also called for a call whose coroutine was
+     * cancelled; it then cannot be cancelled itself. An exception is dropped, because the command is done: catch it and report
+     * it yourself. By default it does nothing.
+     */
+    public suspend fun after(event: Event) {}
+}
+
+/** The hooks as the library has them. It keeps them, and asks them only about a call that cannot await them. */
+internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
+    override fun before(command: Command): HookDecision =
+        throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
+
+    /**
+     * Asks `before`, has the command executed by [finish], and tells `after`. The call has its reply then.
+     *
+     * @return what `before` threw; null if it did not fail.
+     */
+    suspend fun carryOut(call: PendingCall, finish: suspend (HookDecision) -> Unit): Throwable? {
+        if (areRunning()) {
+            finish(HookDecision.Allow)
+            return null
+        }
+        val failure =
+            try {
+                decided(call, finish)
+            } catch (gone: Throwable) {
+                // Unless a thread has executed it all the same.
+                call.cancel()
+                withContext(NonCancellable) { tell(call) }
+                throw gone
+            }
+        tell(call)
+        return failure
+    }
+
+    private suspend fun decided(call: PendingCall, finish: suspend (HookDecision) -> Unit): Throwable? {
+        val decision =
+            try {
+                call.command()?.let { marked { hooks.before(it) } }?.wellFormed()
+            } catch (error: Throwable) {
+                // The cancellation of this coroutine goes on to its caller; any other one is a failure of the hook.
+                currentCoroutineContext().ensureActive()
+                call.failHook(error.text())
+                return error
+            }
+        finish(decision ?: HookDecision.Allow)
+        return null
+    }
+
+    private suspend fun tell(call: PendingCall) {
+        val event = call.event() ?: return
+        try {
+            marked { hooks.after(event) }
+        } catch (_: Throwable) {
+            currentCoroutineContext().ensureActive()
+        }
+    }
+
+    /** Whether one of these hooks runs in this coroutine, or in one that started it. */
+    private suspend fun areRunning(): Boolean = running().any { it === hooks }
+
+    /** Marks that a hook runs: its own commands go without hooks. */
+    private suspend fun <T> marked(hook: suspend () -> T): T = withContext(Running(running() + hooks)) { hook() }
+
+    private suspend fun running(): List<SuspendingMemoryHooks> = currentCoroutineContext()[Running]?.hooks.orEmpty()
+}
+
+/** The hooks that a coroutine runs in. A thread does not tell: it may resume a coroutine that is no business of the hook's. */
+private class Running(val hooks: List<SuspendingMemoryHooks>) : AbstractCoroutineContextElement(Key) {
+    companion object Key : CoroutineContext.Key<Running>
+}
+
+/** Text that is not valid Unicode cannot cross. */
+private fun HookDecision.wellFormed(): HookDecision = also {
+    val text =
+        when (this) {
+            is HookDecision.Allow -> ""
+            is HookDecision.Replace -> text
+            is HookDecision.Deny -> reason
+        }
+    require(text.isWellFormed()) { "the hook returned text that is not valid Unicode" }
+}
+
+/** What the library says of it, as for hooks that do not suspend. */
+private fun Throwable.text(): String = if (this is HookException) message.orEmpty() else stackTraceToString()

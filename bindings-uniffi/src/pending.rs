@@ -1,0 +1,205 @@
+//! [`PendingCall`]: a call of a memory whose hooks the host awaits, as Kotlin's hooks that suspend and Swift's asynchronous ones.
+//!
+//! No thread waits for such a hook: the call is begun and decoded, the host awaits its hooks, and a thread executes the
+//! command in between. What a decision means is the core's.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memdir::command::Decoded;
+use memdir::value::{Fields, Value};
+use memdir::{HookDecision as CoreDecision, HookError as CoreHookError, StoreError};
+
+use crate::border::MemdirText;
+use crate::cancel::Cancellation;
+use crate::error::MemdirError;
+use crate::hooks::{Command, Event, HookDecision, MemoryHooks, handed_over};
+use crate::memory::{Memory, lines};
+use crate::reply::Reply;
+
+/// A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
+/// first; later ones do nothing. It has its reply and its event then.
+#[derive(uniffi::Object)]
+pub struct PendingCall {
+    core: memdir::Memory,
+    /// The path of the method `view`, which refuses an image in the words of its command.
+    viewed: String,
+    state: Mutex<State>,
+}
+
+enum State {
+    Begun(Box<memdir::Call<'static>>),
+    /// A thread is executing it.
+    Taken,
+    /// The reply is there until it is asked for.
+    Finished(Option<memdir::Reply>, Box<Event>),
+}
+
+#[uniffi::export]
+impl PendingCall {
+    /// The command for `before`; null if it is not asked.
+    #[must_use]
+    pub fn command(&self) -> Option<Command> {
+        match &*self.state() {
+            State::Begun(call) => call.command().as_ref().and_then(handed_over),
+            State::Taken | State::Finished(..) => None,
+        }
+    }
+
+    /// Whether it changes nothing: a view, or a call that is already refused.
+    #[must_use]
+    pub fn is_view(&self) -> bool {
+        match &*self.state() {
+            State::Begun(call) => {
+                matches!(call.command(), None | Some(memdir::Command::View { .. }))
+            }
+            State::Taken | State::Finished(..) => false,
+        }
+    }
+
+    /// Executes the command, if the decision allows it. It reads and writes files.
+    pub fn finish(&self, decision: HookDecision, cancellation: Arc<Cancellation>) {
+        self.end(Ok(decision.into()), |_| {}, cancellation.core());
+    }
+
+    /// Refuses the command, because `before` failed.
+    pub fn fail_hook(&self, reason: MemdirText) {
+        let failed = Err(reason.shown().into());
+        self.end(failed, |_| {}, &memdir::Cancellation::never());
+    }
+
+    /// Ends the call, because there is no thread to execute the command on; `cause` is what the system said.
+    pub fn no_thread(&self, cause: MemdirText) {
+        let error = StoreError::failed("starting a thread", cause.shown());
+        self.end(Ok(CoreDecision::Allow), |call| call.fail(error), &memdir::Cancellation::never());
+    }
+
+    /// Gives the call up, unless a thread has begun it: nothing is changed.
+    pub fn cancel(&self) {
+        let cancelled = memdir::Cancellation::new();
+        cancelled.cancel();
+        self.end(Ok(CoreDecision::Allow), |_| {}, &cancelled);
+    }
+
+    /// The event for `after`; null while the call is not ended.
+    #[must_use]
+    pub fn event(&self) -> Option<Event> {
+        match &*self.state() {
+            State::Finished(_, event) => Some(Event::clone(event)),
+            State::Begun(_) | State::Taken => None,
+        }
+    }
+
+    /// What `execute` returns; null if the call is not ended, or was asked for its reply before.
+    #[must_use]
+    pub fn reply(&self) -> Option<Reply> {
+        self.answered().map(Reply::from)
+    }
+
+    /// What the method of the command returns; null as for `reply`.
+    ///
+    /// Throws as the method does.
+    pub fn text(&self) -> Result<Option<String>, MemdirError> {
+        let Some(reply) = self.answered() else { return Ok(None) };
+        match (reply.cause, reply.kind) {
+            (Some(cause), _) => Err(cause.into()),
+            (None, Some(kind)) => {
+                let (reason, kind) = (reply.content.into_text(), kind.into());
+                Err(MemdirError::Refused { reason, kind })
+            }
+            (None, None) => Ok(Some(reply.content.text_of_view(&self.viewed)?)),
+        }
+    }
+}
+
+impl PendingCall {
+    fn new(memory: &Memory, decoded: Decoded<'_>, viewed: String) -> Self {
+        let call = Box::new(memory.core.begin(decoded).into_owned());
+        Self { core: memory.core.clone(), viewed, state: Mutex::new(State::Begun(call)) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the call, unless somebody has: no lock is held while the command is executed.
+    fn end(
+        &self,
+        decision: Result<CoreDecision, CoreHookError>,
+        prepare: impl FnOnce(&mut memdir::Call<'static>),
+        cancellation: &memdir::Cancellation,
+    ) {
+        let Some(mut call) = self.take() else { return };
+        prepare(&mut call);
+        let (reply, event) = self.core.cancelled_by(cancellation).finish(*call, decision);
+        if let Some(event) = event {
+            *self.state() = State::Finished(Some(reply), Box::new(Event::from(&event)));
+        }
+    }
+
+    fn answered(&self) -> Option<memdir::Reply> {
+        match &mut *self.state() {
+            State::Finished(reply, _) => reply.take(),
+            State::Begun(_) | State::Taken => None,
+        }
+    }
+
+    fn take(&self) -> Option<Box<memdir::Call<'static>>> {
+        let mut state = self.state();
+        match mem::replace(&mut *state, State::Taken) {
+            State::Begun(call) => Some(call),
+            other => {
+                *state = other;
+                None
+            }
+        }
+    }
+}
+
+#[uniffi::export]
+impl Memory {
+    /// The hooks of this memory, for the host that awaits them.
+    #[must_use]
+    pub fn own_hooks(&self) -> Option<Arc<dyn MemoryHooks>> {
+        self.hooks.clone()
+    }
+
+    /// The first half of `execute`.
+    #[must_use]
+    pub fn begin_execute(&self, json: MemdirText) -> PendingCall {
+        PendingCall::new(self, Decoded::parse(json.as_bytes()), String::new())
+    }
+
+    /// The first half of the method with the name `command`, with its arguments by their names in the tool's documentation.
+    #[must_use]
+    pub fn begin_command(
+        &self,
+        command: String,
+        texts: HashMap<String, MemdirText>,
+        view_range: Option<Vec<i64>>,
+        insert_line: Option<i64>,
+    ) -> PendingCall {
+        let viewed = texts.get("path").map(MemdirText::shown).unwrap_or_default();
+        let arguments = Arguments { texts, view_range, insert_line };
+        PendingCall::new(self, Decoded::named(&command, &arguments), viewed)
+    }
+}
+
+/// The arguments of a method.
+struct Arguments {
+    texts: HashMap<String, MemdirText>,
+    view_range: Option<Vec<i64>>,
+    insert_line: Option<i64>,
+}
+
+impl Fields for Arguments {
+    fn get<'a>(&'a self, name: &str) -> Option<Value<'a>> {
+        match name {
+            "view_range" => self.view_range.as_deref().map(lines),
+            "insert_line" => self.insert_line.map(Value::Integer),
+            text => self.texts.get(text).map(MemdirText::field),
+        }
+    }
+}
