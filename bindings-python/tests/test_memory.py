@@ -17,8 +17,8 @@ from memdir import (
     MemdirError,
     Memory,
     RefusedError,
-    Store,
     Reply,
+    Store,
     StoreError,
     open_store,
 )

@@ -142,8 +142,8 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
         memory_root: The directory in it that contains the files; `None` likewise.
-        memory: The memory that the tool works on, for your own code. `close()`, or a `with` statement,
-            closes it.
+        memory: The memory that the tool works on, for your own code. `close()`, or a `with`
+            statement, closes it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -183,7 +183,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._memory
 
     def close(self) -> None:
-        """Closes the memory, also one that was given to the tool. Later calls raise a `ValueError`."""
+        """Closes the memory, also one that was given. Later calls raise a `ValueError`."""
         self._memory.close()
 
     def __enter__(self) -> Self:
@@ -346,8 +346,8 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
     Attributes:
         base_path: The directory that was given; `None` if the files are kept elsewhere.
         memory_root: The directory in it that contains the files; `None` likewise.
-        memory: The memory that the tool works on, for your own code. `await aclose()`, or an `async with`
-            statement, closes it.
+        memory: The memory that the tool works on, for your own code. `await aclose()`, or an
+            `async with` statement, closes it.
 
     Raises:
         ConfigError: The address or an option is wrong.
@@ -383,7 +383,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return self._async
 
     async def aclose(self) -> None:
-        """Closes the memory, also one that was given to the tool. Later calls raise a `ValueError`."""
+        """Closes the memory, also one that was given. Later calls raise a `ValueError`."""
         await self._async.aclose()
 
     async def __aenter__(self) -> Self:
