@@ -37,6 +37,9 @@ impl HistoryReader {
     /// As [`index`](Self::index), for a call that can be cancelled: another one may be loading the journal, from a store that does
     /// not answer.
     pub(super) fn index_in(&self, context: &Context) -> Result<MutexGuard<'_, Index>, StoreError> {
+        if !context.cancellation().is_possible() {
+            return Ok(self.index());
+        }
         let mut backoff = Backoff::new(None, context.cancellation());
         loop {
             match self.index.try_lock() {
