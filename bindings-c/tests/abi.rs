@@ -134,7 +134,7 @@ fn a_hook_decides_between_the_halves_of_a_call() {
     let memory = open("memory:", "{}").unwrap();
     let (command, reply, event, _) = decided(memory, CREATE, r#"{"deny": "Not now."}"#);
     assert_eq!(command.unwrap()["path"], "/memories/a.md");
-    assert_eq!(reply, json!({ "content": "Not now.", "is_error": true }));
+    assert_eq!(reply, json!({ "content": "Not now.", "is_error": true, "kind": "denied" }));
     assert_eq!(event["outcome"], "denied");
     let (_, reply, _, _) = decided(memory, CREATE, r#"{"replace": "two\n"}"#);
     assert_eq!(reply["is_error"], false);
