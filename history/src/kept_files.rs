@@ -221,31 +221,6 @@ impl KeptFiles {
         Ok(records)
     }
 
-    /// Rewrites a record. One that `loses` rows is only rewritten if that is said.
-    fn rewrite_one(
-        &self,
-        path: &MemoryPath,
-        rewrite: &mut Rewrite<'_>,
-        loses: bool,
-    ) -> Result<Rewritten, StoreError> {
-        let mut done = Ok(Rewritten::Done);
-        self.update(path, &mut |record| {
-            let rows = rows_of(&record);
-            let new = (rewrite.change)(record.clone());
-            let (result, new) = match new {
-                Ok(Some(new)) if rows_of(&new) < rows && !loses => (Ok(Rewritten::Loses), None),
-                Ok(Some(new)) => {
-                    (Ok(Rewritten::Done), (new != record || rewrite.is_forced).then_some(new))
-                }
-                Ok(None) => (Ok(Rewritten::Gone), None),
-                Err(error) => (Err(error), None),
-            };
-            done = result;
-            new
-        })?;
-        done
-    }
-
     /// Adds what is new. `false` if records were changed together meanwhile, so that what was read is of before and after.
     fn load_once(&self, context: &Context, loaded: &mut Loaded) -> Result<bool, StoreError> {
         let there = self.list(context, &directory())?;
@@ -309,21 +284,6 @@ impl KeptFiles {
         *self.redaction.lock().unwrap_or_else(PoisonError::into_inner) = last_redaction;
         Ok(true)
     }
-}
-
-/// What became of a record in a rewrite.
-enum Rewritten {
-    /// It is as it should be.
-    Done,
-    /// It loses rows, which it still has.
-    Loses,
-    /// It is to be removed.
-    Gone,
-}
-
-/// How many rows a record has that were not taken out.
-fn rows_of(record: &Record) -> usize {
-    record.header.rows.iter().filter(|row| !row.is_reserved()).count()
 }
 
 /// The header of a record, as it is when this redaction is finished.
@@ -408,27 +368,7 @@ impl Journal for KeptFiles {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<bool, StoreError> {
-        self.finish_last_redaction()?;
-        let mut loaded = Loaded::default();
-        self.load(&Context::new(), &mut loaded)?;
-        let concerned = loaded.records.iter().filter(|stored| (rewrite.concerns)(&stored.header));
-        let mut losing = Vec::new();
-        for stored in concerned {
-            let path = Number::of(stored.place).path(stored.header.id)?;
-            match self.rewrite_one(&path, rewrite, false)? {
-                Rewritten::Done => {}
-                Rewritten::Gone | Rewritten::Loses => losing.push(path),
-            }
-        }
-        // If this is interrupted, what stays can do without what is gone: it was rewritten before, the note says what only records
-        // said that go, and the newest of them, or of the rows that go, goes first.
-        note.map_or(Ok(()), |note| self.append_alone(note))?;
-        for path in losing.iter().rev() {
-            if let Rewritten::Gone = self.rewrite_one(path, rewrite, true)? {
-                self.remove(path)?;
-            }
-        }
-        Ok(true)
+        self.rewrite_in_steps(rewrite, note).map(|()| true)
     }
 
     fn redact(

@@ -37,6 +37,7 @@ mod index;
 mod journal;
 mod kept_files;
 mod kept_redactions;
+mod kept_rewriting;
 mod late_rows;
 pub mod line_diff;
 mod line_trace;
