@@ -36,6 +36,7 @@ mod history_obstructed;
 mod history_past;
 mod history_processes;
 mod history_raw_bytes;
+mod history_redacted;
 mod history_redaction;
 mod history_remains;
 mod history_restarts;
