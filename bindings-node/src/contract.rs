@@ -5,7 +5,8 @@ use napi::bindgen_prelude::{Function, Object, Unknown};
 use napi::{Env, Error};
 use napi_derive::napi;
 
-use crate::js_store::{JsStore, StoreRequest};
+use crate::js_store::JsStore;
+use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers};
 
 /// How many rules the contract of a store has.

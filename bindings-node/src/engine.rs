@@ -16,10 +16,11 @@ use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
 use crate::expiry::{ExpiredFile, ExpiryProgress};
 use crate::input::{decode, decode_as, value};
-use crate::js_store::{JsStore, StoreRequest};
+use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, span};
 use crate::progress::progress_callback;
+use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
 /// A memory directory; the class `Memory` of the package is written on top of it.

@@ -10,23 +10,21 @@
 //! is cancelled gets [`PATIENCE`] first: to end a change of several steps in the middle would leave it half done.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use memdir::store::{
     Context, Edit, Entry, Mutation, Node, Splice, StoreInfo, listed_time, open_whole, walk_files,
 };
 use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
-use napi::bindgen_prelude::{Either5, Function, Uint8Array, Unknown};
+use napi::Status;
+use napi::bindgen_prelude::{Function, Unknown};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use napi::{Error, Status};
-use napi_derive::napi;
 
 use crate::cancel::Caller;
-use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::store_request::{Arguments, Message, Outcome, Progress, StoreRequest, asked};
 use crate::thread_pool::{Received, receive_until};
-use crate::thrown::Thrown;
 
 /// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -46,176 +44,6 @@ pub(crate) struct JsStore {
     folds_case: bool,
 }
 
-/// The answer of JavaScript to the waiting thread.
-enum Message {
-    /// An `update` wants the edit of this content.
-    Edit(Vec<u8>, Sender<Option<Vec<u8>>>),
-    /// The request is done.
-    Done(Result<Outcome, StoreError>),
-    /// The call is cancelled. This is not from the store.
-    Cancelled,
-}
-
-/// How far a request is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Progress {
-    /// JavaScript has not looked at it.
-    Sent,
-    /// The method is called.
-    Begun,
-    /// Our thread does not wait for it any more.
-    GivenUp,
-}
-
-/// What a method returned.
-enum Outcome {
-    Nothing,
-    Content(Vec<u8>),
-    Entries(Vec<Entry>),
-    Time(SystemTime),
-    Flag(bool),
-    /// The store has no such method.
-    Absent,
-}
-
-/// The arguments of a method, besides its path.
-#[derive(Default)]
-struct Arguments {
-    destination: Option<String>,
-    content: Option<Vec<u8>>,
-    overwrite: bool,
-    depth: u32,
-    time: Option<SystemTime>,
-}
-
-/// One call of a store that is written in JavaScript.
-#[napi]
-pub struct StoreRequest {
-    operation: &'static str,
-    path: String,
-    arguments: Mutex<Arguments>,
-    caller: Option<u32>,
-    progress: Arc<AtomicU8>,
-    answer: Sender<Message>,
-}
-
-#[napi]
-impl StoreRequest {
-    /// Whether the method is to be called: not if the call was cancelled before. To be asked first, and once.
-    #[napi]
-    pub fn begins(&self) -> bool {
-        let (sent, begun) = (Progress::Sent as u8, Progress::Begun as u8);
-        self.progress.compare_exchange(sent, begun, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-    }
-
-    /// The number of the call's `Cancellation`; none if it cannot be cancelled, or not any more.
-    #[napi(getter)]
-    pub fn caller(&self) -> Option<u32> {
-        self.caller
-    }
-
-    /// The method that is called.
-    #[napi(getter)]
-    pub fn operation(&self) -> &'static str {
-        self.operation
-    }
-
-    /// Its path; the source of a rename.
-    #[napi(getter)]
-    pub fn path(&self) -> String {
-        self.path.clone()
-    }
-
-    /// The destination of a rename.
-    #[napi(getter)]
-    pub fn destination(&self) -> Option<String> {
-        self.arguments().destination.clone()
-    }
-
-    /// Whether a write may replace an existing file.
-    #[napi(getter)]
-    pub fn overwrite(&self) -> bool {
-        self.arguments().overwrite
-    }
-
-    /// How many levels of a directory are wanted.
-    #[napi(getter)]
-    pub fn depth(&self) -> u32 {
-        self.arguments().depth
-    }
-
-    /// The time to set, in milliseconds since 1970.
-    #[napi(getter)]
-    pub fn time(&self) -> Option<f64> {
-        self.arguments().time.map(to_millis)
-    }
-
-    /// The content to write. It is moved out: a second call returns nothing.
-    #[napi]
-    pub fn take_content(&self) -> Option<Uint8Array> {
-        self.arguments().content.take().map(Uint8Array::from)
-    }
-
-    /// In an update: the new content for `content`, or null to leave the file as it is, also if the call was cancelled
-    /// meanwhile.
-    #[napi]
-    pub fn edit(&self, content: &[u8]) -> napi::Result<Option<Uint8Array>> {
-        let (sender, receiver) = mpsc::channel();
-        // The other thread only answers this, and needs no JavaScript for it, so the wait here is
-        // as short as the edit itself.
-        let sent = self.answer.send(Message::Edit(content.to_vec(), sender));
-        match sent.ok().and_then(|()| receiver.recv().ok()) {
-            Some(edited) => Ok(edited.map(Uint8Array::from)),
-            None if self.progress.load(Ordering::SeqCst) == Progress::GivenUp as u8 => Ok(None),
-            None => Err(Error::from_reason("edit was called after the update had ended")),
-        }
-    }
-
-    /// Answers with the method's result.
-    #[napi]
-    pub fn succeed(&self, returned: Either5<Uint8Array, Vec<StoreEntry>, f64, bool, ()>) {
-        self.done(match returned {
-            Either5::A(content) => Ok(Outcome::Content(content.to_vec())),
-            // An entry that no command could name is left out.
-            Either5::B(entries) => Ok(Outcome::Entries(
-                entries.into_iter().filter_map(StoreEntry::into_core).collect(),
-            )),
-            Either5::C(millis) => match from_millis(millis) {
-                Some(time) => Ok(Outcome::Time(time)),
-                None => Err(StoreError::failed(self.operation, format!("{millis} is no time"))),
-            },
-            Either5::D(flag) => Ok(Outcome::Flag(flag)),
-            Either5::E(()) => Ok(Outcome::Nothing),
-        });
-    }
-
-    /// Answers that the store has no such method.
-    #[napi]
-    pub fn absent(&self) {
-        self.done(Ok(Outcome::Absent));
-    }
-
-    /// Answers with the method's error: its code, its message, and what was thrown.
-    #[napi]
-    pub fn fail(&self, code: Option<String>, message: String, thrown: Unknown<'_>) {
-        let condition = code.as_deref().and_then(StoreError::from_errno_name);
-        self.done(Err(condition.unwrap_or_else(|| {
-            let value = Error::from_unknown_without_coercion(thrown);
-            StoreError::failed(asked(self.operation), Thrown::new(message, value))
-        })));
-    }
-
-    fn done(&self, outcome: Result<Outcome, StoreError>) {
-        // If it was already answered, nobody receives this.
-        let _ = self.answer.send(Message::Done(outcome));
-    }
-
-    fn arguments(&self) -> MutexGuard<'_, Arguments> {
-        self.arguments.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl JsStore {
     /// `serve` is called with every request; `members` are those of the optional ones that the store
     /// has.
@@ -229,11 +57,6 @@ impl JsStore {
         let tracks_access = has("recordAccess") && has("deleteUnused");
         Ok(Self { serve, opens: has("open"), tracks_access, folds_case: has("foldsCase") })
     }
-}
-
-/// The operation for an error.
-fn asked(operation: &str) -> String {
-    format!("{operation} of a store written in JavaScript")
 }
 
 /// The store as one call sees it.
@@ -400,7 +223,7 @@ fn none(_: &[u8]) -> Option<Splice> {
     None
 }
 
-/// The methods that end when the call does. What is not here is made of these by the defaults of [`Store`].
+/// Each method ends when the call is cancelled. The defaults of [`Store`] do the rest by these methods.
 impl Store for InCall<'_> {
     fn info(&self) -> StoreInfo {
         self.store.info()
@@ -579,19 +402,5 @@ impl Store for JsStore {
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
         self.alone().delete_unused(path, since)
-    }
-}
-
-impl Outcome {
-    fn unexpected(&self, operation: &'static str, expected: &str) -> StoreError {
-        let came = match self {
-            Outcome::Nothing => "nothing",
-            Outcome::Content(_) => "a Uint8Array",
-            Outcome::Entries(_) => "an array",
-            Outcome::Time(_) => "a number",
-            Outcome::Flag(_) => "a boolean",
-            Outcome::Absent => "nothing, as there is no such method,",
-        };
-        StoreError::failed(operation, format!("it returned {came} and not {expected}"))
     }
 }

@@ -33,6 +33,7 @@ mod options;
 mod past;
 mod progress;
 mod stats;
+mod store_request;
 #[cfg(feature = "testing")]
 mod testing;
 mod thread_pool;

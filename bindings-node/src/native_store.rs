@@ -13,8 +13,9 @@ use napi_derive::napi;
 
 use crate::entry::{StoreEntry, from_millis, to_millis};
 use crate::errors::Failure;
-use crate::js_store::{JsStore, StoreRequest};
+use crate::js_store::JsStore;
 use crate::options;
+use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers, receive};
 
 mod mounts;

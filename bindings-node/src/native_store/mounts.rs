@@ -10,7 +10,8 @@ use napi_derive::napi;
 
 use super::NativeStore;
 use crate::errors::Failure;
-use crate::js_store::{JsStore, StoreRequest};
+use crate::js_store::JsStore;
+use crate::store_request::StoreRequest;
 use crate::thread_pool::Workers;
 
 /// Several stores, each with its mount point.
