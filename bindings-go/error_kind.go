@@ -6,54 +6,54 @@ import "io/fs"
 type ErrorKind string
 
 const (
-	// ErrorNotFound says: nothing is at the path.
+	// ErrorNotFound means: nothing is at the path.
 	ErrorNotFound ErrorKind = "not_found"
-	// ErrorExists says: something is at the path already.
+	// ErrorExists means: something is at the path already.
 	ErrorExists ErrorKind = "exists"
-	// ErrorIsADirectory says: a directory is where a file is needed.
+	// ErrorIsADirectory means: a directory is where a file is needed.
 	ErrorIsADirectory ErrorKind = "is_a_directory"
-	// ErrorNotADirectory says: a file is where a directory is needed.
+	// ErrorNotADirectory means: a file is where a directory is needed.
 	ErrorNotADirectory ErrorKind = "not_a_directory"
-	// ErrorInvalid says: the input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on
+	// ErrorInvalid means: the input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on
 	// the path is such a case, too.
 	ErrorInvalid ErrorKind = "invalid"
-	// ErrorNoMatch says: the text to replace is not in the file.
+	// ErrorNoMatch means: the text to replace is not in the file.
 	ErrorNoMatch ErrorKind = "no_match"
-	// ErrorSeveralMatches says: the text to replace is in the file more than once.
+	// ErrorSeveralMatches means: the text to replace is in the file more than once.
 	ErrorSeveralMatches ErrorKind = "several_matches"
-	// ErrorNotText says: the file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no
+	// ErrorNotText means: the file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no
 	// file at all but a device.
 	ErrorNotText ErrorKind = "not_text"
-	// ErrorReadOnly says: the memory, the store or the path is read-only.
+	// ErrorReadOnly means: the memory, the store or the path is read-only.
 	ErrorReadOnly ErrorKind = "read_only"
-	// ErrorPermissionDenied says: the operating system or the server does not allow it.
+	// ErrorPermissionDenied means: the operating system or the server does not allow it.
 	ErrorPermissionDenied ErrorKind = "permission_denied"
-	// ErrorFixed says: this cannot be deleted or moved: /memories itself, a mount, a directory that its store cannot
+	// ErrorFixed means: this cannot be deleted or moved: /memories itself, a mount, a directory that its store cannot
 	// move as a whole.
 	ErrorFixed ErrorKind = "fixed"
-	// ErrorTooLarge says: a file is, or would be, larger than one may be.
+	// ErrorTooLarge means: a file is, or would be, larger than one may be.
 	ErrorTooLarge ErrorKind = "too_large"
-	// ErrorFull says: the memory would hold more than it may, or the store is full.
+	// ErrorFull means: the memory would hold more than it may, or the store is full.
 	ErrorFull ErrorKind = "full"
-	// ErrorSensitive says: the text or the path holds sensitive text.
+	// ErrorSensitive means: the text or the path holds sensitive text.
 	ErrorSensitive ErrorKind = "sensitive"
-	// ErrorStale says: the model has not seen what the file holds now (the option stale_guard).
+	// ErrorStale means: the model has not seen what the file holds now (the option stale_guard).
 	ErrorStale ErrorKind = "stale"
-	// ErrorChanged says: the file does not hold what it was expected to hold, or was changed while a hook decided.
+	// ErrorChanged means: the file does not hold what it was expected to hold.
 	ErrorChanged ErrorKind = "changed"
-	// ErrorDenied says: the hook before denied it.
+	// ErrorDenied means: the hook before denied it.
 	ErrorDenied ErrorKind = "denied"
-	// ErrorBusy says: other writers have kept the store locked for too long. Nothing was changed.
+	// ErrorBusy means: other writers have kept the store locked for too long. Nothing was changed.
 	ErrorBusy ErrorKind = "busy"
-	// ErrorCancelled says: the caller cancelled it before it began to write. Nothing was changed.
+	// ErrorCancelled means: the caller cancelled it before it began to write. Nothing was changed.
 	ErrorCancelled ErrorKind = "cancelled"
-	// ErrorUnavailable says: the store failed, and nothing was changed.
+	// ErrorUnavailable means: the store failed, and nothing was changed.
 	ErrorUnavailable ErrorKind = "unavailable"
-	// ErrorOutcomeUnknown says: the store failed, and the change may or may not have been made.
+	// ErrorOutcomeUnknown means: the store failed, and the change may or may not have been made.
 	ErrorOutcomeUnknown ErrorKind = "outcome_unknown"
-	// ErrorHookFailed says: the hook before failed. Nothing was changed.
+	// ErrorHookFailed means: the hook before failed. Nothing was changed.
 	ErrorHookFailed ErrorKind = "hook_failed"
-	// ErrorConfig says: an option or the store's address is wrong.
+	// ErrorConfig means: an option or the store's address is wrong.
 	ErrorConfig ErrorKind = "config"
 )
 

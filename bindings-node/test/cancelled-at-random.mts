@@ -18,7 +18,7 @@ function random(): number {
 }
 const isOneIn = (count: number) => random() * count < 1;
 
-/** While it is calm, nobody waits for ever, and nothing fails. */
+/** While it is calm, no call waits for ever, and nothing fails. */
 let calm = true;
 /** How many pauses will end. */
 let pauses = 0;
@@ -157,7 +157,7 @@ async function call(path: string, name: string): Promise<() => void> {
   } else if (isOneIn(2)) {
     setTimeout(abort, random() * 40);
   }
-  // At last when it is over, or nobody gets on any more.
+  // At the latest when it is over, or when no call makes progress any more.
   aborts.push(abort);
   when = 'meanwhile';
   const input = { command: name, ...COMMANDS[name]![0](path) };
@@ -181,7 +181,7 @@ async function call(path: string, name: string): Promise<() => void> {
 /** What ends the calls of a batch that wait for ever. */
 const aborts: (() => void)[] = [];
 
-/** Waits until nobody gets on, but who waits for ever. */
+/** Waits until only calls are left that wait for ever. */
 async function untilIdle(): Promise<void> {
   for (let idle = 0; idle < 20; idle += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));

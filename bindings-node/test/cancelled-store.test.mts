@@ -262,7 +262,7 @@ test('calls that wait for a thread end as well', async () => {
   }
 });
 
-test('a call that nobody cancels keeps no other one waiting', async () => {
+test('a call that is not cancelled keeps no other one waiting', async () => {
   for (const [options, method, first, second] of [
     [{ expireAfter: 60_000, recordAccess: true }, 'list', 'view', 'view'],
     [{ history: true }, 'list', 'history', 'history'],
@@ -436,7 +436,7 @@ test('the cause of a reply has the code of what happened', async () => {
   assert.ok(reply.cause instanceof StoreError && reply.cause.code === 'EAGAIN');
 });
 
-test('exceptions that nobody looks at are collected', async () => {
+test('exceptions that are not looked at are collected', async () => {
   const ran = await runScript(
     `
     import { Memory } from 'memdir';

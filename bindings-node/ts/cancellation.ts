@@ -39,9 +39,9 @@ export type AnyAbortSignal = typeof globalThis extends {
 /** The call that a hook, or a method of a store of your own, works for. */
 export interface CallContext {
   /**
-   * The signal that the call was given. Pass it on to what may take long, such as `fetch` or a dialog: when it is aborted, nobody
-   * waits for you any more. If the call was given none, and for a step that must be made whether or not the call is cancelled,
-   * it is one that is never aborted.
+   * The signal that the call was given. Pass it on to what may take long, such as `fetch` or a dialog: when it is aborted, the call
+   * no longer waits for you. It is never aborted if the call was given none, and for a step that must be made also if the call is
+   * cancelled.
    */
   readonly signal: AnyAbortSignal;
 }

@@ -39,8 +39,8 @@ export type Edit = (content: Uint8Array) => Uint8Array | null | undefined;
  * model reads only that the memory is out of reach. You find it as the `cause` of the reply's `cause`.
  *
  * The last argument of each method is the call that it works for, with its signal. A call that is cancelled does not wait for the
- * store: a read is over, and a write may or may not be saved, as it comes out. A store that passes the signal on (to `fetch`, to a
- * driver) also ends its own work early, and throws whatever that throws. `edit` of a cancelled call returns `null`.
+ * store: a read ends at once, and of a write the reply says that it may or may not have been saved. A store that passes the signal on
+ * (to `fetch`, to a driver) also ends its own work early, and may throw what that throws. `edit` of a cancelled call returns `null`.
  */
 export interface Store {
   /** The whole content of a file. Throws `ENOENT`, `EISDIR`. */

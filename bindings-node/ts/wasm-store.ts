@@ -54,7 +54,7 @@ class Request {
   readonly overwrite: boolean;
   readonly depth: number;
   readonly time: number | null;
-  /** A call does all of its work at once, so nobody can cancel it meanwhile. */
+  /** A call does all of its work at once, so it cannot be cancelled meanwhile. */
   readonly caller = null;
   /** What the store answered, until it is told. */
   answer: object | undefined;

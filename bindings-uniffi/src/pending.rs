@@ -124,7 +124,7 @@ impl PendingCall {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the call, unless somebody has: no lock is held while the command is executed.
+    /// Ends the call, unless it has ended. No lock is held while the command is executed.
     fn end(
         &self,
         decision: Result<CoreDecision, CoreHookError>,

@@ -22,7 +22,7 @@ use crate::value::{Fields, Value};
 pub struct Decoded<'a> {
     /// The command that the input names, if it names one of the six.
     pub name: Option<&'static str>,
-    /// The command, or the sentence that says what is wrong with the input.
+    /// The command, or the refusal that says what is wrong with the input.
     pub command: Result<Command<'a>, Refused>,
     /// The repairs, in the order in which they were made.
     pub repairs: Vec<Repair>,

@@ -40,7 +40,7 @@ pub enum ErrorKind {
     Sensitive,
     /// The model has not seen what the file holds now (the option `stale_guard`).
     Stale,
-    /// The file does not hold what it was expected to hold, or was changed while a hook decided.
+    /// The file does not hold what it was expected to hold.
     Changed,
     /// The hook `before` denied it.
     Denied,

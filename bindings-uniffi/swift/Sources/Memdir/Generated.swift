@@ -8400,7 +8400,7 @@ public enum ErrorKind: Equatable, Hashable {
      */
     case stale
     /**
-     * The file does not hold what it was expected to hold, or was changed while a hook decided.
+     * The file does not hold what it was expected to hold.
      */
     case changed
     /**

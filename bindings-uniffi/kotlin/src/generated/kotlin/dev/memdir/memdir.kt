@@ -11183,7 +11183,7 @@ enum class ErrorKind {
      */
     STALE,
     /**
-     * The file does not hold what it was expected to hold, or was changed while a hook decided.
+     * The file does not hold what it was expected to hold.
      */
     CHANGED,
     /**

@@ -49,7 +49,7 @@ internal fun closed(): MemdirException = outOfReach(closedReply())
 internal fun noThread(error: OutOfMemoryError): MemdirException =
     outOfReach(noThreadReply(error.message.orEmpty().wellFormed()))
 
-private fun outOfReach(reply: Reply): MemdirException = 
+private fun outOfReach(reply: Reply): MemdirException =
     MemdirException.Store(reply.cause.orEmpty(), reply.content, reply.kind ?: ErrorKind.UNAVAILABLE)
 
 /** The reply of the call, or that of a closed memory. */

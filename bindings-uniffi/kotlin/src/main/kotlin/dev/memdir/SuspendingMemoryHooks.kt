@@ -98,7 +98,7 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
     private suspend fun running(): List<SuspendingMemoryHooks> = currentCoroutineContext()[Running]?.hooks.orEmpty()
 }
 
-/** The hooks that a coroutine runs in. A thread does not tell: it may resume a coroutine that is no business of the hook's. */
+/** The hooks that a coroutine runs in. The thread does not tell, because it also runs other coroutines. */
 private class Running(val hooks: List<SuspendingMemoryHooks>) : AbstractCoroutineContextElement(Key) {
     companion object Key : CoroutineContext.Key<Running>
 }
