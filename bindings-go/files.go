@@ -38,16 +38,8 @@ func (m *Memory) WriteIfUnchanged(ctx context.Context, path, text, read string) 
 	return m.call(ctx, "write", map[string]any{"path": path, "text": text, "if_unchanged": read}, nil)
 }
 
-// Entry is a file or a directory.
-type Entry struct {
-	Path        string
-	IsDirectory bool
-	// Size is the length of a file in bytes.
-	Size int64
-	// Modified is when a file was last written, and Accessed its last recorded access. Each is zero if the store does not
-	// keep it.
-	Modified, Accessed time.Time
-}
+// IsDirectory reports whether it is a directory.
+func (e Entry) IsDirectory() bool { return e.Size == nil }
 
 // List returns the entries below a directory, so many levels deep, in the order of their paths and without hidden ones. A
 // depth of 0 or less is every level. Of a file, it returns the file itself.
@@ -56,23 +48,9 @@ func (m *Memory) List(ctx context.Context, path string, depth int) ([]Entry, err
 	if depth > 0 {
 		arguments["depth"] = depth
 	}
-	var listed []struct {
-		Path     string   `json:"path"`
-		Size     *int64   `json:"size"`
-		Modified *float64 `json:"modified"`
-		Accessed *float64 `json:"accessed"`
-	}
-	if err := m.call(ctx, "list", arguments, &listed); err != nil {
-		return nil, err
-	}
-	entries := make([]Entry, len(listed))
-	for i, one := range listed {
-		entries[i] = Entry{Path: one.Path, IsDirectory: one.Size == nil, Modified: at(one.Modified), Accessed: at(one.Accessed)}
-		if one.Size != nil {
-			entries[i].Size = *one.Size
-		}
-	}
-	return entries, nil
+	var entries []Entry
+	err := m.call(ctx, "list", arguments, &entries)
+	return entries, err
 }
 
 // Exists reports whether there is a file or a directory.
@@ -92,15 +70,6 @@ type GrepOptions struct {
 	Path string `json:"path,omitempty"`
 	// Limit is the most matches; 0 for 100.
 	Limit int `json:"limit,omitempty"`
-}
-
-// GrepMatch is a place where [Memory.Grep] found something.
-type GrepMatch struct {
-	Path string `json:"path"`
-	// Line is the number of the line, from 1 on; 0 if the name was found.
-	Line int `json:"line"`
-	// Text is the line, or the name. A long line is cut around the match.
-	Text string `json:"text"`
 }
 
 // Grep finds names of files and directories, and lines of files, in the order of the paths and lines. Hidden entries and
@@ -165,12 +134,4 @@ func (m *Memory) ToolDefinitions(dialect, prefix string) (json.RawMessage, error
 	arguments := map[string]any{"dialect": dialect, "prefix": prefix}
 	err := m.call(context.Background(), "tool_definitions", arguments, &definitions)
 	return definitions, err
-}
-
-// at is a time in seconds since 1970.
-func at(seconds *float64) time.Time {
-	if seconds == nil {
-		return time.Time{}
-	}
-	return time.UnixMicro(int64(math.Round(*seconds * 1e6)))
 }

@@ -33,60 +33,6 @@ func (m *Memory) ActingAs(actor string) (*Memory, error) {
 	return newMemory(number, m.options), nil
 }
 
-// Operation is what a change did to a file.
-type Operation string
-
-const (
-	// OperationCreated is a new file.
-	OperationCreated Operation = "created"
-	// OperationModified is an edit.
-	OperationModified Operation = "modified"
-	// OperationOverwritten is a replacement of the whole content.
-	OperationOverwritten Operation = "overwritten"
-	// OperationRenamed is a new path, with the same content.
-	OperationRenamed Operation = "renamed"
-	// OperationDeleted is a deletion of the file, or of a directory above it.
-	OperationDeleted Operation = "deleted"
-	// OperationExpired is a deletion because nobody had used the file.
-	OperationExpired Operation = "expired"
-	// OperationCleared is a deletion with everything else.
-	OperationCleared Operation = "cleared"
-	// OperationRestored brought an earlier state back.
-	OperationRestored Operation = "restored"
-	// OperationImported is a file that came from outside of the memory, by memdir import.
-	OperationImported Operation = "imported"
-	// OperationRedacted removed the content of an earlier version from the history.
-	OperationRedacted Operation = "redacted"
-	// OperationExternal is what somebody else did, not through a memory with history. The next change of the file found it.
-	OperationExternal Operation = "external"
-)
-
-// Version is one version of one file: what a change made of it.
-type Version struct {
-	// ID names this version, for [Memory.ReadVersion] and the like. It sorts by time.
-	ID string `json:"id"`
-	// Change is the change that made it. One change can make versions of several files.
-	Change    string    `json:"change"`
-	Operation Operation `json:"operation"`
-	// Path is where the file is since then; where it was, if it was deleted.
-	Path string `json:"path"`
-	// OldPath is where it was before, if it was renamed.
-	OldPath string `json:"old_path"`
-	// Time is when it was made, by the clock of the machine that made the change.
-	Time time.Time `json:"-"`
-	// Actor is who made it, as the memory was told.
-	Actor string `json:"actor"`
-	// Size is the size of the content in bytes; nil if the file was deleted, its content is redacted, or nobody has read it
-	// since it was moved.
-	Size *int64 `json:"size"`
-	// SHA256 is that of the content, in hexadecimal digits; empty where Size is nil.
-	SHA256 string `json:"sha256"`
-	// IsCurrent says that the file is there, and this is what it holds, as far as the history knows.
-	IsCurrent bool `json:"is_current"`
-	// Redacted is why the content was removed from the history; nil if it was not.
-	Redacted *string `json:"redacted"`
-}
-
 // HistoryQuery says which versions [Memory.History] returns. Its zero value asks for all.
 type HistoryQuery struct {
 	// Path is a file or a directory, also one that is not there any more; empty for everything.
@@ -114,29 +60,11 @@ func (m *Memory) History(ctx context.Context, query HistoryQuery) ([]Version, er
 		arguments["limit"] = query.Limit
 	}
 	if !query.Since.IsZero() {
-		arguments["since"] = seconds(query.Since)
+		arguments["since"] = query.Since
 	}
-	var found []sentVersion
-	if err := m.call(ctx, "history", arguments, &found); err != nil {
-		return nil, err
-	}
-	versions := make([]Version, len(found))
-	for i, one := range found {
-		versions[i] = one.version()
-	}
-	return versions, nil
-}
-
-// sentVersion is a version as the library sends it.
-type sentVersion struct {
-	Version
-	Seconds float64 `json:"time"`
-}
-
-func (s sentVersion) version() Version {
-	version := s.Version
-	version.Time = at(&s.Seconds)
-	return version
+	var versions []Version
+	err := m.call(ctx, "history", arguments, &versions)
+	return versions, err
 }
 
 // ReadVersion returns the content of a version.
@@ -167,56 +95,6 @@ func (m *Memory) Diff(ctx context.Context, id, other string) (string, error) {
 	var diff string
 	err := m.call(ctx, "diff", map[string]any{"id": id, "other": orNull(other)}, &diff)
 	return diff, err
-}
-
-// RestoredFile is what was done to a file to bring back an earlier state, or would be done.
-type RestoredFile struct {
-	// Operation is OperationCreated, OperationModified, OperationRenamed or OperationDeleted.
-	Operation Operation `json:"operation"`
-	Path      string    `json:"path"`
-	// OldPath is where it was before, if it was renamed.
-	OldPath string `json:"old_path"`
-	// Merged is the text of the file after it, if this was merged with later changes; otherwise nil.
-	Merged *string `json:"merged"`
-}
-
-// Conflict is a path that was changed since, or where something is in the way, so a file is not brought back there.
-type Conflict struct {
-	Path string
-	// InTheWay says whether it is in the way: a file where a directory is needed, or a directory or something else where a
-	// file is needed. It is never overwritten. Delete or rename it first.
-	InTheWay bool
-	// Change is the id of the newest later change of the file. It is empty if it is not recorded: another program changed the
-	// file since its last version, or something is in the way.
-	Change string
-	// Actor made this change, as the memory was told.
-	Actor string
-	// Time is when; if another program made the change, when it was noticed. It is zero if there is no change.
-	Time time.Time
-}
-
-// UnmarshalJSON reads a conflict as the library sends it.
-func (c *Conflict) UnmarshalJSON(sent []byte) error {
-	var read struct {
-		Path     string   `json:"path"`
-		InTheWay bool     `json:"in_the_way"`
-		Change   string   `json:"change"`
-		Actor    string   `json:"actor"`
-		Time     *float64 `json:"time"`
-	}
-	err := json.Unmarshal(sent, &read)
-	*c = Conflict{read.Path, read.InTheWay, read.Change, read.Actor, at(read.Time)}
-	return err
-}
-
-// Restored is what [Memory.Restore], [Memory.Undo] and [Memory.RestoreAll] did.
-type Restored struct {
-	// Change is the change that this made, which can be undone itself; empty if nothing was done.
-	Change string `json:"change"`
-	// Files are in the order of their paths.
-	Files []RestoredFile `json:"files"`
-	// Skipped is what was left out with SkipConflicts, and why, in the order of the paths.
-	Skipped []Conflict `json:"skipped"`
 }
 
 // UndoOptions say how changes are undone.
@@ -251,17 +129,17 @@ func (m *Memory) Undo(ctx context.Context, change string, options UndoOptions) (
 // UndoSince is Undo for all changes that were made at a time or later, by an actor, or by anybody if the actor is empty.
 func (m *Memory) UndoSince(ctx context.Context, since time.Time, actor string, options UndoOptions) (Restored, error) {
 	arguments := struct {
-		Since float64 `json:"since"`
-		Actor any     `json:"actor"`
+		Since time.Time `json:"since"`
+		Actor any       `json:"actor"`
 		UndoOptions
-	}{seconds(since), orNull(actor), options}
+	}{since, orNull(actor), options}
 	return m.restored(ctx, "undo", arguments)
 }
 
 // RestoreAll makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing
 // stay. With dryRun it only returns what it would do.
 func (m *Memory) RestoreAll(ctx context.Context, at time.Time, dryRun bool) (Restored, error) {
-	return m.restored(ctx, "restore_all", map[string]any{"at": seconds(at), "dry_run": dryRun})
+	return m.restored(ctx, "restore_all", map[string]any{"at": at, "dry_run": dryRun})
 }
 
 // Redact removes the content of a version from the history for good, wherever the history has it; with the id of a change,
@@ -283,21 +161,6 @@ type RedactTextQuery struct {
 	IgnoreCase bool
 }
 
-// RedactedText is what [Memory.RedactText] removed from the history, or would remove.
-type RedactedText struct {
-	// Change is the id of the change; empty if there was nothing to do, or for a dry run.
-	Change string
-	// Versions are those whose contents have the text, newest first, as they were before.
-	Versions []Version
-	// Current are the paths of the files that have it now, for a dry run; otherwise that is an error.
-	Current []string
-	// Names are the paths that have the text, as they were before, sorted: "redacted-" and random digits stand in the place of
-	// the names.
-	Names []string
-	// KeptNames are the paths that have the text in a name now, sorted: they stay.
-	KeptNames []string
-}
-
 // RedactText removes every content with a text from the history for good, as Redact does, in whatever version of whatever
 // file: a text anywhere in the content, a regular expression in a line. With dryRun it only returns what it would do, and
 // which files have the text now. The text goes from names as well, unless a file or directory has them now; names of actors
@@ -305,25 +168,12 @@ type RedactedText struct {
 //
 // If files have the text now, the error is a [HistoryError] of the kind HistoryIsCurrent, with their paths.
 func (m *Memory) RedactText(ctx context.Context, query RedactTextQuery, reason string, dryRun bool) (RedactedText, error) {
-	var redacted struct {
-		Change    string        `json:"change"`
-		Versions  []sentVersion `json:"versions"`
-		Current   []string      `json:"current"`
-		Names     []string      `json:"names"`
-		KeptNames []string      `json:"kept_names"`
-	}
+	var redacted RedactedText
 	err := m.call(ctx, "redact_text", map[string]any{
 		"query": query.Query, "regex": query.Regex, "ignore_case": query.IgnoreCase,
 		"reason": reason, "dry_run": dryRun,
 	}, &redacted)
-	if err != nil {
-		return RedactedText{}, err
-	}
-	versions := make([]Version, len(redacted.Versions))
-	for i, one := range redacted.Versions {
-		versions[i] = one.version()
-	}
-	return RedactedText{redacted.Change, versions, redacted.Current, redacted.Names, redacted.KeptNames}, nil
+	return redacted, err
 }
 
 // TrimHistory removes the versions that the options keep no longer, and returns how many records of changes that were. It
@@ -347,6 +197,3 @@ func orNull(text string) any {
 	}
 	return text
 }
-
-// seconds is a time as the library reads it: in seconds since 1970.
-func seconds(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }

@@ -40,28 +40,6 @@ func Deny(sentence string) Decision { return Decision{Deny: &sentence} }
 // Replace lets the command write this text in place of its file_text, new_str or insert_text.
 func Replace(text string) Decision { return Decision{Replace: &text} }
 
-// Event is what happened in a call.
-type Event struct {
-	// Command is the name of the command; empty if the input named none of the six.
-	Command string `json:"command"`
-	// Path is the canonical path; for a rename, the old one.
-	Path    string `json:"path"`
-	NewPath string `json:"new_path"`
-	// Outcome is "ok", "refused", "denied", "failed" or "cancelled": the context was done before the call began to write.
-	Outcome string `json:"outcome"`
-	// Bytes and Lines count the text that was written, or shown.
-	Bytes int64 `json:"bytes"`
-	Lines int64 `json:"lines"`
-	// Seconds is the time until the reply was ready.
-	Seconds float64 `json:"duration"`
-	// Repairs are what was repaired in the input.
-	Repairs []string `json:"repairs"`
-	// Change is the id of the change that the command made, if the memory has a history.
-	Change string `json:"change"`
-	// Content is the text of the reply, with the option EventContent.
-	Content string `json:"content"`
-}
-
 // hooksOf marks the context of a hook: commands that it executes with it on the same memory run without hooks, whoever the
 // memory acts as.
 type hooksOf struct{ options *MemoryOptions }

@@ -150,30 +150,13 @@ func (m *Memory) Clear(ctx context.Context) error {
 	return m.call(ctx, "clear", nil, nil)
 }
 
-// Expired is a file that [Memory.Expire] removed.
-type Expired struct {
-	Path     string
-	Bytes    int64
-	LastUsed time.Time
-}
-
 // Expire removes the files that nobody used for so long, and returns them in the order of their paths. With dryRun it only
 // returns them. It needs the option RecordAccess or ExpireAfter. The model cannot ask for it.
 func (m *Memory) Expire(ctx context.Context, olderThan time.Duration, dryRun bool) ([]Expired, error) {
-	var files []struct {
-		Path     string  `json:"path"`
-		Bytes    int64   `json:"bytes"`
-		LastUsed float64 `json:"last_used"`
-	}
+	var expired []Expired
 	arguments := map[string]any{"older_than": olderThan.Seconds(), "dry_run": dryRun}
-	if err := m.call(ctx, "expire", arguments, &files); err != nil {
-		return nil, err
-	}
-	expired := make([]Expired, len(files))
-	for i, file := range files {
-		expired[i] = Expired{file.Path, file.Bytes, at(&file.LastUsed)}
-	}
-	return expired, nil
+	err := m.call(ctx, "expire", arguments, &expired)
+	return expired, err
 }
 
 // LibraryVersion is the version of the library, such as "0.1.0".

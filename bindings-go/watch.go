@@ -8,23 +8,6 @@ import (
 	"time"
 )
 
-// ChangeKind is what happened to a file.
-type ChangeKind string
-
-const (
-	// ChangeWritten is a file that was made or changed.
-	ChangeWritten ChangeKind = "written"
-	// ChangeDeleted is a file that is not there any more.
-	ChangeDeleted ChangeKind = "deleted"
-)
-
-// Change is a change that [Memory.Watch] tells.
-type Change struct {
-	Kind ChangeKind `json:"kind"`
-	// Path is the path of the file.
-	Path string `json:"path"`
-}
-
 // How long a watch waits until it asks again whether it is time to look at the store. To ask costs next to nothing.
 const watchPause = 50 * time.Millisecond
 

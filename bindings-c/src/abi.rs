@@ -228,7 +228,7 @@ pub unsafe extern "C" fn memdir_finish(
             if !event.is_null()
                 && let Some(happened) = happened
             {
-                put(event, text(hooks::event(&happened)));
+                put(event, text(operations::shown(&happened)?.to_string()));
             }
             Ok(reply::parts(answer))
         })

@@ -1,10 +1,8 @@
 //! [`Failure`]: why a function did not do what it was asked to do, as JSON.
 
-use memdir::history::HistoryError;
+use memdir::history::{Conflict, HistoryError};
 use memdir::{ConfigError, Error, ErrorKind, StoreError};
 use serde_json::{Value, json};
-
-use crate::conflict::conflict;
 
 /// Why a function failed.
 #[derive(Debug)]
@@ -24,7 +22,7 @@ pub(crate) struct Failure {
 struct HistoryFailure {
     kind: &'static str,
     paths: Vec<String>,
-    conflicts: Vec<Value>,
+    conflicts: Vec<Conflict>,
 }
 
 impl Failure {
@@ -93,7 +91,7 @@ impl From<HistoryError> for Failure {
             return error.into();
         }
         let paths = error.paths().iter().map(ToString::to_string).collect();
-        let conflicts = error.conflicts().iter().map(conflict).collect();
+        let conflicts = error.conflicts().to_vec();
         let history = Some(Box::new(HistoryFailure { kind: error.kind(), paths, conflicts }));
         Self { history, ..Self::of("history", error.to_string()) }
     }

@@ -1,16 +1,13 @@
 //! What a program does with the files itself, past the commands: see `Memory::read` and its like.
 
-use std::time::SystemTime;
-
 use memdir::command::Dialect;
-use memdir::store::{Entry, EntryKind};
-use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
+use memdir::{GrepQuery, Memory, MemoryPath, Project};
 use memdir_bindings_shared::grep_query;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::time::seconds;
+use crate::operations::shown;
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(
@@ -38,7 +35,7 @@ pub(crate) fn call(
             given.none_but(&["path", "depth"])?;
             let depth = given.number("depth")?;
             let listed = memory.list(given.text_or("path", "/memories")?, depth)?;
-            listed.iter().map(entry).collect()
+            shown(&listed)?
         }
         "exists" => {
             given.none_but(&["path"])?;
@@ -46,24 +43,16 @@ pub(crate) fn call(
         }
         "grep" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.grep(&query, path, limit)?;
-            let shown = found.iter().map(|found| {
-                json!({ "path": found.path.as_str(), "line": found.line, "text": found.text })
-            });
-            shown.collect()
+            shown(&memory.grep(&query, path, limit)?)?
         }
         "find_sensitive" => {
             given.none_but(&["path", "limit"])?;
             let limit = given.number("limit")?.unwrap_or(100);
-            let found = memory.find_sensitive(given.text_or("path", "/memories")?, limit)?;
-            let shown = found.iter().map(|found| {
-                json!({ "path": found.path.as_str(), "line": found.line, "rule": found.rule })
-            });
-            shown.collect()
+            shown(&memory.find_sensitive(given.text_or("path", "/memories")?, limit)?)?
         }
         "stats" => {
             given.none_but(&[])?;
-            stats(&memory.stats()?)
+            shown(&memory.stats()?)?
         }
         "index" => {
             given.none_but(&["max_chars"])?;
@@ -99,34 +88,4 @@ pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, &str, usize), Fail
     let query = grep_query(given.text("query")?, given.flag("regex")?, given.flag("ignore_case")?)?;
     let limit = given.number("limit")?.unwrap_or(100);
     Ok((query, given.text_or("path", "/memories")?, limit))
-}
-
-fn stats(stats: &Stats) -> Value {
-    let at = |file: &Option<(MemoryPath, SystemTime)>| {
-        file.as_ref().map(|(path, time)| json!({ "path": path.as_str(), "time": seconds(*time) }))
-    };
-    let largest = stats.largest.as_ref();
-    json!({
-        "files": stats.files,
-        "directories": stats.directories,
-        "bytes": stats.bytes,
-        "largest": largest.map(|(path, bytes)| json!({ "path": path.as_str(), "bytes": bytes })),
-        "oldest": at(&stats.oldest),
-        "newest": at(&stats.newest),
-        "least_recently_used": at(&stats.least_recently_used),
-        "history": stats.history.map(|size| json!({ "versions": size.versions, "bytes": size.bytes })),
-    })
-}
-
-fn entry(entry: &Entry) -> Value {
-    let size = match entry.kind {
-        EntryKind::File(size) => Some(size),
-        EntryKind::Directory => None,
-    };
-    json!({
-        "path": entry.path.as_str(),
-        "size": size,
-        "modified": entry.modified.map(seconds),
-        "accessed": entry.accessed.map(seconds),
-    })
 }

@@ -3,18 +3,16 @@
 use std::time::SystemTime;
 
 use data_encoding::BASE64;
-use memdir::history::{BlamedLine, PastFile, Restored, Version};
-use memdir::store::micros;
+use memdir::history::Restored;
 use memdir::{Error, Memory};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
 use serde_json::{Value, json};
 
 use crate::arguments::{Arguments, wrong};
-use crate::conflict::conflict;
 use crate::failure::Failure;
 use crate::files::sought;
-use crate::time::seconds;
+use crate::operations::shown;
 
 /// Does the operation `name`; none if there is no such operation here.
 pub(crate) fn call(
@@ -34,7 +32,7 @@ pub(crate) fn call(
                 change: text("change")?,
                 since: time(given, "since")?,
             };
-            memory.history(&query.into_core()?)?.iter().map(version).collect()
+            shown(&memory.history(&query.into_core()?)?)?
         }
         "resolve_id" => {
             given.none_but(&["part"])?;
@@ -46,15 +44,11 @@ pub(crate) fn call(
         }
         "grep_history" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.grep_history(&query, path, limit)?;
-            let shown = found.iter().map(|found| {
-                json!({ "version": version(&found.version), "line": found.line, "text": found.text })
-            });
-            shown.collect()
+            shown(&memory.grep_history(&query, path, limit)?)?
         }
         "files_at" => {
             given.none_but(&["at"])?;
-            memory.files_at(at(given)?)?.iter().map(past_file).collect()
+            shown(&memory.files_at(at(given)?)?)?
         }
         "read_at" => {
             given.none_but(&["path", "at"])?;
@@ -62,7 +56,7 @@ pub(crate) fn call(
         }
         "blame" => {
             given.none_but(&["path"])?;
-            memory.blame(given.text("path")?)?.iter().map(blamed_line).collect()
+            shown(&memory.blame(given.text("path")?)?)?
         }
         "read_version" => {
             given.none_but(&["id"])?;
@@ -75,15 +69,15 @@ pub(crate) fn call(
         }
         "restore" => {
             given.none_but(&["id", "overwrite"])?;
-            restored(&memory.restore(id(given.text("id")?)?, given.flag("overwrite")?)?)
+            shown(&memory.restore(id(given.text("id")?)?, given.flag("overwrite")?)?)?
         }
         "undo" => {
             given.none_but(&["change", "since", "actor", "dry_run", "skip_conflicts", "merge"])?;
-            restored(&undo(memory, given)?)
+            shown(&undo(memory, given)?)?
         }
         "restore_all" => {
             given.none_but(&["at", "dry_run"])?;
-            restored(&memory.restore_all(at(given)?, given.flag("dry_run")?)?)
+            shown(&memory.restore_all(at(given)?, given.flag("dry_run")?)?)?
         }
         "redact" => {
             given.none_but(&["id", "reason"])?;
@@ -95,14 +89,7 @@ pub(crate) fn call(
             let (regex, ignore_case) = (given.flag("regex")?, given.flag("ignore_case")?);
             let query = grep_query(given.text("query")?, regex, ignore_case)?;
             let dry_run = given.flag("dry_run")?;
-            let redacted = memory.redact_text(&query, given.text("reason")?, dry_run)?;
-            json!({
-                "change": redacted.change,
-                "versions": redacted.versions.iter().map(version).collect::<Vec<_>>(),
-                "current": redacted.current,
-                "names": redacted.names,
-                "kept_names": redacted.kept_names,
-            })
+            shown(&memory.redact_text(&query, given.text("reason")?, dry_run)?)?
         }
         "trim_history" => {
             given.none_but(&[])?;
@@ -122,14 +109,14 @@ fn undo(memory: &Memory, given: &Arguments) -> Result<Restored, Failure> {
     Ok(undo.take_back(memory, how)?)
 }
 
-const NO_TIME: &str = " must be a number of seconds since 1970";
+const NO_TIME: &str = " must be a time as text, such as \"2026-03-14T15:09:26.535897Z\"";
 
-/// A time in seconds since 1970, to the microsecond; none if it is left out.
+/// A time; none if it is left out.
 fn time(given: &Arguments, name: &str) -> Result<Option<SystemTime>, Failure> {
     match given.get(name) {
         Value::Null => Ok(None),
-        seconds => {
-            let time = seconds.as_f64().and_then(|seconds| micros::time_of_float(seconds * 1e6));
+        text => {
+            let time = text.as_str().and_then(memdir::text::parse_rfc3339);
             time.map(Some).ok_or_else(|| wrong(name, NO_TIME))
         }
     }
@@ -145,47 +132,4 @@ fn content(bytes: Vec<u8>) -> Value {
         Ok(text) => json!({ "text": text }),
         Err(binary) => json!({ "base64": BASE64.encode(binary.as_bytes()) }),
     }
-}
-
-fn past_file(file: &PastFile) -> Value {
-    json!({
-        "path": file.path.as_str(),
-        "size": file.size,
-        "modified": file.modified.map(seconds),
-        "version": file.version,
-    })
-}
-
-fn blamed_line(line: &BlamedLine) -> Value {
-    json!({
-        "line": line.line,
-        "text": line.text,
-        "version": line.version,
-        "change": line.change,
-        "operation": line.operation.map(memdir::history::Operation::as_str),
-        "actor": line.actor,
-        "time": line.time.map(seconds),
-        "may_be_older": line.may_be_older,
-    })
-}
-
-fn version(version: &Version) -> Value {
-    json!({
-        "id": version.id,
-        "change": version.change,
-        "operation": version.operation.as_str(),
-        "path": version.path.as_str(),
-        "old_path": version.old_path.as_ref().map(memdir::MemoryPath::as_str),
-        "time": seconds(version.time),
-        "actor": version.actor,
-        "size": version.size,
-        "sha256": version.sha256,
-        "is_current": version.is_current,
-        "redacted": version.redacted,
-    })
-}
-
-fn restored(restored: &Restored) -> Value {
-    let skipped: Vec<Value> = restored.skipped.iter().map(conflict).collect();
-    json!({ "change": restored.change, "files": restored.files, "skipped": skipped })
 }

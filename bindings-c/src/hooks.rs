@@ -2,7 +2,7 @@
 //! here.
 
 use memdir::value::Value as Field;
-use memdir::{Call, Event, HookDecision, HookError};
+use memdir::{Call, HookDecision, HookError};
 use serde_json::{Map, Value, json};
 
 use crate::handles::{Opened, Table};
@@ -51,21 +51,4 @@ pub(crate) fn decision(json: Option<&[u8]>) -> Result<HookDecision, HookError> {
         },
         _ => Err(wrong().into()),
     }
-}
-
-/// What happened, for the hook `after`.
-pub(crate) fn event(event: &Event) -> String {
-    json!({
-        "command": event.command,
-        "path": event.path.as_ref().map(memdir::MemoryPath::as_str),
-        "new_path": event.new_path.as_ref().map(memdir::MemoryPath::as_str),
-        "outcome": event.outcome.as_str(),
-        "bytes": event.bytes,
-        "lines": event.lines,
-        "duration": event.duration.as_secs_f64(),
-        "repairs": event.repairs.iter().map(|repair| repair.as_str()).collect::<Vec<_>>(),
-        "change": event.change,
-        "content": event.content,
-    })
-    .to_string()
 }

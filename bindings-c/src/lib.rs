@@ -8,7 +8,6 @@
 mod abi;
 mod arguments;
 mod border;
-mod conflict;
 mod failure;
 mod files;
 mod handles;
@@ -18,7 +17,6 @@ mod operations;
 mod reply;
 #[cfg(feature = "testing")]
 mod testing;
-mod time;
 mod watch;
 
 pub use abi::*;

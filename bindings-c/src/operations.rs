@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use memdir::Memory;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
 use crate::files;
-use crate::time::seconds;
 use crate::{history, watch};
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
@@ -21,13 +21,7 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
         }
         "erase" => {
             arguments.none_but(&["dry_run"])?;
-            let erased = memory.erase(arguments.flag("dry_run")?)?;
-            Ok(json!({
-                "files": erased.files,
-                "bytes": erased.bytes,
-                "versions": erased.versions,
-                "history_bytes": erased.history_bytes,
-            }))
+            shown(&memory.erase(arguments.flag("dry_run")?)?)
         }
         "expire" => expire(memory, &arguments),
         #[cfg(feature = "testing")]
@@ -43,17 +37,15 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
     }
 }
 
+/// A result as JSON.
+pub(crate) fn shown(result: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(result).map_err(|error| Failure::usage(error.to_string()))
+}
+
 fn expire(memory: &Memory, arguments: &Arguments) -> Result<Value, Failure> {
     arguments.none_but(&["older_than", "dry_run"])?;
     let span = arguments.span("older_than")?;
     let span = span.ok_or_else(|| wrong("older_than", " must be a number of seconds from 0 on"))?;
     let dry_run = arguments.flag("dry_run")?;
-    let expired = memory.expire(span, dry_run, &mut |_| ControlFlow::Continue(()))?;
-    Ok(expired
-        .iter()
-        .map(|file| {
-            let last_used = seconds(file.last_used);
-            json!({ "path": file.path.as_str(), "bytes": file.bytes, "last_used": last_used })
-        })
-        .collect())
+    shown(&memory.expire(span, dry_run, &mut |_| ControlFlow::Continue(()))?)
 }

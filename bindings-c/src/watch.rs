@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memdir::{Memory, SharedWatch};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::arguments::{Arguments, wrong};
 use crate::failure::Failure;
 use crate::handles::Table;
+use crate::operations::shown;
 
 static WATCHES: Table<Arc<SharedWatch>> = Table::new();
 
@@ -32,12 +33,7 @@ pub(crate) fn call(
             let number = number(given)?;
             let watch = WATCHES.find(number).ok_or_else(|| none(number))?;
             // Null if it was ended meanwhile.
-            watch.changes(memory.cancellation(), wait)?.map_or(Value::Null, |changes| {
-                let shown = changes.iter().map(
-                    |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
-                );
-                shown.collect()
-            })
+            shown(&watch.changes(memory.cancellation(), wait)?)?
         }
         "is_due" => {
             given.none_but(&["watch"])?;

@@ -3,8 +3,10 @@
 //! A binding gets plain arguments: texts, flags, numbers. This crate makes of them what the core takes, with the same errors in
 //! every language. It knows no host language.
 
+pub mod check;
 pub mod history;
 pub mod input;
+pub mod plain;
 pub mod thread_pool;
 
 use memdir::{Error, GrepQuery};

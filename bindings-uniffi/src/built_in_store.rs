@@ -9,7 +9,8 @@ use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 use crate::border::MemdirText;
 use crate::error::MemdirError;
 use crate::options::MemoryOptions;
-use crate::store::{Edit, Entry, Store, StoreError};
+use crate::results::Entry;
+use crate::store::{Edit, Store, StoreError};
 use crate::time::meant;
 
 /// A store that comes with memdir.

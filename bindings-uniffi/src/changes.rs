@@ -2,33 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::results::Change;
 use crate::store::StoreError;
-
-/// A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
-/// after the change, it is told as well: look at the path to see what is there.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// What happened.
-    pub kind: ChangeKind,
-    /// Where: for a rename the new path, for `cleared` the root.
-    pub path: String,
-    /// For a rename: the path before.
-    #[uniffi(default = None)]
-    pub old_path: Option<String>,
-}
-
-/// What a change did.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeKind {
-    /// A file was created, overwritten or edited.
-    Written,
-    /// A file was deleted, or a directory with everything in it; also by an expiry.
-    Deleted,
-    /// A file or directory was renamed or moved, with everything in it.
-    Renamed,
-    /// Everything was deleted.
-    Cleared,
-}
 
 /// Is told of changes.
 #[uniffi::export(rust, foreign)]
@@ -53,22 +28,7 @@ impl Subscription {
 pub(crate) fn observe(memory: &memdir::Memory, listener: Arc<dyn ChangeListener>) -> Subscription {
     let subscription = memory.observe(move |change| {
         // Its error is dropped, as its documentation says.
-        let _ = listener.changed(change.into());
+        let _ = listener.changed(change.clone().into());
     });
     Subscription(Mutex::new(Some(subscription)))
-}
-
-impl From<&memdir::Change> for Change {
-    fn from(change: &memdir::Change) -> Self {
-        Self {
-            kind: match change.kind {
-                memdir::ChangeKind::Deleted => ChangeKind::Deleted,
-                memdir::ChangeKind::Renamed => ChangeKind::Renamed,
-                memdir::ChangeKind::Cleared => ChangeKind::Cleared,
-                _ => ChangeKind::Written,
-            },
-            path: change.path.to_string(),
-            old_path: change.old_path.as_ref().map(ToString::to_string),
-        }
-    }
 }

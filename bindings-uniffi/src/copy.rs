@@ -4,54 +4,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use memdir::copy::{CopyError, Phase, Progress};
+use memdir::copy::{CopyError, Progress};
 use memdir::{OnExisting, StoreError as CoreStoreError};
 
 use crate::error::MemdirError;
-use crate::expiry::number;
 use crate::foreign_store::core_store;
+use crate::results::{Copied, CopyProgress};
 use crate::store::{Store, StoreError};
-
-/// The result of a copy.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
-    /// Files that were written.
-    pub files: i64,
-    /// Their bytes.
-    pub bytes: i64,
-    /// Files that the destination already had, with the same content.
-    pub equal: i64,
-    /// Empty directories that were made.
-    pub directories: i64,
-    /// Entries of the source that are not part of the memory, such as links, and were not copied.
-    pub left_out: Vec<String>,
-}
-
-/// The progress of a copy.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct CopyProgress {
-    /// The current phase.
-    pub phase: CopyPhase,
-    /// The next file.
-    pub path: String,
-    /// The files that this phase has finished.
-    pub files: i64,
-    /// Their bytes.
-    pub bytes: i64,
-    /// All files of this phase; while comparing, those found so far.
-    pub of_files: i64,
-    /// Their bytes.
-    pub of_bytes: i64,
-}
-
-/// The phase of a copy.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CopyPhase {
-    /// Both stores are compared; nothing is changed.
-    Comparing,
-    /// Files are written.
-    Copying,
-}
 
 /// Follows a copy.
 #[uniffi::export(rust, foreign)]
@@ -95,34 +54,6 @@ pub fn copy(
     match thrown {
         Some(failure) => Err(CoreStoreError::failed("copying", failure).into()),
         None => Ok(copied?.into()),
-    }
-}
-
-impl From<Progress<'_>> for CopyProgress {
-    fn from(progress: Progress<'_>) -> Self {
-        Self {
-            phase: match progress.phase {
-                Phase::Comparing => CopyPhase::Comparing,
-                Phase::Copying => CopyPhase::Copying,
-            },
-            path: progress.path.to_string(),
-            files: number(progress.files),
-            bytes: number(progress.bytes),
-            of_files: number(progress.of_files),
-            of_bytes: number(progress.of_bytes),
-        }
-    }
-}
-
-impl From<memdir::copy::Copied> for Copied {
-    fn from(copied: memdir::copy::Copied) -> Self {
-        Self {
-            files: number(copied.files),
-            bytes: number(copied.bytes),
-            equal: number(copied.equal),
-            directories: number(copied.directories),
-            left_out: copied.left_out.iter().map(ToString::to_string).collect(),
-        }
     }
 }
 

@@ -3,9 +3,9 @@
 use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
-use crate::conflict::Conflict;
 use crate::error_kind::ErrorKind;
 use crate::reply::{Reply, sentence};
+use crate::results::Conflict;
 
 /// Why a call did not do what it was asked to do.
 #[derive(uniffi::Error, thiserror::Error, Debug)]
@@ -136,7 +136,7 @@ impl From<HistoryError> for MemdirError {
     fn from(error: HistoryError) -> Self {
         let reason = error.to_string();
         let paths = error.paths().iter().map(ToString::to_string).collect();
-        let conflicts = error.conflicts().iter().map(Conflict::from).collect();
+        let conflicts = error.conflicts().iter().cloned().map(Conflict::from).collect();
         let kind = match error {
             HistoryError::Store(error) => return error.into(),
             HistoryError::Off => HistoryErrorKind::Off,

@@ -2,46 +2,14 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use memdir::StoreError as CoreStoreError;
 use memdir::policy::expiry::Progress;
 
 use crate::error::MemdirError;
+use crate::results::{Expired, ExpiryProgress};
 use crate::store::StoreError;
-
-/// A file that was removed because nobody used it.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Expired {
-    /// Its path.
-    pub path: String,
-    /// Its size in bytes.
-    pub bytes: i64,
-    /// Its last use: the later of its last change and its last recorded access.
-    pub last_used: SystemTime,
-}
-
-impl From<memdir::Expired> for Expired {
-    fn from(file: memdir::Expired) -> Self {
-        let path = file.path.as_str().to_owned();
-        Self { path, bytes: number(file.bytes), last_used: file.last_used }
-    }
-}
-
-/// The progress of an expiry.
-#[derive(uniffi::Record, Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExpiryProgress {
-    /// The files that were scanned.
-    pub files: i64,
-    /// Those of them that were removed, or would be.
-    pub removed: i64,
-}
-
-impl From<Progress> for ExpiryProgress {
-    fn from(progress: Progress) -> Self {
-        Self { files: number(progress.files), removed: number(progress.removed) }
-    }
-}
 
 pub(crate) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)

@@ -6,28 +6,8 @@ use memdir_bindings_shared::grep_query;
 
 use crate::border::{self, MemdirText};
 use crate::error::MemdirError;
-use crate::expiry::number;
 use crate::memory::Memory;
-use crate::store::Entry;
-
-/// A place where `grep` found something.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct GrepMatch {
-    /// The path of the file, or of the directory whose name it is.
-    pub path: String,
-    /// The number of the line, counted from 1; null if the name was found.
-    pub line: Option<i64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left
-    /// out.
-    pub text: String,
-}
-
-impl From<memdir::GrepMatch> for GrepMatch {
-    fn from(found: memdir::GrepMatch) -> Self {
-        let path = found.path.as_str().to_owned();
-        Self { path, line: found.line.map(number), text: found.text }
-    }
-}
+use crate::results::{Entry, GrepMatch};
 
 /// Which model host a tool's definition is for.
 #[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]

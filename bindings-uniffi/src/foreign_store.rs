@@ -9,7 +9,8 @@ use memdir::store::{Context, Edit, Entry as CoreEntry, Mutation, StoreInfo, upda
 use memdir::{MemoryPath, OnExisting, StoreError as CoreStoreError};
 
 use crate::built_in_store::BuiltInStore;
-use crate::store::{Entry, Store, StoreError};
+use crate::results::Entry;
+use crate::store::{Store, StoreError};
 use crate::swap::Swap;
 use crate::time::meant;
 

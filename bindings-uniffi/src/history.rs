@@ -1,103 +1,14 @@
 //! The history of a memory: the types of its methods, and the methods.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use std::time::SystemTime;
-
-use memdir::history::{HistoryId, Operation};
+use memdir::history::HistoryId;
 use memdir_bindings_shared::history::{self as shared, Query, Undo, undo_options};
 
 use crate::border::{MemdirText, MemdirTime};
-use crate::conflict::Conflict;
 use crate::error::MemdirError;
-use crate::expiry::number;
 use crate::files::count;
 use crate::memory::Memory;
-
-/// One version of one file: what a change made of it.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Version {
-    /// Names this version, for `read_version` and the like. Ids sort by time.
-    pub id: String,
-    /// The id of the change that made it. One change can make versions of several files, such as the
-    /// deletion of a directory.
-    pub change: String,
-    /// What was done.
-    pub operation: HistoryOperation,
-    /// Where the file is since then; where it was, if it was deleted.
-    pub path: String,
-    /// Where it was before, if it was renamed.
-    pub old_path: Option<String>,
-    /// When, by the clock of the machine that made the change.
-    pub time: SystemTime,
-    /// Who, as the memory that made the change was told.
-    pub actor: Option<String>,
-    /// The size of the content in bytes; null if the file was deleted, its content is redacted, or
-    /// nobody has read it since it was moved.
-    pub size: Option<i64>,
-    /// The SHA-256 of the content, in hexadecimal digits; null as for `size`.
-    pub sha256: Option<String>,
-    /// Whether the file is there, and this is what it holds, as far as the history knows.
-    pub is_current: bool,
-    /// Why the content was removed from the history; null if it was not.
-    pub redacted: Option<String>,
-}
-
-/// What a change did to a file.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistoryOperation {
-    /// A new file.
-    Created,
-    /// An edit: `str_replace`, `insert`, or an edit of your own code.
-    Modified,
-    /// The whole content was replaced.
-    Overwritten,
-    /// The file, or a directory above it, was renamed or moved. The content is the same.
-    Renamed,
-    /// The file, or a directory above it, was deleted.
-    Deleted,
-    /// Nobody had used it for so long that it expired.
-    Expired,
-    /// It was deleted with everything else.
-    Cleared,
-    /// An earlier state was brought back.
-    Restored,
-    /// It came from a file outside of the memory.
-    Imported,
-    /// The content of an earlier version was removed from the history.
-    Redacted,
-    /// Somebody else changed the file, not through a memory with history. The next change of that file
-    /// notices it.
-    External,
-    /// An operation that this package has no name for.
-    Unknown,
-}
-
-/// What was done to bring back an earlier state, or would be done.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    /// The id of the change that this made, which can be undone itself; null if there was nothing to do,
-    /// or with `dry_run`.
-    pub change: Option<String>,
-    /// The files, in the order of their paths.
-    pub files: Vec<RestoredFile>,
-    /// What was left out with `skip_conflicts`, and why, in the order of the paths.
-    #[uniffi(default = [])]
-    pub skipped: Vec<Conflict>,
-}
-
-/// A file that was changed to bring back an earlier state, or would be changed.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct RestoredFile {
-    /// What was done: created, modified, renamed or deleted.
-    pub operation: HistoryOperation,
-    /// Where the file is; where it was, if it was deleted.
-    pub path: String,
-    /// Where it was before, if it was renamed.
-    pub old_path: Option<String>,
-    /// The text of the file after it, if this was merged with later changes.
-    #[uniffi(default = None)]
-    pub merged: Option<String>,
-}
+use crate::results::{Restored, Version};
 
 #[uniffi::export]
 impl Memory {
@@ -261,70 +172,4 @@ impl Memory {
 /// The id that a text is.
 fn id(name: &str, text: MemdirText) -> Result<HistoryId, MemdirError> {
     Ok(shared::id(&text.option(name)?)?)
-}
-
-impl From<memdir::history::Version> for Version {
-    fn from(version: memdir::history::Version) -> Self {
-        Self {
-            id: version.id.to_string(),
-            change: version.change.to_string(),
-            operation: version.operation.into(),
-            path: version.path.to_string(),
-            old_path: version.old_path.as_ref().map(ToString::to_string),
-            time: version.time,
-            actor: version.actor,
-            size: version.size.map(number),
-            sha256: version.sha256,
-            is_current: version.is_current,
-            redacted: version.redacted,
-        }
-    }
-}
-
-impl From<Operation> for HistoryOperation {
-    fn from(operation: Operation) -> Self {
-        match operation {
-            Operation::Created => Self::Created,
-            Operation::Modified => Self::Modified,
-            Operation::Overwritten => Self::Overwritten,
-            Operation::Renamed => Self::Renamed,
-            Operation::Deleted => Self::Deleted,
-            Operation::Expired => Self::Expired,
-            Operation::Cleared => Self::Cleared,
-            Operation::Restored => Self::Restored,
-            Operation::Imported => Self::Imported,
-            Operation::Redacted => Self::Redacted,
-            Operation::External => Self::External,
-            _ => Self::Unknown,
-        }
-    }
-}
-
-impl From<memdir::history::Restored> for Restored {
-    fn from(restored: memdir::history::Restored) -> Self {
-        let files = restored.files.into_iter().map(|file| RestoredFile {
-            operation: file.operation.into(),
-            path: file.path.to_string(),
-            old_path: file.old_path.as_ref().map(ToString::to_string),
-            merged: file.merged,
-        });
-        let skipped = restored.skipped.iter().map(Conflict::from).collect();
-        let change = restored.change.as_ref().map(ToString::to_string);
-        Self { change, files: files.collect(), skipped }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn each_operation_has_its_own_name() {
-        let names =
-            Operation::ALL.map(|operation| format!("{:?}", HistoryOperation::from(operation)));
-        assert_eq!(names.iter().collect::<HashSet<_>>().len(), Operation::ALL.len());
-        assert!(!names.contains(&"Unknown".to_owned()));
-    }
 }

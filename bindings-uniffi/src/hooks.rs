@@ -1,11 +1,12 @@
 //! Hooks as Kotlin and Swift write them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use memdir::command::ViewRange;
-use memdir::{HookError as CoreHookError, MemoryHooks as CoreHooks, MemoryPath};
+use memdir::{HookError as CoreHookError, MemoryHooks as CoreHooks};
 use uniffi::UnexpectedUniFFICallbackError;
+
+use crate::results::Event;
 
 /// Your own code before and after each command of a memory.
 ///
@@ -94,49 +95,6 @@ pub enum Command {
     },
 }
 
-/// What happened in one call.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// The name of the command, such as `str_replace`; null if the input named none of the six.
-    pub command: Option<String>,
-    /// The canonical path; for a rename, the old one. Null if the call was refused before its paths
-    /// were validated.
-    pub path: Option<String>,
-    /// For a rename: the new path.
-    pub new_path: Option<String>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
-    /// `before` left it; for view those of the reply. Otherwise 0.
-    pub bytes: i64,
-    /// The lines of the same text.
-    pub lines: i64,
-    /// The time until the reply was ready, `before` included.
-    pub duration: Duration,
-    /// The ids of the repairs in the input, such as `insert_text_from_new_str`.
-    pub repairs: Vec<String>,
-    /// The text of the reply, with the option `event_content`; otherwise null.
-    pub content: Option<String>,
-    /// The id of the change that the command made, if the memory has a history; otherwise null.
-    pub change: Option<String>,
-}
-
-/// How a call ended.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// The command was executed.
-    Ok,
-    /// The call was refused: by the command's own rules, by a policy, or because the input is not a
-    /// command.
-    Refused,
-    /// A hook denied it.
-    Denied,
-    /// The store or a hook failed.
-    Failed,
-    /// The caller cancelled it before it began to write. Nothing was changed.
-    Cancelled,
-}
-
 /// Why a hook failed.
 #[derive(uniffi::Error, thiserror::Error, Debug, Clone, PartialEq, Eq)]
 #[uniffi::export(Display)]
@@ -178,7 +136,7 @@ impl CoreHooks for ForeignHooks {
 
     fn after(&self, event: &memdir::Event) {
         // Its error is dropped, as its documentation says.
-        let _ = self.0.after(Event::from(event));
+        let _ = self.0.after(Event::from(event.clone()));
     }
 }
 
@@ -221,29 +179,4 @@ pub(crate) fn handed_over(command: &memdir::Command<'_>) -> Option<Command> {
         // There is no seventh.
         _ => return None,
     })
-}
-
-impl From<&memdir::Event> for Event {
-    fn from(event: &memdir::Event) -> Self {
-        let path = |path: &Option<MemoryPath>| path.as_ref().map(ToString::to_string);
-        let count = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-        Self {
-            command: event.command.map(str::to_owned),
-            path: path(&event.path),
-            new_path: path(&event.new_path),
-            outcome: match event.outcome {
-                memdir::Outcome::Ok => Outcome::Ok,
-                memdir::Outcome::Denied => Outcome::Denied,
-                memdir::Outcome::Failed => Outcome::Failed,
-                memdir::Outcome::Cancelled => Outcome::Cancelled,
-                _ => Outcome::Refused,
-            },
-            bytes: count(event.bytes),
-            lines: count(event.lines),
-            duration: event.duration,
-            repairs: event.repairs.iter().map(ToString::to_string).collect(),
-            content: event.content.clone(),
-            change: event.change.as_ref().map(ToString::to_string),
-        }
-    }
 }

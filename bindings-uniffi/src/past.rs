@@ -1,93 +1,14 @@
 //! What the history of a memory knows of times before: the types of the methods, and the methods.
 #![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
-use std::time::SystemTime;
-
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::export;
 
 use crate::border::{MemdirText, MemdirTime};
 use crate::error::MemdirError;
-use crate::expiry::number;
 use crate::files::{count, path_or_root};
-use crate::history::{HistoryOperation, Version};
 use crate::memory::Memory;
-
-/// A place where `grep_history` found something that is not there any more.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct HistoryMatch {
-    /// The newest version that has it.
-    pub version: Version,
-    /// The number of the line in that version, counted from 1; null if the name was found.
-    pub line: Option<i64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left
-    /// out.
-    pub text: String,
-}
-
-/// A file as it was at a time.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct PastFile {
-    /// Where it was.
-    pub path: String,
-    /// Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
-    pub size: Option<i64>,
-    /// When it was last changed before that time, if that is known.
-    pub modified: Option<SystemTime>,
-    /// The id of its version; null for a file that was not changed since the history is kept.
-    pub version: Option<String>,
-}
-
-/// A line of a file, and the version that brought it.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct BlamedLine {
-    /// The number of the line, counted from 1.
-    pub line: i64,
-    /// The line without its line feed. A carriage return before that is a part of the text.
-    pub text: String,
-    /// The id of the version that brought the line. Null if the history does not know of it: another program changed the
-    /// file since its last version, or it has no version.
-    pub version: Option<String>,
-    /// The id of the change that made this version.
-    pub change: Option<String>,
-    /// What this change did: external if another program brought the line.
-    pub operation: Option<HistoryOperation>,
-    /// Who made this change, as the memory was told.
-    pub actor: Option<String>,
-    /// When. Of an external version, when it was noticed.
-    pub time: Option<SystemTime>,
-    /// Whether the line may be older than this version: another program brought it, or earlier versions were removed for
-    /// their age, redacted or damaged.
-    pub may_be_older: bool,
-}
-
-/// What `Memory.redactText` removed from the history, or would remove.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct RedactedText {
-    /// The id of the change; null if there was nothing to do, or with `dryRun`.
-    pub change: Option<String>,
-    /// The versions whose contents have the text, newest first, as they were before.
-    pub versions: Vec<Version>,
-    /// The paths of the files that have it now, with `dryRun`; otherwise that is an error.
-    pub current: Vec<String>,
-    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
-    /// names.
-    pub names: Vec<String>,
-    /// The paths that have the text in a name now, sorted: they stay.
-    pub kept_names: Vec<String>,
-}
-
-impl From<memdir::history::RedactedText> for RedactedText {
-    fn from(redacted: memdir::history::RedactedText) -> Self {
-        Self {
-            change: redacted.change.as_ref().map(ToString::to_string),
-            versions: redacted.versions.into_iter().map(Version::from).collect(),
-            current: redacted.current.iter().map(ToString::to_string).collect(),
-            names: redacted.names.iter().map(ToString::to_string).collect(),
-            kept_names: redacted.kept_names.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
+use crate::results::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 
 #[uniffi::export]
 impl Memory {
@@ -184,38 +105,5 @@ impl Memory {
         let path = path.option("path")?;
         let lines = self.core.blame(&path)?;
         Ok(lines.into_iter().map(BlamedLine::from).collect())
-    }
-}
-
-impl From<memdir::HistoryMatch> for HistoryMatch {
-    fn from(found: memdir::HistoryMatch) -> Self {
-        let line = found.line.map(number);
-        Self { version: found.version.into(), line, text: found.text }
-    }
-}
-
-impl From<memdir::history::PastFile> for PastFile {
-    fn from(file: memdir::history::PastFile) -> Self {
-        Self {
-            path: file.path.to_string(),
-            size: file.size.map(number),
-            modified: file.modified,
-            version: file.version.as_ref().map(ToString::to_string),
-        }
-    }
-}
-
-impl From<memdir::history::BlamedLine> for BlamedLine {
-    fn from(line: memdir::history::BlamedLine) -> Self {
-        Self {
-            line: number(line.line),
-            text: line.text,
-            version: line.version.as_ref().map(ToString::to_string),
-            change: line.change.as_ref().map(ToString::to_string),
-            operation: line.operation.map(HistoryOperation::from),
-            actor: line.actor,
-            time: line.time,
-            may_be_older: line.may_be_older,
-        }
     }
 }

@@ -15,9 +15,10 @@ use memdir::{HookDecision as CoreDecision, HookError as CoreHookError, StoreErro
 use crate::border::MemdirText;
 use crate::cancel::Cancellation;
 use crate::error::MemdirError;
-use crate::hooks::{Command, Event, HookDecision, MemoryHooks, handed_over};
+use crate::hooks::{Command, HookDecision, MemoryHooks, handed_over};
 use crate::memory::{Memory, lines};
 use crate::reply::Reply;
+use crate::results::Event;
 
 /// A call that is decoded and validated. One of `finish`, `fail_hook`, `no_thread` and `cancel` ends it, whichever comes
 /// first; later ones do nothing. It has its reply and its event then.
@@ -135,7 +136,7 @@ impl PendingCall {
         prepare(&mut call);
         let (reply, event) = self.core.cancelled_by(cancellation).finish(*call, decision);
         if let Some(event) = event {
-            *self.state() = State::Finished(Some(reply), Box::new(Event::from(&event)));
+            *self.state() = State::Finished(Some(reply), Box::new(Event::from(event)));
         }
     }
 

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use memdir::store::EntryKind;
 use uniffi::UnexpectedUniFFICallbackError;
 
 /// A place that keeps files and directories under `/memories`: implement it to keep memories
@@ -82,33 +81,6 @@ pub trait Store: Any + Send + Sync {
 pub trait Edit: Send + Sync {
     /// The content to write in the place of `content`; null leaves the file as it is.
     fn apply(&self, content: Vec<u8>) -> Result<Option<Vec<u8>>, StoreError>;
-}
-
-/// An entry of a directory.
-#[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The whole path, from `/memories` on.
-    pub path: String,
-    /// A file's length in bytes; null for a directory.
-    pub size: Option<i64>,
-    /// When a file was last written, to the microsecond; null for a directory, or if the store does
-    /// not keep it.
-    #[uniffi(default = None)]
-    pub modified: Option<SystemTime>,
-    /// The last recorded access of a file, likewise.
-    #[uniffi(default = None)]
-    pub accessed: Option<SystemTime>,
-}
-
-impl From<memdir::store::Entry> for Entry {
-    fn from(entry: memdir::store::Entry) -> Self {
-        let size = match entry.kind {
-            EntryKind::Directory => None,
-            EntryKind::File(size) => Some(i64::try_from(size).unwrap_or(i64::MAX)),
-        };
-        let path = entry.path.as_str().to_owned();
-        Self { path, size, modified: entry.modified, accessed: entry.accessed }
-    }
 }
 
 /// Why a method of a store failed.

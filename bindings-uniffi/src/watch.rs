@@ -3,10 +3,10 @@
 use memdir::SharedWatch;
 
 use crate::border::{MemdirDuration, MemdirText};
-use crate::changes::Change;
 use crate::error::MemdirError;
 use crate::files::path_or_root;
 use crate::memory::Memory;
+use crate::results::Change;
 
 /// Tells what is changed in a memory, by anybody: see `Memory.watch`. Many threads may use it: each change is told to one
 /// of them.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use memdir_store::path::MemoryPath;
+use serde::Serialize;
 
 use crate::store::{Location, Store};
 
@@ -16,7 +17,8 @@ use crate::store::{Location, Store};
 ///
 /// To [`observe`](crate::Memory::observe) it is told after the change, when a reply is not yet given. After a failure of the
 /// store that may have come before or after the change, it is told as well: look at the path to see what is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
     /// What happened.
@@ -28,7 +30,9 @@ pub struct Change {
 }
 
 /// What a [`Change`] did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum ChangeKind {
     /// A file was created, overwritten or edited.

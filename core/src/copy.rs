@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 mod refusal;
 
 use memdir_store::path::{Folding, MemoryPath};
+use serde::{Serialize, Serializer};
 
 use self::refusal::list;
 pub use self::refusal::{Refusal, There};
@@ -61,12 +62,15 @@ pub fn copy(
 pub type OnProgress<'w> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'w;
 
 /// The progress of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "CopyProgress")]
 #[non_exhaustive]
 pub struct Progress<'p> {
     /// The current phase.
     pub phase: Phase,
     /// The next file.
+    #[cfg_attr(feature = "schema", schemars(with = "MemoryPath"))]
     pub path: &'p MemoryPath,
     /// The files that this phase has finished.
     pub files: u64,
@@ -79,7 +83,9 @@ pub struct Progress<'p> {
 }
 
 /// The phase of a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename = "CopyPhase", rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
     /// Both stores are compared; nothing is changed.
     Comparing,
@@ -99,7 +105,8 @@ impl Phase {
 }
 
 /// What a copy did.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Copied {
     /// Files that were written.
@@ -111,7 +118,13 @@ pub struct Copied {
     /// Empty directories that were made.
     pub directories: u64,
     /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+    #[serde(serialize_with = "as_sentences")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub left_out: Vec<Problem>,
+}
+
+fn as_sentences<S: Serializer>(problems: &[Problem], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(problems.iter().map(ToString::to_string))
 }
 
 /// Why a copy failed.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Error, HookError};
+use serde::Serialize;
 
 use crate::command::{Command, Repair};
 use crate::history::HistoryId;
@@ -136,7 +137,8 @@ const FIELDS: [&str; 10] = [
 ];
 
 /// What happened in one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Event {
     /// The name of the command; `None` if the input named none of the six.
@@ -156,6 +158,8 @@ pub struct Event {
     /// The lines of the same text.
     pub lines: u64,
     /// The time until the reply was ready, `before` included.
+    #[serde(serialize_with = "memdir_store::time::serialize_duration")]
+    #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Seconds"))]
     pub duration: Duration,
     /// The repairs that the decoder made in the input.
     pub repairs: Vec<Repair>,
@@ -166,7 +170,9 @@ pub struct Event {
 }
 
 /// How a call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Outcome {
     /// The command was executed.

@@ -45,6 +45,7 @@
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
 //! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time |
+//! | `schema` | a JSON Schema of each result and event (the trait `JsonSchema` of schemars 1) |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
 //! The program `memdir` is the crate `memdir-cli`. It uses this crate as any other front end can.
@@ -88,7 +89,8 @@ pub use command::{Command, Dialect};
 pub use context_management::{COMPACTION_BETA, CONTEXT_MANAGEMENT_BETA, ContextManagement};
 pub use copy::{CopyError, copy};
 pub use files::{
-    GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, Stats, Watch,
+    GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, SizedPath, Stats,
+    TimedPath, Watch,
 };
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;

@@ -4,10 +4,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::value::Value;
 
 /// A correction of malformed input that has only one possible meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Repair {
     /// `insert` came with `new_str` and without `insert_text`.

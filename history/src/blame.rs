@@ -17,10 +17,10 @@ use super::reader::HistoryReader;
 use super::record::{ContentId, Digest};
 use super::snapshot::Snapshot;
 use super::timeline::Moment;
-use crate::time::optional_as_text;
 
 /// A line of a file, and the version that brought it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlamedLine {
     /// The number of the line, counted from 1.
@@ -37,7 +37,8 @@ pub struct BlamedLine {
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
     /// When. Of an external version, when it was noticed.
-    #[serde(serialize_with = "optional_as_text")]
+    #[serde(serialize_with = "memdir_store::time::serialize_optional")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub time: Option<SystemTime>,
     /// Whether the line may be older than this version: another program brought it, or earlier versions were removed for their
     /// age, redacted or damaged.

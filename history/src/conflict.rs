@@ -9,10 +9,11 @@ use memdir_store::path::MemoryPath;
 use serde::Serialize;
 
 use super::timeline::Moment;
-use crate::time::{optional_as_text, rfc3339};
+use memdir_store::time::rfc3339;
 
 /// A path that was changed since, or where something is in the way, so a file is not brought back there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Conflict {
     /// The path.
@@ -26,7 +27,8 @@ pub struct Conflict {
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,
     /// When. If another program made the change, when it was noticed.
-    #[serde(serialize_with = "optional_as_text")]
+    #[serde(serialize_with = "memdir_store::time::serialize_optional")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub time: Option<SystemTime>,
 }
 

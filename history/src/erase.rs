@@ -4,12 +4,14 @@
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, EntryKind, Mutation, ProblemKind, StoreError};
+use serde::Serialize;
 
 use super::recorder::{Recorder, writable};
 use super::size::HistorySize;
 
 /// What was removed for good, or would be.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
     /// How many files there were, hidden ones included.

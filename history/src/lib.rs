@@ -82,7 +82,6 @@ mod steps;
 mod taken_along;
 pub mod text_diff;
 pub mod text_merge;
-pub mod time;
 mod timeline;
 mod transfer;
 mod trim;

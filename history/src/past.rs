@@ -15,6 +15,7 @@ use super::timeline::FileState;
 
 /// A file as it was at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PastFile {
     /// Where it was.
@@ -22,7 +23,8 @@ pub struct PastFile {
     /// Its size in bytes. `None` if its content is redacted, or nobody has read it since it was moved.
     pub size: Option<u64>,
     /// When it was last changed before that time, if that is known.
-    #[serde(skip)]
+    #[serde(serialize_with = "memdir_store::time::serialize_optional")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub modified: Option<SystemTime>,
     /// Its version. `None` for a file that the history does not know, because it was not changed since it is kept.
     pub version: Option<HistoryId>,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId, Layer, Operation, StoreError};
+use serde::Serialize;
 
 use super::error::HistoryError;
 use super::journal::Locked;
@@ -22,7 +23,8 @@ use super::timeline::FileState;
 use super::version::Version;
 
 /// What `Memory::redact_text` removed, or would remove.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RedactedText {
     /// The id of the change; `None` if nothing was to be removed, or with `dry_run`.

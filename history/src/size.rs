@@ -1,12 +1,14 @@
 //! [`HistorySize`]: how much a history holds.
 
 use memdir_store::{Context, StoreError};
+use serde::Serialize;
 
 use super::error::HistoryError;
 use super::reader::HistoryReader;
 
 /// How much the history of a memory holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistorySize {
     /// The versions of all files, those of deleted files included.

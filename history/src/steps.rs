@@ -18,6 +18,7 @@ use super::snapshot::Snapshot;
 
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RestoredFile {
     /// What was done: [`Created`](Operation::Created), [`Modified`](Operation::Modified),
@@ -34,6 +35,7 @@ pub struct RestoredFile {
 
 /// What `Memory::restore` and the like did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Restored {
     /// The change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.

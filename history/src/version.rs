@@ -6,10 +6,9 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{HistoryId, Operation};
 use serde::Serialize;
 
-use crate::time::rfc3339;
-
 /// One version of one file: what a change made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Version {
     /// Names this version, for `Memory::read_version` and the like. It sorts by time.
@@ -23,7 +22,8 @@ pub struct Version {
     /// Where it was before, if it was renamed.
     pub old_path: Option<MemoryPath>,
     /// When, by the clock of the machine that made the change.
-    #[serde(serialize_with = "as_text")]
+    #[serde(serialize_with = "memdir_store::time::serialize")]
+    #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Time"))]
     pub time: SystemTime,
     /// Who, as the memory that made the change was told.
     pub actor: Option<String>,
@@ -36,8 +36,4 @@ pub struct Version {
     pub is_current: bool,
     /// Why the content was removed from the history, if it was.
     pub redacted: Option<String>,
-}
-
-fn as_text<S: serde::Serializer>(time: &SystemTime, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&rfc3339(*time))
 }

@@ -2,13 +2,15 @@
 
 use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
+use serde::Serialize;
 
 use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::store::{InContext, Store as _, StoreError};
 
 /// A place where a rule finds sensitive text. It does not have the text itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SensitiveMatch {
     /// The path of the file, or of the directory whose name it is.

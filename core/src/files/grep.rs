@@ -7,6 +7,7 @@ use memchr::memmem::Finder;
 use memdir_regex::Regex;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use memdir_store::{ConfigError, Error};
+use serde::Serialize;
 
 use crate::policies::Policies;
 use crate::store::{InContext, Node, Store as _, StoreError};
@@ -177,7 +178,8 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
 }
 
 /// A place where a [`GrepQuery`] was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::str::Utf8Error;
 
 use memdir_store::path::MemoryPath;
+use serde::Serialize;
 
 use super::grep::GrepQuery;
 use crate::history::{HistoryError, HistoryReader, LinesOf, Version};
@@ -14,7 +15,8 @@ use crate::store::Context;
 use crate::text::excerpt;
 
 /// A line or a name that is in the history, and not in the files as they are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistoryMatch {
     /// The newest version that has it.

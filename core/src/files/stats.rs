@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
+use serde::Serialize;
 
 use super::read::refusal;
 use crate::history::{HistoryReader, HistorySize};
@@ -21,7 +22,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Hidden files count, as they do for the limits ([`max_files`](crate::MemoryOptions::max_files) and
 /// [`max_total_bytes`](crate::MemoryOptions::max_total_bytes)). The files of the history do not. Times are those of
 /// listings: in object storage, a file that was copied there counts from then on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
     /// The files.
@@ -31,17 +33,41 @@ pub struct Stats {
     /// The bytes of all files together.
     pub bytes: u64,
     /// The largest file, with its size in bytes.
-    pub largest: Option<(MemoryPath, u64)>,
+    pub largest: Option<SizedPath>,
     /// The file whose last change is the longest ago. `None` if the store does not keep times.
-    pub oldest: Option<(MemoryPath, SystemTime)>,
+    pub oldest: Option<TimedPath>,
     /// The file that was changed last.
-    pub newest: Option<(MemoryPath, SystemTime)>,
+    pub newest: Option<TimedPath>,
     /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
     /// last recorded access. `None` if the store does not keep accesses, or is read-only. Accesses are recorded with
     /// [`record_access`](crate::MemoryOptions::record_access); without it, only changes count as uses.
-    pub least_recently_used: Option<(MemoryPath, SystemTime)>,
+    pub least_recently_used: Option<TimedPath>,
     /// The size of the history, if the memory has one ([`history`](crate::MemoryOptions::history)).
     pub history: Option<HistorySize>,
+}
+
+/// A file and its size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct SizedPath {
+    /// The path of the file.
+    pub path: MemoryPath,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// A file and a time of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct TimedPath {
+    /// The path of the file.
+    pub path: MemoryPath,
+    /// The time.
+    #[serde(serialize_with = "memdir_store::time::serialize")]
+    #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Time"))]
+    pub time: SystemTime,
 }
 
 /// Of several files that are equal, the first one by its path counts.
@@ -55,19 +81,19 @@ pub(crate) fn stats(
     sort_by_path(&mut files);
     let directories = directories(store, &files)?;
     let sized = |file: &Entry| match file.kind {
-        EntryKind::File(size) => Some((file.path.clone(), size)),
+        EntryKind::File(bytes) => Some(SizedPath { path: file.path.clone(), bytes }),
         EntryKind::Directory => None,
     };
     let sizes: Vec<_> = files.iter().filter_map(sized).collect();
-    let written: Vec<_> =
-        files.iter().filter_map(|file| Some((file.path.clone(), file.modified?))).collect();
+    let timed = |file: &Entry| Some(TimedPath { path: file.path.clone(), time: file.modified? });
+    let written: Vec<_> = files.iter().filter_map(timed).collect();
     Ok(Stats {
         files: sizes.len() as u64,
         directories,
-        bytes: sizes.iter().map(|(_, size)| size).sum(),
-        largest: sizes.into_iter().rev().max_by_key(|(_, size)| *size),
-        oldest: written.iter().min_by_key(|(_, time)| *time).cloned(),
-        newest: written.into_iter().rev().max_by_key(|(_, time)| *time),
+        bytes: sizes.iter().map(|file| file.bytes).sum(),
+        largest: sizes.into_iter().rev().max_by_key(|file| file.bytes),
+        oldest: written.iter().min_by_key(|file| file.time).cloned(),
+        newest: written.into_iter().rev().max_by_key(|file| file.time),
         least_recently_used: least_recently_used(store, files)?,
         history: history.map(|history| history.size(context)).transpose().map_err(Error::Store)?,
     })
@@ -101,27 +127,27 @@ fn directories(store: &InContext<'_>, files: &[Entry]) -> Result<u64, Error> {
 fn least_recently_used(
     store: &InContext<'_>,
     mut files: Vec<Entry>,
-) -> Result<Option<(MemoryPath, SystemTime)>, Error> {
+) -> Result<Option<TimedPath>, Error> {
     if !store.info().tracks_access {
         return Ok(None);
     }
     let until = SystemTime::now() + A_DAY;
     files.retain(|file| file.modified.is_some());
     files.sort_by_key(|a| a.modified);
-    let mut found: Option<(MemoryPath, SystemTime)> = None;
+    let mut found: Option<TimedPath> = None;
     let mut files = files.into_iter().peekable();
     while let Some(next) = files.peek() {
         store.check().map_err(Error::Store)?;
-        let is_over = |(_, used): &(MemoryPath, SystemTime)| next.modified >= Some(*used);
+        let is_over = |used: &TimedPath| next.modified >= Some(used.time);
         if found.as_ref().is_some_and(is_over) {
             break;
         }
         let some = files.by_ref().take(AT_A_TIME).collect();
         let unused = store.unused(some, until).map_err(Error::Store)?;
         let used = unused.into_iter().filter_map(|file| Some((file.last_used()?, file.path)));
-        let earliest = used.min().map(|(used, path)| (path, used));
+        let earliest = used.min().map(|(time, path)| TimedPath { path, time });
         found = match (found, earliest) {
-            (Some(found), Some(other)) if other.1 < found.1 => Some(other),
+            (Some(found), Some(other)) if other.time < found.time => Some(other),
             (None, other) => other,
             (found, _) => found,
         };
@@ -140,6 +166,10 @@ mod tests {
 
     fn at(seconds: u64) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn timed(file: &str, seconds: u64) -> Option<TimedPath> {
+        Some(TimedPath { path: path(file), time: at(seconds) })
     }
 
     /// A store with files of these sizes, last written at these seconds.
@@ -176,9 +206,10 @@ mod tests {
         store.make_directory(&path("/memories/empty")).unwrap();
         let found = found(&store);
         assert_eq!((found.files, found.directories, found.bytes), (3, 4, 11));
-        assert_eq!(found.largest, Some((path("/memories/a/deep/er"), 5)));
-        assert_eq!(found.oldest, Some((path("/memories/a/deep/er"), at(10))));
-        assert_eq!(found.newest, Some((path("/memories/.hidden/x"), at(40))));
+        let largest = SizedPath { path: path("/memories/a/deep/er"), bytes: 5 };
+        assert_eq!(found.largest, Some(largest));
+        assert_eq!(found.oldest, timed("/memories/a/deep/er", 10));
+        assert_eq!(found.newest, timed("/memories/.hidden/x", 40));
     }
 
     #[test]
@@ -187,7 +218,7 @@ mod tests {
             store(&[("/memories/a", 1, 10), ("/memories/b", 1, 20), ("/memories/c", 1, 30)]);
         store.record_access(&path("/memories/a"), at(50)).unwrap();
         let found = found(&store);
-        assert_eq!(found.least_recently_used, Some((path("/memories/b"), at(20))));
-        assert_eq!(found.oldest, Some((path("/memories/a"), at(10))));
+        assert_eq!(found.least_recently_used, timed("/memories/b", 20));
+        assert_eq!(found.oldest, timed("/memories/a", 10));
     }
 }

@@ -219,8 +219,8 @@ impl Memory {
     ///
     /// let stats = memory.stats()?;
     /// assert_eq!((stats.files, stats.directories, stats.bytes), (2, 1, 8));
-    /// let (largest, bytes) = stats.largest.unwrap();
-    /// assert_eq!((largest.as_str(), bytes), ("/memories/tea/green.md", 7));
+    /// let largest = stats.largest.unwrap();
+    /// assert_eq!((largest.path.as_str(), largest.bytes), ("/memories/tea/green.md", 7));
     /// assert!(stats.history.is_none());
     /// # Ok::<(), memdir::Error>(())
     /// ```

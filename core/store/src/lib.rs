@@ -49,12 +49,15 @@ pub mod process;
 mod read_only;
 #[cfg(feature = "runtime")]
 pub mod runtime;
+#[cfg(feature = "schema")]
+pub mod schema;
 mod sealing;
 pub mod settings;
 pub mod similar;
 mod splice;
 mod store_error;
 pub mod swap;
+pub mod time;
 pub mod total;
 pub mod transfer;
 pub mod turns;

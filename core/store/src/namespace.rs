@@ -1,7 +1,10 @@
 //! [`Namespace`]: one of several memories in a database or bucket.
 
+use serde::Serialize;
+
 /// One of several memories in a database or bucket, and how much it holds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Namespace {
     /// Its name, as the option `namespace` takes it.

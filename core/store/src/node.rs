@@ -4,23 +4,33 @@ use std::fmt;
 use std::io::{Cursor, Read};
 use std::time::SystemTime;
 
+use serde::{Serialize, Serializer};
+
 use crate::Fingerprint;
 use crate::path::MemoryPath;
 
 /// One entry of a directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Entry {
     /// Its path.
     pub path: MemoryPath,
     /// Whether it is a file or a directory.
+    #[serde(rename = "size")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub kind: EntryKind,
     /// When it was last written, if it is a file and the store keeps times.
+    #[serde(serialize_with = "crate::time::serialize_optional")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub modified: Option<SystemTime>,
     /// Its last recorded access ([`Store::record_access`](crate::Store::record_access)), if it is a file
     /// and the store keeps times of access. Only [`list`](crate::Store::list) must set it.
+    #[serde(serialize_with = "crate::time::serialize_optional")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub accessed: Option<SystemTime>,
     /// Tells its contents apart, if it is a file and the store has [fingerprints](crate::StoreInfo::fingerprints).
+    #[serde(skip)]
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -31,6 +41,16 @@ pub enum EntryKind {
     File(u64),
     /// A directory.
     Directory,
+}
+
+/// A file is its size, and a directory has none.
+impl Serialize for EntryKind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::File(size) => to.serialize_some(size),
+            Self::Directory => to.serialize_none(),
+        }
+    }
 }
 
 impl Entry {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What a change did to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Operation {
     /// A new file.

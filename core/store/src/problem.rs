@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
 use super::{Entry, EntryKind, MOVING, NEW_DIRECTORY};
 use crate::path::MemoryPath;
 
@@ -50,6 +53,18 @@ impl Problem {
     }
 }
 
+/// With its sentence instead of its details, and with [`is_beside`](ProblemKind::is_beside).
+impl Serialize for Problem {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut shown = to.serialize_struct("Problem", 4)?;
+        shown.serialize_field("kind", &self.kind)?;
+        shown.serialize_field("path", &self.path)?;
+        shown.serialize_field("description", &self.to_string())?;
+        shown.serialize_field("is_beside", &self.kind.is_beside())?;
+        shown.end()
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.path, self.kind)?;
@@ -58,7 +73,9 @@ impl fmt::Display for Problem {
 }
 
 /// The kind of a [`Problem`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum ProblemKind {
     /// A file or directory cannot be read.

@@ -1,6 +1,6 @@
 //! `memdir blame`: the version that brought each line of a file.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::history::{self, failure};
 use super::history_arguments::BlameArguments;
@@ -31,13 +31,7 @@ pub(super) fn run(wanted: &BlameArguments, output: &mut Output) -> Result<Ended,
     let digits = lines.len().to_string().len();
     for line in &lines {
         if output.json {
-            let mut object = json!({"type": "line"});
-            if let (Some(object), Ok(Value::Object(fields))) =
-                (object.as_object_mut(), serde_json::to_value(line))
-            {
-                object.extend(fields);
-            }
-            output.object(&object)?;
+            output.result("line", line, Value::Null)?;
             continue;
         }
         let mark = if line.may_be_older { "^" } else { " " };

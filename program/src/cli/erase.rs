@@ -22,14 +22,7 @@ pub(super) fn run(wanted: &EraseArguments, output: &mut Output) -> Result<Ended,
     }
     let erased = erase(wanted.dry_run)?;
     if output.json {
-        output.object(&json!({
-            "type": "summary",
-            "files": erased.files,
-            "bytes": erased.bytes,
-            "versions": erased.versions,
-            "history_bytes": erased.history_bytes,
-            "dry_run": wanted.dry_run,
-        }))?;
+        output.result("summary", &erased, json!({ "dry_run": wanted.dry_run }))?;
         return Ok(Ended::Well);
     }
     let verb = if wanted.dry_run { "would be erased" } else { "erased" };

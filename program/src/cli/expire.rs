@@ -42,20 +42,13 @@ pub(super) fn run(wanted: &ExpireArguments, output: &mut Output) -> Result<Ended
         .map_err(|error| changing.argument.error(&error))?;
     let bytes = expired.iter().map(|file| file.bytes).sum();
     for file in &expired {
-        let path = file.path.as_str();
         if output.json {
-            output.object(&json!({
-                "type": "file",
-                "operation": "expired",
-                "path": path,
-                "size": file.bytes,
-                "used": time(Some(file.last_used)),
-            }))?;
+            output.result("file", file, json!({ "operation": "expired" }))?;
             continue;
         }
         let (size, age) = (human_size(file.bytes), age(now, Some(file.last_used)));
         let sizes = format!("{size:>7} {age:>5}  ");
-        output.pieces(&[(Style::Dim, &sizes), (Style::Plain, path)])?;
+        output.pieces(&[(Style::Dim, &sizes), (Style::Plain, file.path.as_str())])?;
     }
     let files = expired.len() as u64;
     if output.json {

@@ -47,19 +47,14 @@ pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, F
     for version in &versions {
         let diff = wanted.patch.then(|| diff(&reading, version, &argument)).transpose()?;
         if output.json {
-            let mut object = json!({"type": "version"});
-            if let (Some(object), Ok(serde_json::Value::Object(fields))) =
-                (object.as_object_mut(), serde_json::to_value(version))
-            {
-                object.extend(fields);
-            }
+            let mut more = json!({});
             if let Some(redacts) = reading.redacted_by(version.id) {
-                object["redacts"] = json!(redacts);
+                more["redacts"] = json!(redacts);
             }
             if let Some(diff) = diff {
-                object["diff"] = json!(diff);
+                more["diff"] = json!(diff);
             }
-            output.object(&object)?;
+            output.result("version", version, more)?;
             continue;
         }
         let [before, operation, after] = line(&reading, version, widest);

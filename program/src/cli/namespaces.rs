@@ -1,6 +1,6 @@
 //! `memdir namespaces`: the memories in a database or bucket.
 
-use serde_json::json;
+use serde_json::Value;
 
 use super::arguments::NamespacesArguments;
 use super::output::Output;
@@ -15,13 +15,7 @@ pub(super) fn run(wanted: &NamespacesArguments, output: &mut Output) -> Result<E
     for found in argument.namespaces()? {
         let (name, files) = (&found.name, found.files);
         if output.json {
-            output.object(&json!({
-                "type": "namespace",
-                "name": name,
-                "files": files,
-                "bytes": found.bytes,
-                "history_bytes": found.history_bytes,
-            }))?;
+            output.result("namespace", &found, Value::Null)?;
             continue;
         }
         let (bytes, history) = (human_size(found.bytes), human_size(found.history_bytes));

@@ -4,11 +4,12 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Failure;
 use super::style::{self, Escaping, Style};
-use memdir::store::micros;
+use memdir::text::rfc3339;
 
 /// Standard output; with `--json`, one object a line.
 pub(super) struct Output {
@@ -92,6 +93,22 @@ impl Output {
         self.changed(operation, &format!("{path}{from}"))
     }
 
+    /// A result with its type, and with more fields.
+    pub(super) fn result(
+        &mut self,
+        kind: &str,
+        result: &impl Serialize,
+        more: Value,
+    ) -> Result<(), Failure> {
+        let mut object = json!({ "type": kind });
+        for part in [serde_json::to_value(result).unwrap_or_default(), more] {
+            if let (Value::Object(object), Value::Object(fields)) = (&mut object, part) {
+                object.extend(fields);
+            }
+        }
+        self.object(&object)
+    }
+
     pub(super) fn object(&mut self, object: &Value) -> Result<(), Failure> {
         Ok(writeln!(self.stream, "{}", style::escaped_json(&object.to_string()))?)
     }
@@ -130,9 +147,9 @@ impl<W: Write> Write for Patient<W> {
     }
 }
 
-/// Microseconds since 1970, or null.
+/// A text of RFC 3339, or null.
 pub(super) fn time(time: Option<SystemTime>) -> Value {
-    json!(time.map(micros::of))
+    json!(time.map(rfc3339))
 }
 
 /// The age in a suitable unit: `45s`, `12m`, `30h`, `9d`, `3y`; `-` if it is not known.

@@ -2,10 +2,10 @@
 
 use std::time::SystemTime;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::file_arguments::StatsArguments;
-use super::output::{Output, age, count, time};
+use super::output::{Output, age, count};
 use super::style::Style;
 use super::{Ended, Failure, history, stores};
 use memdir::MemoryOptions;
@@ -18,26 +18,12 @@ pub(super) fn run(wanted: &StatsArguments, output: &mut Output) -> Result<Ended,
         history::with_history_if_any(argument.readable()?, &argument, argument.options().clone())?;
     let stats = memory.stats().map_err(|error| argument.error(&error))?;
     if output.json {
-        let at = |found: &Option<(MemoryPath, SystemTime)>, name: &str| {
-            found.as_ref().map(|(path, at)| json!({"path": path.as_str(), name: time(Some(*at))}))
-        };
-        let largest = stats.largest.as_ref();
-        output.object(&json!({
-            "type": "stats",
-            "files": stats.files,
+        let limits = json!({
             "max_files": wanted.max_files,
-            "directories": stats.directories,
-            "bytes": stats.bytes,
             "max_total_bytes": wanted.max_total_bytes,
-            "largest": largest.map(|(path, size)| json!({"path": path.as_str(), "size": size})),
             "max_file_bytes": wanted.max_file_bytes,
-            "oldest": at(&stats.oldest, "modified"),
-            "newest": at(&stats.newest, "modified"),
-            "least_recently_used": at(&stats.least_recently_used, "used"),
-            "history": stats.history.map_or(Value::Null, |history| {
-                json!({"versions": history.versions, "bytes": history.bytes})
-            }),
-        }))?;
+        });
+        output.result("stats", &stats, limits)?;
         return Ok(Ended::Well);
     }
     let now = SystemTime::now();
@@ -57,9 +43,9 @@ pub(super) fn run(wanted: &StatsArguments, output: &mut Output) -> Result<Ended,
     row("files", &files, None)?;
     row("directories", &stats.directories.to_string(), None)?;
     row("bytes", &bytes, None)?;
-    if let Some((path, size)) = &stats.largest {
-        let size = limited(human_size(*size), size_limit(wanted.max_file_bytes));
-        row("largest", &size, Some(path))?;
+    if let Some(largest) = &stats.largest {
+        let size = limited(human_size(largest.bytes), size_limit(wanted.max_file_bytes));
+        row("largest", &size, Some(&largest.path))?;
     }
     let times = [
         ("oldest", &stats.oldest),
@@ -67,8 +53,8 @@ pub(super) fn run(wanted: &StatsArguments, output: &mut Output) -> Result<Ended,
         ("least used", &stats.least_recently_used),
     ];
     for (name, found) in times {
-        if let Some((path, time)) = found {
-            row(name, &age(now, Some(*time)), Some(path))?;
+        if let Some(file) = found {
+            row(name, &age(now, Some(file.time)), Some(&file.path))?;
         }
     }
     if let Some(history) = stats.history {

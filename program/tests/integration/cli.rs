@@ -5,9 +5,10 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use crate::common::program::{HOUR, lines, memdir, place, run, said, well, write};
+use memdir::text::parse_rfc3339;
 use serde_json::{Value, json};
 
 #[test]
@@ -57,10 +58,9 @@ fn tree_as_json_has_exact_figures() {
     for store in ["a", "sqlite:a.db"] {
         let mut found = lines(&well(place.path(), &["tree", store, "--json", "-d1"]));
         let file = found.iter_mut().find(|object| object["path"] == "/memories/zeta.md").unwrap();
-        let modified = file["modified"].take().as_i64().unwrap();
-        let age = SystemTime::now().duration_since(
-            SystemTime::UNIX_EPOCH + Duration::from_micros(modified.unsigned_abs()),
-        );
+        let modified = file["modified"].take();
+        let modified = parse_rfc3339(modified.as_str().unwrap()).unwrap();
+        let age = SystemTime::now().duration_since(modified);
         assert_eq!(age.unwrap().as_secs() / HOUR, 800 * 24);
         assert_eq!(
             found,

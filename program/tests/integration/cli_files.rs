@@ -317,7 +317,7 @@ fn stats_are_figures_and_limits() {
             (&json[0]["files"], &json[0]["max_files"], &json[0]["max_total_bytes"]),
             (&json!(3), &json!(10), &json!(null))
         );
-        assert_eq!(json[0]["largest"], json!({"path": "/memories/a.md", "size": 36}));
+        assert_eq!(json[0]["largest"], json!({"path": "/memories/a.md", "bytes": 36}));
         assert_eq!(json[0]["history"]["versions"], 3);
     }
 }

@@ -9,4 +9,5 @@ mod layers;
 mod mounts;
 mod operations;
 mod options;
+mod results;
 mod rust;

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{ConfigError, Error};
+use serde::Serialize;
 
 use super::pattern::PathPattern;
 use super::write_patterns::WritePatterns;
@@ -23,7 +24,8 @@ use run_once::RunOnce;
 const AT_A_TIME: usize = 1_000;
 
 /// A file that was removed because nobody used it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Expired {
     /// Its path.
@@ -31,11 +33,15 @@ pub struct Expired {
     /// Its size in bytes.
     pub bytes: u64,
     /// Its last use: the later of its last change and its last recorded access.
+    #[serde(serialize_with = "memdir_store::time::serialize")]
+    #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Time"))]
     pub last_used: SystemTime,
 }
 
 /// The progress of an expiry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename = "ExpiryProgress")]
 #[non_exhaustive]
 pub struct Progress {
     /// The files that were scanned.

@@ -7,10 +7,10 @@ use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::html::{age, content_name, link, link_to, shown};
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
-use memdir::Stats;
 use memdir::path::MemoryPath;
 use memdir::store::{Entry, EntryKind};
 use memdir::text::human_size;
+use memdir::{SizedPath, Stats, TimedPath};
 
 /// How many changes and files are shown.
 const LATEST: usize = 15;
@@ -68,16 +68,16 @@ fn held(room: &Room, stats: &Stats) -> Markup {
                     }
                 }
             }
-            @if let Some((path, size)) = &stats.largest {
+            @if let Some(SizedPath { path, bytes, .. }) = &stats.largest {
                 div {
                     dt { "Largest" }
                     dd {
-                        (human_size(*size)) " "
+                        (human_size(*bytes)) " "
                         a.small href=(link_to(room.number, path)) { (shown(path.relative())) }
                     }
                 }
             }
-            @if let Some((path, time)) = &stats.oldest {
+            @if let Some(TimedPath { path, time, .. }) = &stats.oldest {
                 div {
                     dt { "Oldest" }
                     dd { (age(Some(*time))) " " a.small href=(link_to(room.number, path)) { (shown(path.relative())) } }
