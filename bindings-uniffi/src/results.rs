@@ -109,6 +109,7 @@ pub struct Checked {
     #[uniffi(default = None)]
     pub versions: Option<i64>,
     /// The problems that were found; empty if there are none.
+    #[uniffi(default = [])]
     pub problems: Vec<Problem>,
 }
 
@@ -168,6 +169,7 @@ pub struct Copied {
     /// Empty directories that were made.
     pub directories: i64,
     /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+    #[uniffi(default = [])]
     pub left_out: Vec<String>,
 }
 
@@ -309,6 +311,7 @@ pub struct Event {
     /// The time until the reply was ready, `before` included.
     pub duration: Duration,
     /// What the decoder repaired in the input.
+    #[uniffi(default = [])]
     pub repairs: Vec<String>,
     /// The text of the reply, with the option `event_content`; otherwise null, and for an image.
     #[uniffi(default = None)]
@@ -604,13 +607,17 @@ pub struct RedactedText {
     #[uniffi(default = None)]
     pub change: Option<String>,
     /// The versions whose contents have the text, newest first, as they were before.
+    #[uniffi(default = [])]
     pub versions: Vec<Version>,
     /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+    #[uniffi(default = [])]
     pub current: Vec<String>,
     /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
     /// the names.
+    #[uniffi(default = [])]
     pub names: Vec<String>,
     /// The paths that have the text in a name now, sorted: they stay.
+    #[uniffi(default = [])]
     pub kept_names: Vec<String>,
 }
 
@@ -634,8 +641,10 @@ pub struct Restored {
     #[uniffi(default = None)]
     pub change: Option<String>,
     /// The files, in the order of their paths.
+    #[uniffi(default = [])]
     pub files: Vec<RestoredFile>,
     /// What was left out, with `skip_conflicts`, and why: in the order of the paths.
+    #[uniffi(default = [])]
     pub skipped: Vec<Conflict>,
 }
 

@@ -5211,7 +5211,7 @@ public struct Checked: Equatable, Hashable, Codable {
          */versions: Int64? = nil,
         /**
          * The problems that were found; empty if there are none.
-         */problems: [Problem]) {
+         */problems: [Problem] = []) {
         self.directories = directories
         self.files = files
         self.bytes = bytes
@@ -5413,7 +5413,7 @@ public struct Copied: Equatable, Hashable, Codable {
          */directories: Int64,
         /**
          * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
-         */leftOut: [String]) {
+         */leftOut: [String] = []) {
         self.files = files
         self.bytes = bytes
         self.equal = equal
@@ -5836,7 +5836,7 @@ public struct Event: Equatable, Hashable, Codable {
          */duration: TimeInterval,
         /**
          * What the decoder repaired in the input.
-         */repairs: [String],
+         */repairs: [String] = [],
         /**
          * The text of the reply, with the option `event_content`; otherwise null, and for an image.
          */content: String? = nil,
@@ -6884,17 +6884,17 @@ public struct RedactedText: Equatable, Hashable, Codable {
          */change: String? = nil,
         /**
          * The versions whose contents have the text, newest first, as they were before.
-         */versions: [Version],
+         */versions: [Version] = [],
         /**
          * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
-         */current: [String],
+         */current: [String] = [],
         /**
          * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
          * the names.
-         */names: [String],
+         */names: [String] = [],
         /**
          * The paths that have the text in a name now, sorted: they stay.
-         */keptNames: [String]) {
+         */keptNames: [String] = []) {
         self.change = change
         self.versions = versions
         self.current = current
@@ -7148,10 +7148,10 @@ public struct Restored: Equatable, Hashable, Codable {
          */change: String? = nil,
         /**
          * The files, in the order of their paths.
-         */files: [RestoredFile],
+         */files: [RestoredFile] = [],
         /**
          * What was left out, with `skip_conflicts`, and why: in the order of the paths.
-         */skipped: [Conflict]) {
+         */skipped: [Conflict] = []) {
         self.change = change
         self.files = files
         self.skipped = skipped
