@@ -138,6 +138,32 @@ export interface Erased {
   historyBytes: number;
 }
 
+/** What kind of error a call ended with. A model reads sentences; a program should look at this. */
+export type ErrorKind =
+  | 'not_found'
+  | 'exists'
+  | 'is_a_directory'
+  | 'not_a_directory'
+  | 'invalid'
+  | 'no_match'
+  | 'several_matches'
+  | 'not_text'
+  | 'read_only'
+  | 'permission_denied'
+  | 'fixed'
+  | 'too_large'
+  | 'full'
+  | 'sensitive'
+  | 'stale'
+  | 'changed'
+  | 'denied'
+  | 'busy'
+  | 'cancelled'
+  | 'unavailable'
+  | 'outcome_unknown'
+  | 'hook_failed'
+  | 'config';
+
 /** What happened in one call. */
 export interface Event {
   /** The name of the command; absent if the input named none of the six. */

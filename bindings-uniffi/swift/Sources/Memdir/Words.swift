@@ -43,6 +43,67 @@ extension CopyPhase: RawRepresentable {
     }
 }
 
+extension ErrorKind: RawRepresentable {
+    /// The word that every language and JSON have for it.
+    public var rawValue: String {
+        switch self {
+        case .notFound: "not_found"
+        case .exists: "exists"
+        case .isADirectory: "is_a_directory"
+        case .notADirectory: "not_a_directory"
+        case .invalid: "invalid"
+        case .noMatch: "no_match"
+        case .severalMatches: "several_matches"
+        case .notText: "not_text"
+        case .readOnly: "read_only"
+        case .permissionDenied: "permission_denied"
+        case .fixed: "fixed"
+        case .tooLarge: "too_large"
+        case .full: "full"
+        case .sensitive: "sensitive"
+        case .stale: "stale"
+        case .changed: "changed"
+        case .denied: "denied"
+        case .busy: "busy"
+        case .cancelled: "cancelled"
+        case .unavailable: "unavailable"
+        case .outcomeUnknown: "outcome_unknown"
+        case .hookFailed: "hook_failed"
+        case .config: "config"
+        }
+    }
+
+    /// `nil` for a word that it does not have.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "not_found": self = .notFound
+        case "exists": self = .exists
+        case "is_a_directory": self = .isADirectory
+        case "not_a_directory": self = .notADirectory
+        case "invalid": self = .invalid
+        case "no_match": self = .noMatch
+        case "several_matches": self = .severalMatches
+        case "not_text": self = .notText
+        case "read_only": self = .readOnly
+        case "permission_denied": self = .permissionDenied
+        case "fixed": self = .fixed
+        case "too_large": self = .tooLarge
+        case "full": self = .full
+        case "sensitive": self = .sensitive
+        case "stale": self = .stale
+        case "changed": self = .changed
+        case "denied": self = .denied
+        case "busy": self = .busy
+        case "cancelled": self = .cancelled
+        case "unavailable": self = .unavailable
+        case "outcome_unknown": self = .outcomeUnknown
+        case "hook_failed": self = .hookFailed
+        case "config": self = .config
+        default: return nil
+        }
+    }
+}
+
 extension HistoryOperation: RawRepresentable {
     /// The word that every language and JSON have for it.
     public var rawValue: String {
