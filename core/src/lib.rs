@@ -73,11 +73,15 @@ mod check;
 mod context_management;
 mod files;
 mod handlers;
+mod hook_call;
 mod image;
 mod memory;
 mod options;
+mod pin;
 mod policies;
+mod preview;
 mod repair;
+mod session;
 mod trace;
 mod unit_of_work;
 
@@ -90,6 +94,7 @@ pub use copy::{CopyError, copy};
 pub use files::{
     GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, Stats, Watch,
 };
+pub use hook_call::HookCall;
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{
