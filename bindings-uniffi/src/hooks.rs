@@ -6,6 +6,7 @@ use memdir::command::ViewRange;
 use memdir::{HookError as CoreHookError, MemoryHooks as CoreHooks};
 use uniffi::UnexpectedUniFFICallbackError;
 
+use crate::error::MemdirError;
 use crate::results::Event;
 
 /// Your own code before and after each command of a memory.
@@ -15,16 +16,60 @@ use crate::results::Event;
 #[uniffi::export(rust, foreign)]
 pub trait MemoryHooks: Send + Sync {
     /// Called with each command before the store is touched. The command's paths are valid and
-    /// canonical. Not called for input that is not a command, or whose path is refused.
+    /// canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
+    /// for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
     ///
     /// If it throws, it has failed: the command is not executed, and the model reads only that it
     /// could not be checked. By default it allows every command.
-    fn before(&self, command: Command) -> Result<HookDecision, HookError>;
+    fn before(&self, command: Command, call: Arc<HookCall>) -> Result<HookDecision, HookError>;
 
     /// Called after each call, when its reply is ready. Also called for input that is not a
     /// command. An error that it throws is dropped, because the command is done: catch it and
     /// report it yourself. By default it does nothing.
     fn after(&self, event: Event) -> Result<(), HookError>;
+}
+
+/// What the hook `before` may know of a call, beside the command.
+#[derive(uniffi::Object, Debug)]
+pub struct HookCall(memdir::HookCall<'static>);
+
+#[uniffi::export]
+impl HookCall {
+    /// Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+    #[must_use]
+    pub fn actor(&self) -> Option<String> {
+        self.0.actor().map(str::to_owned)
+    }
+
+    /// The session: each memory has its own, and each that `acting_as` makes.
+    #[must_use]
+    pub fn session(&self) -> String {
+        self.0.session().to_owned()
+    }
+
+    /// The `id` of the `tool_use` block; null if the input was not a whole block.
+    #[must_use]
+    pub fn tool_use_id(&self) -> Option<String> {
+        self.0.tool_use_id().map(str::to_owned)
+    }
+
+    /// What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+    /// documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+    ///
+    /// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
+    /// and the model reads that it has to view the file again.
+    ///
+    /// Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
+    /// `Store` if the store is broken, `Hook` if `before` has returned already.
+    pub fn diff(&self) -> Result<String, MemdirError> {
+        Ok(self.0.diff()?)
+    }
+}
+
+impl HookCall {
+    pub(crate) fn of(call: memdir::HookCall<'_>) -> Arc<Self> {
+        Arc::new(Self(call.into_owned()))
+    }
 }
 
 /// What `before` decides about a command.
@@ -132,10 +177,10 @@ impl CoreHooks for ForeignHooks {
     fn before(
         &self,
         command: &memdir::Command<'_>,
-        _: &memdir::HookCall<'_>,
+        call: &memdir::HookCall<'_>,
     ) -> Result<memdir::HookDecision, CoreHookError> {
         let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
-        Ok(self.0.before(command)?.into())
+        Ok(self.0.before(command, HookCall::of(call.clone()))?.into())
     }
 
     fn after(&self, event: &memdir::Event) {

@@ -41,7 +41,7 @@ pub use copy::{CopyWatch, copy};
 pub use error::{HistoryErrorKind, MemdirError, cancelled_reply, closed_reply, no_thread_reply};
 pub use expiry::ExpiryWatch;
 pub use files::Dialect;
-pub use hooks::{Command, HookDecision, HookError, MemoryHooks};
+pub use hooks::{Command, HookCall, HookDecision, HookError, MemoryHooks};
 pub use key_file::key_from_file;
 pub use memory::Memory;
 pub use mounts::{Mount, open_mounts};

@@ -15,7 +15,7 @@ use memdir::{HookDecision as CoreDecision, HookError as CoreHookError, StoreErro
 use crate::border::MemdirText;
 use crate::cancel::Cancellation;
 use crate::error::MemdirError;
-use crate::hooks::{Command, HookDecision, MemoryHooks, handed_over};
+use crate::hooks::{Command, HookCall, HookDecision, MemoryHooks, handed_over};
 use crate::memory::{Memory, lines};
 use crate::reply::Reply;
 use crate::results::Event;
@@ -45,6 +45,15 @@ impl PendingCall {
     pub fn command(&self) -> Option<Command> {
         match &*self.state() {
             State::Begun(call) => call.command().as_ref().and_then(handed_over),
+            State::Taken | State::Finished(..) => None,
+        }
+    }
+
+    /// What `before` may know of the call; null if it is not asked.
+    #[must_use]
+    pub fn hook_call(&self) -> Option<Arc<HookCall>> {
+        match &*self.state() {
+            State::Begun(call) => self.core.hook_call(call).map(HookCall::of),
             State::Taken | State::Finished(..) => None,
         }
     }

@@ -165,9 +165,7 @@ fn the_first_half_of_a_call_does_not_touch_the_store() {
         for text in [SECRET.to_owned(), "x".repeat(51), "fine".to_owned()] {
             let input = json!({"command": "create", "path": "/memories/a", "file_text": text});
             let call = memory.begin(Decoded::of_json(&input));
-            let is_asked = text == "fine" || text == SECRET && mode == SensitiveText::Redact;
-            assert_eq!(call.command().is_some(), is_asked);
-            assert_eq!(memory.hook_call(&call).is_some(), is_asked);
+            assert!(call.command().is_some() && memory.hook_call(&call).is_some());
         }
     }
 }

@@ -310,7 +310,7 @@ extension Memory {
 }
 
 /// `given` takes the place of the call if the task is cancelled while it waits for a thread.
-private func onThread<T: Sendable>(
+func onThread<T: Sendable>(
     _ threads: OperationQueue,
     _ call: @escaping @Sendable (Cancellation) -> T,
     _ given: @escaping @Sendable (Cancellation) -> T

@@ -18,7 +18,7 @@ public protocol AsyncMemoryHooks: AnyObject, Sendable {
     ///
     /// If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. If
     /// the task is cancelled meanwhile, nothing is changed. By default it allows every command.
-    func before(command: Command) async throws -> HookDecision
+    func before(command: Command, call: HookCall) async throws -> HookDecision
 
     /// Called after each call, when its reply is ready, as `MemoryHooks.after`. Also called for a call whose task was
     /// cancelled; it then cannot be cancelled itself. An error that it throws is dropped, because the command is done:
@@ -28,10 +28,17 @@ public protocol AsyncMemoryHooks: AnyObject, Sendable {
 
 extension AsyncMemoryHooks {
     /// Allows every command.
-    public func before(command: Command) async throws -> HookDecision { .allow }
+    public func before(command: Command, call: HookCall) async throws -> HookDecision { .allow }
 
     /// Does nothing.
     public func after(event: Event) async throws {}
+}
+
+extension HookCall {
+    /// What the command would change, as a unified diff: the blocking `diff` for asynchronous code.
+    public func diff() async throws -> String {
+        try await onThread(Threads.views, { _ in Result { try self.diff() } }, { _ in .failure(CancellationError()) }).get()
+    }
 }
 
 extension Memory {
@@ -85,7 +92,7 @@ final class Awaited: MemoryHooks {
 
     init(_ hooks: any AsyncMemoryHooks) { self.hooks = hooks }
 
-    func before(command: Command) throws -> HookDecision {
+    func before(command: Command, call: HookCall) throws -> HookDecision {
         throw HookError.failed(reason: "the hooks of this memory are asynchronous, so its commands are called with `await`")
     }
 
@@ -103,8 +110,8 @@ final class Awaited: MemoryHooks {
     private func decided(_ call: PendingCall, _ finish: (HookDecision) async -> Bool) async -> Bool {
         var decision = HookDecision.allow
         do {
-            if let command = call.command() {
-                decision = try await marked { try await self.hooks.before(command: command) }
+            if let command = call.command(), let known = call.hookCall() {
+                decision = try await marked { try await self.hooks.before(command: command, call: known) }
             }
         } catch {
             // The cancellation of this task goes on to its caller; any other one is a failure of the hook.

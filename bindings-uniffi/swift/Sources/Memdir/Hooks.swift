@@ -2,7 +2,7 @@
 
 extension MemoryHooks {
     /// Allows every command.
-    public func before(command: Command) throws -> HookDecision { .allow }
+    public func before(command: Command, call: HookCall) throws -> HookDecision { .allow }
 
     /// Does nothing.
     public func after(event: Event) throws {}

@@ -275,7 +275,7 @@ final class AsyncHooksTests: XCTestCase {
     private func approved() throws -> Memory {
         // swift-approval
         final class Approval: AsyncMemoryHooks {
-            func before(command: Command) async throws -> HookDecision {
+            func before(command: Command, call: HookCall) async throws -> HookDecision {
                 guard case .delete(let path) = command else { return .allow }
                 if await ask("Delete \(path)?") { return .allow }
                 return .deny(reason: "Error: The user does not want this to be deleted. Nothing was changed.")
@@ -318,7 +318,7 @@ private final class Told: AsyncMemoryHooks, @unchecked Sendable {
     var outcomes: [Outcome] { lock.withLock { all.map(\.outcome) } }
     var commands: [String?] { lock.withLock { all.map(\.command) } }
 
-    func before(command: Command) async throws -> HookDecision {
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
         await Task.yield()
         return try await decide(command, memory)
     }

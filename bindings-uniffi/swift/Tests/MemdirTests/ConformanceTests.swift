@@ -150,9 +150,9 @@ private final class AsyncCaseHooks: AsyncMemoryHooks {
 
     init(_ hooks: CaseHooks) { self.hooks = hooks }
 
-    func before(command: Command) async throws -> HookDecision {
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
         try await Task.sleep(nanoseconds: 1)
-        return try hooks.before(command: command)
+        return try hooks.before(command: command, call: call)
     }
 
     func after(event: Event) async throws {

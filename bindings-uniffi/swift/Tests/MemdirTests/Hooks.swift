@@ -20,7 +20,7 @@ final class CaseHooks: MemoryHooks, @unchecked Sendable {
         return taken
     }
 
-    func before(command: Command) throws -> HookDecision {
+    func before(command: Command, call: HookCall) throws -> HookDecision {
         let fields = command.fields
         for rule in rules {
             let rule = try rule.fields(of: ["when", "deny", "replace", "fail"])

@@ -22,12 +22,40 @@ final class HooksTests: XCTestCase {
 
         var outcomes: [Outcome] { lock.withLock { all } }
 
-        func before(command: Command) throws -> HookDecision { try decide(command, memory) }
+        func before(command: Command, call: HookCall) throws -> HookDecision { try decide(command, memory) }
 
         func after(event: Event) throws {
             lock.withLock { all.append(event.outcome) }
             try done(event, memory)
         }
+    }
+
+    func testAHookLearnsWhoActsAndWhatWouldChange() async throws {
+        final class Asking: AsyncMemoryHooks, @unchecked Sendable {
+            var shown: [String] = []
+            var meanwhile: () throws -> Void = {}
+
+            func before(command: Command, call: HookCall) async throws -> HookDecision {
+                shown.append("\(call.actor() ?? "") \(call.toolUseId() ?? "") \(try await call.diff())")
+                try meanwhile()
+                return .allow
+            }
+        }
+        let asking = Asking()
+        let memory = try Memory(store: "memory:", hooks: asking)
+        let ann = try memory.actingAs(actor: "ann")
+        let create = #"{"command":"create","path":"/memories/a","file_text":"one\n"}"#
+        let reply = await ann.execute(json: #"{"type":"tool_use","id":"toolu_1","name":"memory","input":\#(create)}"#)
+        XCTAssertFalse(reply.isError)
+        XCTAssertEqual(asking.shown, ["ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n"])
+        asking.meanwhile = { try memory.write(path: "/memories/a", text: "two\n") }
+        let changed = await ann.execute(json: #"{"command":"delete","path":"/memories/a"}"#)
+        XCTAssertEqual(changed.kind, .changed)
+        asking.meanwhile = {}
+        let missing = await ann.execute(json: #"{"command":"delete","path":"/memories/none"}"#)
+        XCTAssertEqual(missing.kind, .notFound)
+        let text = try await memory.read(path: "/memories/a")
+        XCTAssertEqual(text, "two\n")
     }
 
     func testAVetoIsThrown() throws {
@@ -130,7 +158,7 @@ final class HooksTests: XCTestCase {
     private func careful() throws -> Memory {
         // swift-hooks
         final class Careful: MemoryHooks {
-            func before(command: Command) -> HookDecision {
+            func before(command: Command, call: HookCall) -> HookDecision {
                 switch command {
                 case .delete: return .deny(reason: "Nothing is deleted here: rename it to /memories/archive instead.")
                 case .create(_, let text): return .replace(text: text.replacingOccurrences(of: "Anna Kareva", with: "A. K."))

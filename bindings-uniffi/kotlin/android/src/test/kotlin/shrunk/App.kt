@@ -19,7 +19,7 @@ private class Logged(private val store: Store) : Store by store {
 }
 
 private class Hooks : MemoryHooks {
-    override fun before(command: Command): HookDecision = HookDecision.Allow
+    override fun before(command: Command, call: HookCall): HookDecision = HookDecision.Allow
 
     override fun after(event: Event) = println("after ${event.path}")
 }

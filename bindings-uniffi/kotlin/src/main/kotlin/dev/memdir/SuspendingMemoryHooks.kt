@@ -6,6 +6,7 @@ package dev.memdir
 
 import kotlin.coroutines.AbstractCoroutineContextElement
 import kotlin.coroutines.CoroutineContext
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
@@ -28,7 +29,7 @@ public interface SuspendingMemoryHooks {
      * If it throws, it has failed: the command is not executed, and the model reads only that it could not be checked. If the
      * coroutine is cancelled meanwhile, nothing is changed. By default it allows every command.
      */
-    public suspend fun before(command: Command): HookDecision = HookDecision.Allow
+    public suspend fun before(command: Command, call: SuspendingHookCall): HookDecision = HookDecision.Allow
 
     /**
      * Called after each call, when its reply is ready, as [MemoryHooks.after]. Also called for a call whose coroutine was
@@ -38,9 +39,24 @@ public interface SuspendingMemoryHooks {
     public suspend fun after(event: Event) {}
 }
 
+/** What the hook [SuspendingMemoryHooks.before] may know of a call, beside the command. */
+public class SuspendingHookCall internal constructor(private val call: HookCall) {
+    /** As [HookCall.actor]. */
+    public val actor: String? = call.actor()
+
+    /** As [HookCall.session]. */
+    public val session: String = call.session()
+
+    /** As [HookCall.toolUseId]. */
+    public val toolUseId: String? = call.toolUseId()
+
+    /** As [HookCall.diff], on a thread of [Dispatchers.IO]. */
+    public suspend fun diff(): String = withContext(Dispatchers.IO) { call.diff() }
+}
+
 /** The hooks as the library has them. It keeps them, and asks them only about a call that cannot await them. */
 internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
-    override fun before(command: Command): HookDecision =
+    override fun before(command: Command, call: HookCall): HookDecision =
         throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
 
     /**
@@ -69,7 +85,8 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
     private suspend fun decided(call: PendingCall, finish: suspend (HookDecision) -> Unit): Throwable? {
         val decision =
             try {
-                call.command()?.let { marked { hooks.before(it) } }?.wellFormed()
+                val known = call.hookCall()?.let(::SuspendingHookCall)
+                call.command()?.let { command -> known?.let { marked { hooks.before(command, it) } } }?.wellFormed()
             } catch (error: Throwable) {
                 // The cancellation of this coroutine goes on to its caller; any other one is a failure of the hook.
                 currentCoroutineContext().ensureActive()

@@ -164,7 +164,7 @@ private fun hooked(): List<String> {
     val log = mutableListOf<String>()
     // kotlin-hooks
     val hooks = object : MemoryHooks {
-        override fun before(command: Command): HookDecision = when (command) {
+        override fun before(command: Command, call: HookCall): HookDecision = when (command) {
             is Command.Delete -> HookDecision.Deny("Nothing is deleted here: rename it to /memories/archive instead.")
             is Command.Create -> HookDecision.Replace(command.fileText.replace("Anna Kareva", "A. K."))
             else -> HookDecision.Allow

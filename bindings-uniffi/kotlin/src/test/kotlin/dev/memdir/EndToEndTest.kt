@@ -158,7 +158,7 @@ class EndToEndTest {
             )
         val script = json.readTree("""{"about": "x", "sessions": [{"user": "u", "turns": [{"calls": $calls}, {"text": "Done."}]}]}""")
         val hooks = object : SuspendingMemoryHooks {
-            override suspend fun before(command: Command): HookDecision {
+            override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
                 delay(1)
                 return if (command is Command.Delete) HookDecision.Deny(sentence) else HookDecision.Allow
             }

@@ -20,7 +20,7 @@ class HooksTest {
     ) : MemoryHooks {
         val events = ConcurrentLinkedQueue<Event>()
 
-        override fun before(command: Command): HookDecision = before.invoke(command)
+        override fun before(command: Command, call: HookCall): HookDecision = before.invoke(command)
 
         override fun after(event: Event) {
             events += event
@@ -38,6 +38,33 @@ class HooksTest {
             val sent = assertThrows<RuntimeException> { MemdirHandler(memory).delete("/memories/a") }
             assertEquals("Not here.", sent.message)
             memory.clear()
+        }
+    }
+
+    @Test
+    fun `a hook learns who acts and what would change, and an approval holds for that`() {
+        val shown = mutableListOf<String>()
+        var meanwhile: () -> Unit = {}
+        val asking =
+            object : MemoryHooks {
+                override fun before(command: Command, call: HookCall): HookDecision {
+                    shown += "${call.actor()} ${call.toolUseId()} ${call.diff()}"
+                    meanwhile()
+                    return HookDecision.Allow
+                }
+            }
+        Memory("memory:", hooks = asking).use { memory ->
+            val ann = memory.actingAs("ann")
+            val block = """{"type": "tool_use", "id": "toolu_1", "name": "memory", "input": $create}"""
+            assertFalse(ann.execute(block).isError)
+            assertEquals("ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n\\ No newline at end of file\n", shown.single())
+            meanwhile = { memory.write("/memories/a", "two") }
+            val changed = assertThrows<MemdirException.Refused> { ann.strReplace("/memories/a", "one", "three") }
+            assertEquals(ErrorKind.CHANGED, changed.kind)
+            meanwhile = {}
+            val refused = assertThrows<MemdirException.Refused> { ann.delete("/memories/none") }
+            assertEquals(ErrorKind.NOT_FOUND, refused.kind)
+            assertEquals("two", memory.read("/memories/a"))
         }
     }
 

@@ -45,7 +45,7 @@ class SuspendingHooksTest {
         val outcomes
             get() = events.map { it.outcome }
 
-        override suspend fun before(command: Command): HookDecision {
+        override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
             yield()
             return before.invoke(command)
         }
@@ -66,6 +66,29 @@ class SuspendingHooksTest {
     private class Approvals private constructor(val questions: Channel<Question>) :
         Told({ command -> Question(command).also { questions.send(it) }.answer.await() }) {
         constructor() : this(Channel(Channel.UNLIMITED))
+    }
+
+    @Test
+    fun `a hook that suspends asks for the diff, and a refused one refuses the call`() = runBlocking {
+        val shown = mutableListOf<String>()
+        val asking =
+            object : SuspendingMemoryHooks {
+                override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
+                    shown += "${call.actor} ${call.toolUseId} ${call.session.isNotEmpty()} ${call.diff()}"
+                    return HookDecision.Allow
+                }
+
+                override suspend fun after(event: Event) {
+                    shown += "${event.outcome} ${event.actor}"
+                }
+            }
+        Memory("memory:", MemoryOptions(actor = "ann"), hooks = asking).use { memory ->
+            memory.suspending.create("/memories/a", "one\n")
+            assertEquals(listOf("ann null true --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n", "OK ann"), shown)
+            val refused = assertThrows<MemdirException.Refused> { memory.suspending.delete("/memories/none") }
+            assertEquals(ErrorKind.NOT_FOUND, refused.kind)
+            assertEquals("REFUSED ann", shown.last())
+        }
     }
 
     @Test
@@ -377,7 +400,7 @@ class SuspendingHooksTest {
         val few = Dispatchers.IO.limitedParallelism(4)
         lateinit var memory: Memory
         val hooks = object : MemoryHooks {
-            override fun before(command: Command): HookDecision = runBlocking {
+            override fun before(command: Command, call: HookCall): HookDecision = runBlocking {
                 SuspendingMemory(memory, few).view("/memories")
                 SuspendingMemory(other, few).insert("/memories/log", 0, "asked")
                 HookDecision.Allow

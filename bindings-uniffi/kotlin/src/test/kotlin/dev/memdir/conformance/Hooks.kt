@@ -17,7 +17,9 @@ class CaseHooks(private val rules: List<JsonNode>) : MemoryHooks {
     /** What `after` was told since this was asked last. */
     fun take(): List<JsonNode> = generateSequence { told.poll() }.toList()
 
-    override fun before(command: Command): HookDecision {
+    override fun before(command: Command, call: HookCall): HookDecision = decide(command)
+
+    fun decide(command: Command): HookDecision {
         val fields = fields(command)
         val rule = rules.find { rule -> rule["when"].properties().all { (name, wanted) -> same(fields[name], expanded(wanted)) } }
         return when {

@@ -55,9 +55,9 @@ fun runSuspendingCases(open: (MemoryOptions, SuspendingMemoryHooks) -> Opened) {
 }
 
 private class Suspending(private val hooks: CaseHooks) : SuspendingMemoryHooks {
-    override suspend fun before(command: Command): HookDecision {
+    override suspend fun before(command: Command, call: SuspendingHookCall): HookDecision {
         delay(1)
-        return hooks.before(command)
+        return hooks.decide(command)
     }
 
     override suspend fun after(event: Event) {
