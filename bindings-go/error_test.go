@@ -31,7 +31,7 @@ func TestAnErrorIsWhatTheStandardLibraryCallsIt(t *testing.T) {
 
 func TestAnErrorHasItsCause(t *testing.T) {
 	own := errors.New("out of order")
-	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command) (Decision, error) {
+	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) {
 		return Decision{}, own
 	}})
 	reply := memory.Execute(context.Background(), json.RawMessage(create))

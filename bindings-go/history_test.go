@@ -228,7 +228,7 @@ func TestAMemoryThatActsAsSomebodySharesItsHooks(t *testing.T) {
 	calls := 0
 	memory = open(t, "memory:", MemoryOptions{
 		History: true,
-		Before: func(ctx context.Context, command Command) (Decision, error) {
+		Before: func(ctx context.Context, command Command, _ *HookCall) (Decision, error) {
 			calls++
 			hook, err := memory.ActingAs("hook")
 			if err != nil {

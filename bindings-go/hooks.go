@@ -25,6 +25,40 @@ type Command struct {
 	NewPath    string `json:"new_path"`
 }
 
+// HookCall is what the hook Before may know of a call, beside the command. It is good until the hook returns.
+type HookCall struct {
+	// Actor is who acts: that of [Memory.ActingAs], or the option Actor; empty if there is none.
+	Actor string `json:"actor"`
+	// Session is another one for each memory, and for each that ActingAs makes.
+	Session string `json:"session"`
+	// ToolUseID is the id of the tool_use block; empty if the input was not a whole block.
+	ToolUseID string `json:"tool_use_id"`
+
+	pending C.uint64_t
+}
+
+// Diff is what the command would change, as a unified diff of the texts as they would be stored; empty for a view. It reads the
+// file or lists the directory, and leaves no trace.
+//
+// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed, and
+// the model reads that it has to view the file again. If the command would be refused, the error is an [*Error] of that kind:
+// return it, and the command is refused in the same words.
+func (c *HookCall) Diff(ctx context.Context) (string, error) {
+	if !viewing.acquire(ctx) {
+		return "", context.Cause(ctx)
+	}
+	defer viewing.release()
+	var failed *C.char
+	made := C.memdir_hook_diff(c.pending, &failed)
+	text, err := taken(made), failure(failed)
+	if err != nil {
+		return "", err
+	}
+	var diff string
+	err = json.Unmarshal([]byte(text), &diff)
+	return diff, err
+}
+
 // Decision is what the hook Before decides. Its zero value allows the command.
 type Decision struct {
 	Deny    *string `json:"deny,omitempty"`
@@ -86,7 +120,7 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 			defer enter(ctx, semaphoreOf(input), number)()
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
-		decision, raised = decide(inside, hooks, command)
+		decision, raised = decide(inside, hooks, command, pending)
 	}()
 	event := taken(happened)
 	answer := newReply(reply, failed)
@@ -101,14 +135,22 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 }
 
 // decide asks the hook, and writes its decision as the library reads it. The error is that of the hook.
-func decide(ctx context.Context, hooks *MemoryOptions, command string) (string, error) {
+func decide(ctx context.Context, hooks *MemoryOptions, command string, pending C.uint64_t) (string, error) {
 	if hooks.Before == nil || command == "" {
 		return "null", nil
 	}
 	var asked Command
 	decision, err := Decision{}, json.Unmarshal([]byte(command), &asked)
 	if err == nil {
-		decision, err = hooks.Before(ctx, asked)
+		call := &HookCall{pending: pending}
+		var failed *C.char
+		known := taken(C.memdir_hook_call(pending, &failed))
+		if err = failure(failed); err == nil {
+			err = json.Unmarshal([]byte(known), call)
+		}
+		if err == nil {
+			decision, err = hooks.Before(ctx, asked, call)
+		}
 	}
 	if err == nil && decision == (Decision{}) {
 		return "null", nil

@@ -60,7 +60,7 @@ func TestAContextEndsACallThatWaits(t *testing.T) {
 	execute(memory, create)
 	entered, leave := make(chan struct{}), make(chan struct{})
 	// A hook of this memory holds no lock. A context that ends while the hook runs ends the call before it writes.
-	hooked := open(t, address, MemoryOptions{Before: func(context.Context, Command) (Decision, error) {
+	hooked := open(t, address, MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) {
 		close(entered)
 		<-leave
 		return Allow(), nil
@@ -136,7 +136,7 @@ func TestCommandsOfAHookRunWithoutHooks(t *testing.T) {
 	var memory *Memory
 	calls := 0
 	memory = open(t, "memory:", MemoryOptions{
-		Before: func(ctx context.Context, command Command) (Decision, error) {
+		Before: func(ctx context.Context, command Command, _ *HookCall) (Decision, error) {
 			calls++
 			memory.Execute(ctx, json.RawMessage(`{"command": "create", "path": "/memories/log.md", "file_text": "x"}`))
 			return Allow(), nil
@@ -150,8 +150,48 @@ func TestCommandsOfAHookRunWithoutHooks(t *testing.T) {
 	}
 }
 
+func TestAHookLearnsWhoActsAndWhatWouldChange(t *testing.T) {
+	var shown []string
+	meanwhile := func() {}
+	memory := open(t, "memory:", MemoryOptions{
+		Before: func(ctx context.Context, command Command, call *HookCall) (Decision, error) {
+			diff, err := call.Diff(ctx)
+			shown = append(shown, call.Actor+" "+call.ToolUseID+" "+diff)
+			meanwhile()
+			return Allow(), err
+		},
+	})
+	ann, err := memory.ActingAs("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ann.Close()
+	block := `{"type": "tool_use", "id": "toolu_1", "name": "memory", "input": {"command": "create", "path": "/memories/a", "file_text": "one\n"}}`
+	if reply := execute(ann, block); reply.IsError {
+		t.Fatalf("%+v", reply)
+	}
+	if len(shown) != 1 || shown[0] != "ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n" {
+		t.Fatalf("%q", shown)
+	}
+	meanwhile = func() {
+		if err := memory.Write(context.Background(), "/memories/a", "two\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reply := execute(ann, `{"command": "delete", "path": "/memories/a"}`); reply.Kind != ErrorChanged {
+		t.Fatalf("%+v", reply)
+	}
+	meanwhile = func() {}
+	if reply := execute(ann, `{"command": "delete", "path": "/memories/none"}`); reply.Kind != ErrorNotFound {
+		t.Fatalf("%+v", reply)
+	}
+	if text, err := memory.Read(context.Background(), "/memories/a"); err != nil || text != "two\n" {
+		t.Fatal(text, err)
+	}
+}
+
 func TestAPanicOfAHookIsThePrograms(t *testing.T) {
-	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command) (Decision, error) { panic("mine") }})
+	memory := open(t, "memory:", MemoryOptions{Before: func(context.Context, Command, *HookCall) (Decision, error) { panic("mine") }})
 	defer func() {
 		if recover() != "mine" {
 			t.Fatal("another panic")

@@ -97,8 +97,8 @@ type MemoryOptions struct {
 
 	// Before: Called with each command before the store is touched. It allows the command, replaces its text, or
 	// denies it. The command is not executed if the hook returns an error; the model then reads only that it could
-	// not be checked. Default: none.
-	Before func(context.Context, Command) (Decision, error) `json:"-"`
+	// not be checked. The [HookCall] tells who acts, and what the command would change. Default: none.
+	Before func(context.Context, Command, *HookCall) (Decision, error) `json:"-"`
 
 	// After: Called after each call with its outcome. Commands that a hook executes itself, with the context that it
 	// gets, run without hooks. Default: none.

@@ -167,7 +167,7 @@ func TestAThousandCallsWhoseHooksUseTheMemoryNeedOnePlace(t *testing.T) {
 		asked.Add(1)
 	}
 	memory = open(t, "memory:", MemoryOptions{
-		Before: func(ctx context.Context, command Command) (Decision, error) {
+		Before: func(ctx context.Context, command Command, _ *HookCall) (Decision, error) {
 			// Each waits for all the others: they are all in their hooks at one time.
 			if here.Add(1) == calls {
 				close(all)

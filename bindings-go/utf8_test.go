@@ -64,7 +64,7 @@ func TestOptionsThatAreNotUTF8AreRefused(t *testing.T) {
 func TestADecisionThatIsNotUTF8FailsTheCommand(t *testing.T) {
 	for _, decision := range []Decision{Deny(notText), Replace(notText)} {
 		memory := open(t, "memory:", MemoryOptions{
-			Before: func(context.Context, Command) (Decision, error) { return decision, nil },
+			Before: func(context.Context, Command, *HookCall) (Decision, error) { return decision, nil },
 		})
 		reply := execute(memory, create)
 		if !reply.IsError || reply.Cause == nil || !strings.Contains(reply.Cause.Error(), "UTF-8") {

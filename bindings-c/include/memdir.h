@@ -103,6 +103,28 @@ char *memdir_begin(uint64_t memory,
                    char **error);
 
 /**
+ * What a hook may know of a call between its halves, beside the command.
+ *
+ * Returns a JSON object: "actor", who acts, or null; "session", another one for each memory and for each number of
+ * memdir_acting_as; "tool_use_id", the id of the tool_use block, or null if the input was not a whole block. Returns "null" if
+ * the call is already refused, and NULL with an error if there is no such call.
+ */
+char *memdir_hook_call(uint64_t pending,
+                       char **error);
+
+/**
+ * What the command of a call between its halves would change, as a unified diff of the texts as they would be stored.
+ *
+ * It reads the file or lists the directory, and leaves no trace. An approval holds for this diff: if what it is based on has changed when
+ * memdir_finish executes the command, nothing is changed, and the model reads that it has to view the file again.
+ *
+ * Returns a JSON string, which is empty for a view. Returns NULL with an error if the command would be refused: decide
+ * {"fail": "…"}, and the command is refused with that sentence. So it is also if the store failed, or there is no such call.
+ */
+char *memdir_hook_diff(uint64_t pending,
+                       char **error);
+
+/**
  * The second half of memdir_execute. It can be called once for each call.
  *
  * `decision` is what the hook decided: NULL or "null" allows the command; {"deny": "…"} refuses it with this

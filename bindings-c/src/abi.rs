@@ -6,6 +6,7 @@ use std::ptr::null_mut;
 
 use memdir::command::Decoded;
 use memdir::{Cancellation, EncryptionKey, Memory, MemoryOptions};
+use serde_json::json;
 
 use crate::border::{bytes, call, guarded, put, release, text, utf8};
 use crate::failure::Failure;
@@ -193,6 +194,58 @@ pub unsafe extern "C" fn memdir_begin(
                 let command = hooks::command(&begun);
                 put(pending, PENDING.add(Pending { opened, call: begun }));
                 Ok(command.map_or(null_mut(), text))
+            },
+        )
+    }
+}
+
+/// What a hook may know of a call between its halves, beside the command.
+///
+/// Returns a JSON object: "actor", who acts, or null; "session", another one for each memory and for each number of
+/// memdir_acting_as; "tool_use_id", the id of the tool_use block, or null if the input was not a whole block. Returns "null" if
+/// the call is already refused, and NULL with an error if there is no such call.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_hook_call(pending: u64, error: *mut *mut c_char) -> *mut c_char {
+    // SAFETY: `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let known = hooks::call(pending)?.map(|call| {
+                    let (actor, id) = (call.actor(), call.tool_use_id());
+                    json!({ "actor": actor, "session": call.session(), "tool_use_id": id })
+                });
+                Ok(text(json!(known).to_string()))
+            },
+        )
+    }
+}
+
+/// What the command of a call between its halves would change, as a unified diff of the texts as they would be stored.
+///
+/// It reads the file or lists the directory, and leaves no trace. An approval holds for this diff: if what it is based on has changed when
+/// memdir_finish executes the command, nothing is changed, and the model reads that it has to view the file again.
+///
+/// Returns a JSON string, which is empty for a view. Returns NULL with an error if the command would be refused: decide
+/// {"fail": "…"}, and the command is refused with that sentence. So it is also if the store failed, or there is no such call.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_hook_diff(pending: u64, error: *mut *mut c_char) -> *mut c_char {
+    // SAFETY: `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let asked = hooks::call(pending)?;
+                let diff = asked.map(|call| call.diff()).transpose()?.unwrap_or_default();
+                Ok(text(json!(diff).to_string()))
             },
         )
     }

@@ -46,6 +46,13 @@ impl<T> Table<T> {
     }
 }
 
+impl<T> Table<T> {
+    /// What `read` makes of the value with this number. Nothing else can be done with the table meanwhile.
+    pub(crate) fn with<R>(&self, number: u64, read: impl FnOnce(&T) -> R) -> Option<R> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&number).map(read)
+    }
+}
+
 impl<T: Clone> Table<T> {
     /// The value with this number.
     pub(crate) fn find(&self, number: u64) -> Option<T> {

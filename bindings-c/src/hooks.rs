@@ -2,9 +2,10 @@
 //! here.
 
 use memdir::value::Value as Field;
-use memdir::{Call, HookDecision, HookError};
+use memdir::{Call, HookCall, HookDecision, HookError};
 use serde_json::{Map, Value, json};
 
+use crate::failure::Failure;
 use crate::handles::{Opened, Table};
 
 /// A call between its halves.
@@ -21,6 +22,15 @@ pub(crate) fn command(call: &Call<'_>) -> Option<String> {
     let fields =
         command.fields().into_iter().map(|(name, field)| (name.to_owned(), json_of(&field)));
     Some(Value::Object(fields.collect::<Map<_, _>>()).to_string())
+}
+
+/// What the hook may know of a call; none if it is not asked about it.
+pub(crate) fn call(pending: u64) -> Result<Option<HookCall<'static>>, Failure> {
+    let known = |Pending { opened, call }: &Pending| {
+        opened.memory.hook_call(call).map(HookCall::into_owned)
+    };
+    let gone = || Failure::usage(format!("there is no call {pending} between its halves"));
+    PENDING.with(pending, known).ok_or_else(gone)
 }
 
 fn json_of(field: &Field<'_>) -> Value {

@@ -1658,6 +1658,200 @@ public func FfiConverterTypeExpiryWatch_lower(_ value: ExpiryWatch) -> UInt64 {
 
 
 /**
+ * What the hook `before` may know of a call, beside the command.
+ */
+public protocol HookCallProtocol: AnyObject, Sendable {
+
+    /**
+     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     */
+    func actor()  -> String?
+
+    /**
+     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     *
+     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
+     * and the model reads that it has to view the file again.
+     *
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
+     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     */
+    func diff() throws  -> String
+
+    /**
+     * The session: each memory has its own, and each that `acting_as` makes.
+     */
+    func session()  -> String
+
+    /**
+     * The `id` of the `tool_use` block; null if the input was not a whole block.
+     */
+    func toolUseId()  -> String?
+
+}
+/**
+ * What the hook `before` may know of a call, beside the command.
+ */
+open class HookCall: HookCallProtocol, @unchecked Sendable {
+    fileprivate let handle: UInt64
+
+    /// Used to instantiate a [FFIObject] without an actual handle, for fakes in tests, mostly.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public struct NoHandle {
+        public init() {}
+    }
+
+    // TODO: We'd like this to be `private` but for Swifty reasons,
+    // we can't implement `FfiConverter` without making this `required` and we can't
+    // make it `required` without making it `public`.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    required public init(unsafeFromHandle handle: UInt64) {
+        self.handle = handle
+    }
+
+    // This constructor can be used to instantiate a fake object.
+    // - Parameter noHandle: Placeholder value so we can have a constructor separate from the default empty one that may be implemented for classes extending [FFIObject].
+    //
+    // - Warning:
+    //     Any object instantiated with this constructor cannot be passed to an actual Rust-backed object. Since there isn't a backing handle the FFI lower functions will crash.
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public init(noHandle: NoHandle) {
+        self.handle = 0
+    }
+
+#if swift(>=5.8)
+    @_documentation(visibility: private)
+#endif
+    public func uniffiCloneHandle() -> UInt64 {
+        return try! rustCall { uniffi_memdir_ffi_fn_clone_hookcall(self.handle, $0) }
+    }
+    // No primary constructor declared for this class.
+
+    deinit {
+        if handle == 0 {
+            // Mock objects have handle=0 don't try to free them
+            return
+        }
+
+        try! rustCall { uniffi_memdir_ffi_fn_free_hookcall(handle, $0) }
+    }
+
+
+
+
+    /**
+     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     */
+open func actor() -> String?  {
+    return try!  FfiConverterOptionString.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookcall_actor(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     *
+     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
+     * and the model reads that it has to view the file again.
+     *
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
+     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     */
+open func diff()throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookcall_diff(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The session: each memory has its own, and each that `acting_as` makes.
+     */
+open func session() -> String  {
+    return try!  FfiConverterString.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookcall_session(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * The `id` of the `tool_use` block; null if the input was not a whole block.
+     */
+open func toolUseId() -> String?  {
+    return try!  FfiConverterOptionString.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookcall_tool_use_id(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+
+
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeHookCall: FfiConverter {
+    typealias FfiType = UInt64
+    typealias SwiftType = HookCall
+
+    public static func lift(_ handle: UInt64) throws -> HookCall {
+        return HookCall(unsafeFromHandle: handle)
+    }
+
+    public static func lower(_ value: HookCall) -> UInt64 {
+        return value.uniffiCloneHandle()
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> HookCall {
+        let handle: UInt64 = try readInt(&buf)
+        return try lift(handle)
+    }
+
+    public static func write(_ value: HookCall, into buf: inout [UInt8]) {
+        writeInt(&buf, lower(value))
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookCall_lift(_ handle: UInt64) throws -> HookCall {
+    return try FfiConverterTypeHookCall.lift(handle)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeHookCall_lower(_ value: HookCall) -> UInt64 {
+    return FfiConverterTypeHookCall.lower(value)
+}
+
+
+
+
+
+
+/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * Many threads may use it at once. Calls read and write files, so do not make them on a user
@@ -3044,12 +3238,13 @@ public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
      * Called with each command before the store is touched. The command's paths are valid and
-     * canonical. Not called for input that is not a command, or whose path is refused.
+     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
+     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
      *
      * If it throws, it has failed: the command is not executed, and the model reads only that it
      * could not be checked. By default it allows every command.
      */
-    func before(command: Command) throws  -> HookDecision
+    func before(command: Command, call: HookCall) throws  -> HookDecision
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
@@ -3120,17 +3315,19 @@ open class MemoryHooksImpl: MemoryHooks, @unchecked Sendable {
 
     /**
      * Called with each command before the store is touched. The command's paths are valid and
-     * canonical. Not called for input that is not a command, or whose path is refused.
+     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
+     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
      *
      * If it throws, it has failed: the command is not executed, and the model reads only that it
      * could not be checked. By default it allows every command.
      */
-open func before(command: Command)throws  -> HookDecision  {
+open func before(command: Command, call: HookCall)throws  -> HookDecision  {
     return try  FfiConverterTypeHookDecision_lift(try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_memoryhooks_before(
             self.uniffiCloneHandle(),
-        FfiConverterTypeCommand_lower(command),uniffiCallStatus
+        FfiConverterTypeCommand_lower(command),
+        FfiConverterTypeHookCall_lower(call),uniffiCallStatus
     )
 })
 }
@@ -3180,6 +3377,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
         before: { (
             uniffiHandle: UInt64,
             command: RustBuffer,
+            call: UInt64,
             uniffiOutReturn: UnsafeMutablePointer<RustBuffer>,
             uniffiCallStatus: UnsafeMutablePointer<RustCallStatus>
         ) in
@@ -3189,7 +3387,8 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
                 return try uniffiObj.before(
-                     command: try FfiConverterTypeCommand_lift(command)
+                     command: try FfiConverterTypeCommand_lift(command),
+                     call: try FfiConverterTypeHookCall_lift(call)
                 )
             }
 
@@ -3482,6 +3681,11 @@ protocol PendingCallProtocol: AnyObject, Sendable {
     func finish(decision: HookDecision, cancellation: Cancellation)
 
     /**
+     * What `before` may know of the call; null if it is not asked.
+     */
+    func hookCall()  -> HookCall?
+
+    /**
      * Whether it changes nothing: a view, or a call that is already refused.
      */
     func isView()  -> Bool
@@ -3619,6 +3823,18 @@ func finish(decision: HookDecision, cancellation: Cancellation)  {try! rustCall(
         FfiConverterTypeCancellation_lower(cancellation),uniffiCallStatus
     )
 }
+}
+
+    /**
+     * What `before` may know of the call; null if it is not asked.
+     */
+func hookCall() -> HookCall?  {
+    return try!  FfiConverterOptionTypeHookCall.lift(try! rustCall() {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_pendingcall_hook_call(
+            self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
 }
 
     /**
@@ -8359,7 +8575,8 @@ public enum ErrorKind: Equatable, Hashable, Codable {
      */
     case notADirectory
     /**
-     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a case, too.
+     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
+     * case, too.
      */
     case invalid
     /**
@@ -8371,7 +8588,8 @@ public enum ErrorKind: Equatable, Hashable, Codable {
      */
     case severalMatches
     /**
-     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a device.
+     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
+     * device.
      */
     case notText
     /**
@@ -10275,6 +10493,30 @@ fileprivate struct FfiConverterOptionTypeExpiryWatch: FfiConverterRustBuffer {
 #if swift(>=5.8)
 @_documentation(visibility: private)
 #endif
+fileprivate struct FfiConverterOptionTypeHookCall: FfiConverterRustBuffer {
+    typealias SwiftType = HookCall?
+
+    public static func write(_ value: SwiftType, into buf: inout [UInt8]) {
+        guard let value = value else {
+            writeInt(&buf, Int8(0))
+            return
+        }
+        writeInt(&buf, Int8(1))
+        FfiConverterTypeHookCall.write(value, into: &buf)
+    }
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> SwiftType {
+        switch try readInt(&buf) as Int8 {
+        case 0: return nil
+        case 1: return try FfiConverterTypeHookCall.read(from: &buf)
+        default: throw UniffiInternalError.unexpectedOptionalTag
+        }
+    }
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
 fileprivate struct FfiConverterOptionTypeMemoryHooks: FfiConverterRustBuffer {
     typealias SwiftType = MemoryHooks?
 
@@ -11707,7 +11949,19 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 61117) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 9217) {
+    if (uniffi_memdir_ffi_checksum_method_hookcall_actor() != 5421) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 40638) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_hookcall_session() != 10141) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id() != 33381) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 44288) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 2776) {
@@ -11864,6 +12118,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_pendingcall_finish() != 50751) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() != 6277) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_pendingcall_is_view() != 36195) {

@@ -273,7 +273,7 @@ typedef void (*UniffiCallbackInterfaceExpiryWatchMethod0)(uint64_t, RustBuffer, 
 #endif
 #ifndef UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
 #define UNIFFI_FFIDEF_CALLBACK_INTERFACE_MEMORY_HOOKS_METHOD0
-typedef void (*UniffiCallbackInterfaceMemoryHooksMethod0)(uint64_t, RustBuffer, RustBuffer* _Nonnull,
+typedef void (*UniffiCallbackInterfaceMemoryHooksMethod0)(uint64_t, RustBuffer, uint64_t, RustBuffer* _Nonnull,
         RustCallStatus *_Nonnull uniffiCallStatus
     );
 
@@ -559,6 +559,36 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_expirywatch(const UniffiVTableCal
 int8_t uniffi_memdir_ffi_fn_method_expirywatch_scanned(uint64_t ptr, RustBuffer progress, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_HOOKCALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_HOOKCALL
+uint64_t uniffi_memdir_ffi_fn_clone_hookcall(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_HOOKCALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_FREE_HOOKCALL
+void uniffi_memdir_ffi_fn_free_hookcall(uint64_t handle, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_ACTOR
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_ACTOR
+RustBuffer uniffi_memdir_ffi_fn_method_hookcall_actor(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_DIFF
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_DIFF
+RustBuffer uniffi_memdir_ffi_fn_method_hookcall_diff(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_SESSION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_SESSION
+RustBuffer uniffi_memdir_ffi_fn_method_hookcall_session(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_TOOL_USE_ID
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_TOOL_USE_ID
+RustBuffer uniffi_memdir_ffi_fn_method_hookcall_tool_use_id(uint64_t ptr, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_CLONE_MEMORYHOOKS
 uint64_t uniffi_memdir_ffi_fn_clone_memoryhooks(uint64_t handle, RustCallStatus *_Nonnull out_status
@@ -576,7 +606,7 @@ void uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(const UniffiVTableCal
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_BEFORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_BEFORE
-RustBuffer uniffi_memdir_ffi_fn_method_memoryhooks_before(uint64_t ptr, RustBuffer command, RustCallStatus *_Nonnull out_status
+RustBuffer uniffi_memdir_ffi_fn_method_memoryhooks_before(uint64_t ptr, RustBuffer command, uint64_t call, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_MEMORYHOOKS_AFTER
@@ -887,6 +917,11 @@ void uniffi_memdir_ffi_fn_method_pendingcall_fail_hook(uint64_t ptr, RustBuffer 
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_PENDINGCALL_FINISH
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_PENDINGCALL_FINISH
 void uniffi_memdir_ffi_fn_method_pendingcall_finish(uint64_t ptr, RustBuffer decision, uint64_t cancellation, RustCallStatus *_Nonnull out_status
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_PENDINGCALL_HOOK_CALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_PENDINGCALL_HOOK_CALL
+RustBuffer uniffi_memdir_ffi_fn_method_pendingcall_hook_call(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_PENDINGCALL_IS_VIEW
@@ -1474,6 +1509,30 @@ uint16_t uniffi_memdir_ffi_checksum_method_expirywatch_scanned(void
 
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_ACTOR
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_ACTOR
+uint16_t uniffi_memdir_ffi_checksum_method_hookcall_actor(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF
+uint16_t uniffi_memdir_ffi_checksum_method_hookcall_diff(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_SESSION
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_SESSION
+uint16_t uniffi_memdir_ffi_checksum_method_hookcall_session(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_TOOL_USE_ID
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_TOOL_USE_ID
+uint16_t uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id(void
+
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_MEMORYHOOKS_BEFORE
 uint16_t uniffi_memdir_ffi_checksum_method_memoryhooks_before(void
@@ -1789,6 +1848,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_PENDINGCALL_FINISH
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_PENDINGCALL_FINISH
 uint16_t uniffi_memdir_ffi_checksum_method_pendingcall_finish(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_PENDINGCALL_HOOK_CALL
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_PENDINGCALL_HOOK_CALL
+uint16_t uniffi_memdir_ffi_checksum_method_pendingcall_hook_call(void
 
 );
 #endif

@@ -276,8 +276,8 @@ final class AsyncHooksTests: XCTestCase {
         // swift-approval
         final class Approval: AsyncMemoryHooks {
             func before(command: Command, call: HookCall) async throws -> HookDecision {
-                guard case .delete(let path) = command else { return .allow }
-                if await ask("Delete \(path)?") { return .allow }
+                guard case .delete = command else { return .allow }
+                if await ask(try await call.diff()) { return .allow }
                 return .deny(reason: "Error: The user does not want this to be deleted. Nothing was changed.")
             }
         }

@@ -58,7 +58,7 @@ let unused = try await memory.expire(olderThan: 90 * 24 * 60 * 60, dryRun: true)
 
 private func docs_policies_6(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 final class Careful: MemoryHooks {
-    func before(command: Command) -> HookDecision {
+    func before(command: Command, call: HookCall) -> HookDecision {
         switch command {
         case .delete: return .deny(reason: "Nothing is deleted here: rename it to /memories/archive instead.")
         case .create(_, let text): return .replace(text: text.replacingOccurrences(of: "Anna Kareva", with: "A. K."))
@@ -71,9 +71,9 @@ let memory = try Memory(store: "memory:", hooks: Careful())
 
 private func docs_policies_7(_ memory: Memory, _ store: any Store, _ file: URL, _ directory: URL) async throws {
 final class Approval: AsyncMemoryHooks {
-    func before(command: Command) async throws -> HookDecision {
-        guard case .delete(let path) = command else { return .allow }
-        if await ask("Delete \(path)?") { return .allow }
+    func before(command: Command, call: HookCall) async throws -> HookDecision {
+        guard case .delete = command else { return .allow }
+        if await ask(try await call.diff()) { return .allow }
         return .deny(reason: "Error: The user does not want this to be deleted. Nothing was changed.")
     }
 }

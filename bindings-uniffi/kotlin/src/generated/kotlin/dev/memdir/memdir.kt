@@ -670,7 +670,7 @@ internal interface UniffiCallbackInterfaceExpiryWatchMethod0 : com.sun.jna.Callb
     fun callback(`uniffiHandle`: Long,`progress`: RustBuffer.ByValue,`uniffiOutReturn`: ByteByReference,uniffiCallStatus: UniffiRustCallStatus,)
 }
 internal interface UniffiCallbackInterfaceMemoryHooksMethod0 : com.sun.jna.Callback {
-    fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
+    fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`call`: Long,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,)
 }
 internal interface UniffiCallbackInterfaceMemoryHooksMethod1 : com.sun.jna.Callback {
     fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,)
@@ -938,6 +938,14 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_expirywatch_scanned(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_hookcall_actor(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_hookcall_diff(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_hookcall_session(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_before(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_memoryhooks_after(
@@ -1043,6 +1051,8 @@ internal object IntegrityCheckingUniffiLib {
     external fun uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_pendingcall_finish(
+    ): Int
+    external fun uniffi_memdir_ffi_checksum_method_pendingcall_hook_call(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_pendingcall_is_view(
     ): Int
@@ -1165,13 +1175,25 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_expirywatch_scanned(`ptr`: Long,`progress`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
+    external fun uniffi_memdir_ffi_fn_clone_hookcall(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Long
+    external fun uniffi_memdir_ffi_fn_free_hookcall(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): Unit
+    external fun uniffi_memdir_ffi_fn_method_hookcall_actor(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_hookcall_diff(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_hookcall_session(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_hookcall_tool_use_id(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_clone_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Long
     external fun uniffi_memdir_ffi_fn_free_memoryhooks(`handle`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
     external fun uniffi_memdir_ffi_fn_init_callback_vtable_memoryhooks(`vtable`: UniffiVTableCallbackInterfaceMemoryHooks,
     ): Unit
-    external fun uniffi_memdir_ffi_fn_method_memoryhooks_before(`ptr`: Long,`command`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
+    external fun uniffi_memdir_ffi_fn_method_memoryhooks_before(`ptr`: Long,`command`: RustBuffer.ByValue,`call`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_memoryhooks_after(`ptr`: Long,`event`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
@@ -1297,6 +1319,8 @@ internal object UniffiLib {
     ): Unit
     external fun uniffi_memdir_ffi_fn_method_pendingcall_finish(`ptr`: Long,`decision`: RustBuffer.ByValue,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Unit
+    external fun uniffi_memdir_ffi_fn_method_pendingcall_hook_call(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_pendingcall_is_view(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): Byte
     external fun uniffi_memdir_ffi_fn_method_pendingcall_no_thread(`ptr`: Long,`cause`: RustBuffer.ByValue,uniffi_out_err: UniffiRustCallStatus,
@@ -1556,7 +1580,19 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 61117) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 9217) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_actor() and 0xFFFF) != 5421) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 40638) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_session() and 0xFFFF) != 10141) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id() and 0xFFFF) != 33381) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 44288) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 2776) {
@@ -1713,6 +1749,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_finish() and 0xFFFF) != 50751) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_hook_call() and 0xFFFF) != 6277) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_is_view() and 0xFFFF) != 36195) {
@@ -3882,6 +3921,351 @@ internal object FfiConverterTypeExpiryWatch: FfiConverter<ExpiryWatch, Long> {
 
 
 /**
+ * What the hook `before` may know of a call, beside the command.
+ */
+public interface HookCallInterface {
+
+    /**
+     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     */
+    fun `actor`(): kotlin.String?
+
+    /**
+     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     *
+     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
+     * and the model reads that it has to view the file again.
+     *
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
+     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     */
+    fun `diff`(): kotlin.String
+
+    /**
+     * The session: each memory has its own, and each that `acting_as` makes.
+     */
+    fun `session`(): kotlin.String
+
+    /**
+     * The `id` of the `tool_use` block; null if the input was not a whole block.
+     */
+    fun `toolUseId`(): kotlin.String?
+
+    companion object
+}
+
+/**
+ * What the hook `before` may know of a call, beside the command.
+ */
+open class HookCall: AutoCloseable, HookCallInterface
+{
+
+    @Suppress("UNUSED_PARAMETER")
+    /**
+     * @suppress
+     */
+    internal constructor(withHandle: UniffiWithHandle, handle: Long) {
+        this.handle = handle
+        this.cleanable = UniffiLib.CLEANER.register(this, UniffiCleanAction(handle))
+    }
+
+    /**
+     * @suppress
+     *
+     * This constructor can be used to instantiate a fake object. Only used for tests. Any
+     * attempt to actually use an object constructed this way will fail as there is no
+     * connected Rust object.
+     */
+    @Suppress("UNUSED_PARAMETER")
+    internal constructor(noHandle: NoHandle) {
+        this.handle = 0
+        this.cleanable = null
+    }
+
+    internal val handle: Long
+    internal val cleanable: UniffiCleaner.Cleanable?
+
+    private val wasDestroyed = AtomicBoolean(false)
+    private val callCounter = AtomicLong(1)
+
+    /**
+     * Whether the current object has been destroyed and its reference is gone in the Rust side.
+     */
+    internal val uniffiIsDestroyed: Boolean get() = wasDestroyed.get()
+
+    internal fun destroy() {
+        // Only allow a single call to this method.
+        // TODO: maybe we should log a warning if called more than once?
+        if (this.wasDestroyed.compareAndSet(false, true)) {
+            // This decrement always matches the initial count of 1 given at creation time.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    @Synchronized
+    override fun close() {
+        this.destroy()
+    }
+
+    internal inline fun <R> callWithHandle(block: (handle: Long) -> R): R {
+        // Check and increment the call counter, to keep the object alive.
+        // This needs a compare-and-set retry loop in case of concurrent updates.
+        do {
+            val c = this.callCounter.get()
+            if (c == 0L) {
+                throw IllegalStateException("${this.javaClass.simpleName} object has already been destroyed")
+            }
+            if (c == Long.MAX_VALUE) {
+                throw IllegalStateException("${this.javaClass.simpleName} call counter would overflow")
+            }
+        } while (! this.callCounter.compareAndSet(c, c + 1L))
+        // Now we can safely do the method call without the handle being freed concurrently.
+        try {
+            return block(this.uniffiCloneHandle())
+        } finally {
+            // This decrement always matches the increment we performed above.
+            if (this.callCounter.decrementAndGet() == 0L) {
+                cleanable?.clean()
+            }
+        }
+    }
+
+    // Use a static inner class instead of a closure so as not to accidentally
+    // capture `this` as part of the cleanable's action.
+    private class UniffiCleanAction(private val handle: Long) : Runnable {
+        override fun run() {
+            if (handle == 0.toLong()) {
+                // Fake object created with `NoHandle`, don't try to free.
+                return;
+            }
+            uniffiRustCall { status ->
+                UniffiLib.uniffi_memdir_ffi_fn_free_hookcall(handle, status)
+            }
+        }
+    }
+
+    /**
+     * @suppress
+     */
+    internal fun uniffiCloneHandle(): Long {
+        if (handle == 0.toLong()) {
+            throw InternalException("uniffiCloneHandle() called on NoHandle object");
+        }
+        return uniffiRustCall() { status ->
+            UniffiLib.uniffi_memdir_ffi_fn_clone_hookcall(handle, status)
+        }
+    }
+
+
+    /**
+     * Who acts: the actor of `acting_as`, or the option `actor`; null if there is none.
+     */override fun `actor`(): kotlin.String? {
+            return FfiConverterOptionalString.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_actor(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * What the command would change, as a unified diff of the texts as they would be stored: see "What a hook knows" in the
+     * documentation of policies. Empty for a view. It reads the file or lists the directory, and leaves no trace.
+     *
+     * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed,
+     * and the model reads that it has to view the file again.
+     *
+     * Throws `Refused` if the command would be refused: let `before` throw it, and the command is refused in the same words.
+     * `Store` if the store is broken, `Hook` if `before` has returned already.
+     */
+    @Throws(MemdirException::class)override fun `diff`(): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_diff(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The session: each memory has its own, and each that `acting_as` makes.
+     */override fun `session`(): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_session(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * The `id` of the `tool_use` block; null if the input was not a whole block.
+     */override fun `toolUseId`(): kotlin.String? {
+            return FfiConverterOptionalString.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_tool_use_id(
+        it,
+        _status)
+}
+    }
+    )
+    }
+
+
+
+
+
+
+
+
+
+    /**
+     * @suppress
+     */
+    companion object
+
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeHookCall: FfiConverter<HookCall, Long> {
+    override fun lower(value: HookCall): Long {
+        return value.uniffiCloneHandle()
+    }
+
+    override fun lift(value: Long): HookCall {
+        return HookCall(UniffiWithHandle, value)
+    }
+
+    override fun read(buf: ByteBuffer): HookCall {
+        return lift(buf.getLong())
+    }
+
+    override fun allocationSize(value: HookCall) = 8UL
+
+    override fun write(value: HookCall, buf: ByteBuffer) {
+        buf.putLong(lower(value))
+    }
+}
+
+
+// This template implements a class for working with a Rust struct via a handle
+// to the live Rust struct on the other side of the FFI.
+//
+// There's some subtlety here, because we have to be careful not to operate on a Rust
+// struct after it has been dropped, and because we must expose a public API for freeing
+// theq Kotlin wrapper object in lieu of reliable finalizers. The core requirements are:
+//
+//   * Each instance holds an opaque handle to the underlying Rust struct.
+//     Method calls need to read this handle from the object's state and pass it in to
+//     the Rust FFI.
+//
+//   * When an instance is no longer needed, its handle should be passed to a
+//     special destructor function provided by the Rust FFI, which will drop the
+//     underlying Rust struct.
+//
+//   * Given an instance, calling code is expected to call the special
+//     `destroy` method in order to free it after use, either by calling it explicitly
+//     or by using a higher-level helper like the `use` method. Failing to do so risks
+//     leaking the underlying Rust struct.
+//
+//   * We can't assume that calling code will do the right thing, and must be prepared
+//     to handle Kotlin method calls executing concurrently with or even after a call to
+//     `destroy`, and to handle multiple (possibly concurrent!) calls to `destroy`.
+//
+//   * We must never allow Rust code to operate on the underlying Rust struct after
+//     the destructor has been called, and must never call the destructor more than once.
+//     Doing so may trigger memory unsafety.
+//
+//   * To mitigate many of the risks of leaking memory and use-after-free unsafety, a `Cleaner`
+//     is implemented to call the destructor when the Kotlin object becomes unreachable.
+//     This is done in a background thread. This is not a panacea, and client code should be aware that
+//      1. the thread may starve if some there are objects that have poorly performing
+//     `drop` methods or do significant work in their `drop` methods.
+//      2. the thread is shared across the whole library. This can be tuned by using `android_cleaner = true`,
+//         or `android = true` in the [`kotlin` section of the `uniffi.toml` file](https://mozilla.github.io/uniffi-rs/kotlin/configuration.html).
+//
+// If we try to implement this with mutual exclusion on access to the handle, there is the
+// possibility of a race between a method call and a concurrent call to `destroy`:
+//
+//    * Thread A starts a method call, reads the value of the handle, but is interrupted
+//      before it can pass the handle over the FFI to Rust.
+//    * Thread B calls `destroy` and frees the underlying Rust struct.
+//    * Thread A resumes, passing the already-read handle value to Rust and triggering
+//      a use-after-free.
+//
+// One possible solution would be to use a `ReadWriteLock`, with each method call taking
+// a read lock (and thus allowed to run concurrently) and the special `destroy` method
+// taking a write lock (and thus blocking on live method calls). However, we aim not to
+// generate methods with any hidden blocking semantics, and a `destroy` method that might
+// block if called incorrectly seems to meet that bar.
+//
+// So, we achieve our goals by giving each instance an associated `AtomicLong` counter to track
+// the number of in-flight method calls, and an `AtomicBoolean` flag to indicate whether `destroy`
+// has been called. These are updated according to the following rules:
+//
+//    * The initial value of the counter is 1, indicating a live object with no in-flight calls.
+//      The initial value for the flag is false.
+//
+//    * At the start of each method call, we atomically check the counter.
+//      If it is 0 then the underlying Rust struct has already been destroyed and the call is aborted.
+//      If it is nonzero them we atomically increment it by 1 and proceed with the method call.
+//
+//    * At the end of each method call, we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+//    * When `destroy` is called, we atomically flip the flag from false to true.
+//      If the flag was already true we silently fail.
+//      Otherwise we atomically decrement and check the counter.
+//      If it has reached zero then we destroy the underlying Rust struct.
+//
+// Astute readers may observe that this all sounds very similar to the way that Rust's `Arc<T>` works,
+// and indeed it is, with the addition of a flag to guard against multiple calls to `destroy`.
+//
+// The overall effect is that the underlying Rust struct is destroyed only when `destroy` has been
+// called *and* all in-flight method calls have completed, avoiding violating any of the expectations
+// of the underlying Rust code.
+//
+// This makes a cleaner a better alternative to _not_ calling `destroy()` as
+// and when the object is finished with, but the abstraction is not perfect: if the Rust object's `drop`
+// method is slow, and/or there are many objects to cleanup, and it's on a low end Android device, then the cleaner
+// thread may be starved, and the app will leak memory.
+//
+// In this case, `destroy`ing manually may be a better solution.
+//
+// The cleaner can live side by side with the manual calling of `destroy`. In the order of responsiveness, uniffi objects
+// with Rust peers are reclaimed:
+//
+// 1. By calling the `destroy` method of the object, which calls `rustObject.free()`. If that doesn't happen:
+// 2. When the object becomes unreachable, AND the Cleaner thread gets to call `rustObject.free()`. If the thread is starved then:
+// 3. The memory is reclaimed when the process terminates.
+//
+// [1] https://stackoverflow.com/questions/24376768/can-java-finalize-an-object-when-it-is-still-in-scope/24380219
+//
+
+
+/**
  * The memory directory of an agent: executes the commands of Claude's memory tool on a store.
  *
  * Many threads may use it at once. Calls read and write files, so do not make them on a user
@@ -5851,13 +6235,14 @@ public interface MemoryHooks {
 
     /**
      * Called with each command before the store is touched. The command's paths are valid and
-     * canonical. Not called for input that is not a command, or whose path is refused.
+     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
+     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
      *
      * If it throws, it has failed: the command is not executed, and the model reads only that it
      * could not be checked. By default it allows every command.
      */
     @Throws(HookException::class)
-    fun `before`(`command`: Command): HookDecision = HookDecision.Allow
+    fun `before`(`command`: Command, `call`: HookCall): HookDecision = HookDecision.Allow
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
@@ -5980,19 +6365,21 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 
     /**
      * Called with each command before the store is touched. The command's paths are valid and
-     * canonical. Not called for input that is not a command, or whose path is refused.
+     * canonical, and its text is as it will be stored. `call` tells who acts, and what the command would change. Not called
+     * for input that is not a command, whose path is refused, or that a policy forbids for its paths alone.
      *
      * If it throws, it has failed: the command is not executed, and the model reads only that it
      * could not be checked. By default it allows every command.
      */
-    @Throws(HookException::class)override fun `before`(`command`: Command): HookDecision {
+    @Throws(HookException::class)override fun `before`(`command`: Command, `call`: HookCall): HookDecision {
             return FfiConverterTypeHookDecision.lift(
     callWithHandle {
     uniffiRustCallWithError(HookException) { _status ->
     UniffiLib.uniffi_memdir_ffi_fn_method_memoryhooks_before(
         it,
 
-        FfiConverterTypeCommand.lower(`command`),_status)
+        FfiConverterTypeCommand.lower(`command`),
+        FfiConverterTypeHookCall.lower(`call`),_status)
 }
     }
     )
@@ -6037,11 +6424,12 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 // Put the implementation in an object so we don't pollute the top-level namespace
 internal object uniffiCallbackInterfaceMemoryHooks {
     internal object `before`: UniffiCallbackInterfaceMemoryHooksMethod0 {
-        override fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,) {
+        override fun callback(`uniffiHandle`: Long,`command`: RustBuffer.ByValue,`call`: Long,`uniffiOutReturn`: RustBuffer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
             val makeCall = { ->
                 uniffiObj.`before`(
                     FfiConverterTypeCommand.lift(`command`),
+                    FfiConverterTypeHookCall.lift(`call`),
                 )
             }
             val writeReturn = { value: HookDecision -> uniffiOutReturn.setValue(FfiConverterTypeHookDecision.lower(value)) }
@@ -6553,6 +6941,11 @@ internal interface PendingCallInterface {
     fun `finish`(`decision`: HookDecision, `cancellation`: Cancellation)
 
     /**
+     * What `before` may know of the call; null if it is not asked.
+     */
+    fun `hookCall`(): HookCall?
+
+    /**
      * Whether it changes nothing: a view, or a call that is already refused.
      */
     fun `isView`(): kotlin.Boolean
@@ -6760,6 +7153,22 @@ internal open class PendingCall: AutoCloseable, PendingCallInterface
 }
     }
 
+
+
+
+    /**
+     * What `before` may know of the call; null if it is not asked.
+     */override fun `hookCall`(): HookCall? {
+            return FfiConverterOptionalTypeHookCall.lift(
+    callWithHandle {
+    uniffiRustCall() { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_pendingcall_hook_call(
+        it,
+        _status)
+}
+    }
+    )
+    }
 
 
 
@@ -11143,7 +11552,8 @@ enum class ErrorKind {
      */
     NOT_A_DIRECTORY,
     /**
-     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a case, too.
+     * The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
+     * case, too.
      */
     INVALID,
     /**
@@ -11155,7 +11565,8 @@ enum class ErrorKind {
      */
     SEVERAL_MATCHES,
     /**
-     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a device.
+     * The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
+     * device.
      */
     NOT_TEXT,
     /**
@@ -12737,6 +13148,38 @@ internal object FfiConverterOptionalTypeExpiryWatch: FfiConverterRustBuffer<Expi
         } else {
             buf.put(1)
             FfiConverterTypeExpiryWatch.write(value, buf)
+        }
+    }
+}
+
+
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterOptionalTypeHookCall: FfiConverterRustBuffer<HookCall?> {
+    override fun read(buf: ByteBuffer): HookCall? {
+        if (buf.get().toInt() == 0) {
+            return null
+        }
+        return FfiConverterTypeHookCall.read(buf)
+    }
+
+    override fun allocationSize(value: HookCall?): ULong {
+        if (value == null) {
+            return 1UL
+        } else {
+            return 1UL + FfiConverterTypeHookCall.allocationSize(value)
+        }
+    }
+
+    override fun write(value: HookCall?, buf: ByteBuffer) {
+        if (value == null) {
+            buf.put(0)
+        } else {
+            buf.put(1)
+            FfiConverterTypeHookCall.write(value, buf)
         }
     }
 }
