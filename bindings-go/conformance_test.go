@@ -79,7 +79,7 @@ func run(t *testing.T, runner string, open func(*testing.T, MemoryOptions) opene
 func runCase(t *testing.T, one *conformanceCase, open func(*testing.T, MemoryOptions) opened) {
 	options, told := optionsOf(t, one.Options), []Event(nil)
 	if one.Hooks != nil {
-		options.Before = func(_ context.Context, command Command) (Decision, error) {
+		options.Before = func(_ context.Context, command Command, _ *HookCall) (Decision, error) {
 			return decision(one.Hooks.Before, command)
 		}
 		options.After = func(_ context.Context, event Event) { told = append(told, event) }

@@ -174,6 +174,12 @@ type Event struct {
 	Content string `json:"content"`
 	// Change: The id of the change that the command made; empty if it made none, or the memory has no history.
 	Change string `json:"change"`
+	// Actor: Who acts, as HookCall.actor.
+	Actor string `json:"actor"`
+	// Session: The session of the memory, as HookCall.session.
+	Session string `json:"session"`
+	// ToolUseId: The Id of the ToolUse block, as HookCall.toolUseId.
+	ToolUseId string `json:"tool_use_id"`
 }
 
 // Expired: A file that was removed because nobody used it.

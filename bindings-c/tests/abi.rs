@@ -370,3 +370,52 @@ fn a_key_in_a_file_is_text_for_the_options() {
     let error = key_from_file(&path).unwrap_err();
     assert_eq!((&error["kind"], &error["option"]), (&json!("config"), &json!("path")), "{error}");
 }
+
+#[test]
+fn a_call_between_its_halves_tells_who_acts_and_what_would_change() {
+    let memory = open("memory:", r#"{"actor": "ann"}"#).unwrap();
+    let write = r#"{"path": "/memories/a", "text": "one\n"}"#;
+    operation(memory, "write", write).unwrap();
+    let begin = |input: Value| {
+        let input = std::ffi::CString::new(input.to_string()).unwrap();
+        let mut pending = 0;
+        // SAFETY: the text and the number live until the call has ended.
+        let command = unsafe { memdir_begin(memory, input.as_ptr(), &raw mut pending, null_mut()) };
+        (pending, taken(command))
+    };
+    // SAFETY: nothing is handed over but numbers and a place for the error.
+    let known = |pending| with_error(|error| taken(unsafe { memdir_hook_call(pending, error) }));
+    // SAFETY: as before.
+    let diff = |pending| with_error(|error| taken(unsafe { memdir_hook_diff(pending, error) }));
+    // SAFETY: null is no decision and no place for the event.
+    let finish = |pending| unsafe { taken(memdir_finish(pending, null(), null_mut(), null_mut())) };
+
+    let input = json!({ "command": "delete", "path": "/memories/a" });
+    let block = json!({ "type": "tool_use", "id": "toolu_1", "name": "memory", "input": input });
+    let (pending, command) = begin(block);
+    assert_eq!(command, Some(input));
+    let (call, error) = known(pending);
+    let call = call.unwrap();
+    assert_eq!((&call["actor"], &call["tool_use_id"]), (&json!("ann"), &json!("toolu_1")));
+    assert!(call["session"].as_str().is_some_and(|id| !id.is_empty()) && error.is_none());
+    let shown = json!("--- /memories/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n");
+    assert_eq!(diff(pending), (Some(shown), None));
+    operation(memory, "write", &write.replace("one", "two")).unwrap();
+    assert_eq!(finish(pending).unwrap()["kind"], "changed");
+
+    // What is refused has no diff, and what is refused already no hook call.
+    let (pending, _) = begin(json!({ "command": "delete", "path": "/memories/none" }));
+    let (none, error) = diff(pending);
+    assert_eq!((none, &error.unwrap()["reply_kind"]), (None, &json!("not_found")));
+    assert_eq!(finish(pending).unwrap()["kind"], "not_found");
+    let (pending, command) = begin(json!({ "command": "view", "path": "/etc" }));
+    assert_eq!(
+        (command, known(pending), diff(pending)),
+        (None, (Some(Value::Null), None), (Some(json!("")), None))
+    );
+    assert_eq!(finish(pending).unwrap()["kind"], "invalid");
+    // It has ended.
+    assert_eq!(known(pending).1.unwrap()["kind"], "usage");
+    assert_eq!(diff(pending).1.unwrap()["kind"], "usage");
+    memdir_close(memory);
+}

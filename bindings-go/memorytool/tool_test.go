@@ -122,7 +122,7 @@ func TestAnImageIsABlock(t *testing.T) {
 func TestAFailureIsToldToTheDeveloperAndNotToTheModel(t *testing.T) {
 	secret := errors.New("jdbc://user:hunter2@host")
 	memory := open(t, "memory:", memdir.MemoryOptions{
-		Before: func(context.Context, memdir.Command) (memdir.Decision, error) { return memdir.Decision{}, secret },
+		Before: func(context.Context, memdir.Command, *memdir.HookCall) (memdir.Decision, error) { return memdir.Decision{}, secret },
 	})
 	input := object{"command": "view", "path": "/memories"}
 	asked, err := json.Marshal(input)
@@ -167,7 +167,7 @@ func TestADoneContextIsNotLoggedAsAFailure(t *testing.T) {
 	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	defer slog.SetDefault(before)
 	failing := memdir.MemoryOptions{
-		Before: func(context.Context, memdir.Command) (memdir.Decision, error) {
+		Before: func(context.Context, memdir.Command, *memdir.HookCall) (memdir.Decision, error) {
 			return memdir.Decision{}, errors.New("no")
 		},
 	}

@@ -402,6 +402,14 @@ pub struct Event {
     /// The id of the change that the command made; null if it made none, or the memory has no history.
     #[uniffi(default = None)]
     pub change: Option<String>,
+    /// Who acts, as `HookCall.actor`.
+    #[uniffi(default = None)]
+    pub actor: Option<String>,
+    /// The session of the memory, as `HookCall.session`.
+    pub session: String,
+    /// The `id` of the `tool_use` block, as `HookCall.tool_use_id`.
+    #[uniffi(default = None)]
+    pub tool_use_id: Option<String>,
 }
 
 impl From<memdir::Event> for Event {
@@ -417,6 +425,9 @@ impl From<memdir::Event> for Event {
             repairs: value.repairs.iter().map(ToString::to_string).collect(),
             content: value.content,
             change: value.change.as_ref().map(ToString::to_string),
+            actor: value.actor,
+            session: value.session,
+            tool_use_id: value.tool_use_id,
         }
     }
 }
@@ -453,7 +464,10 @@ pub struct ExpiryProgress {
 
 impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     fn from(value: memdir::policy::expiry::Progress) -> Self {
-        Self { files: number(value.files), removed: number(value.removed) }
+        Self {
+            files: number(value.files),
+            removed: number(value.removed),
+        }
     }
 }
 
@@ -471,7 +485,11 @@ pub struct GrepMatch {
 
 impl From<memdir::GrepMatch> for GrepMatch {
     fn from(value: memdir::GrepMatch) -> Self {
-        Self { path: value.path.to_string(), line: value.line.map(number), text: value.text }
+        Self {
+            path: value.path.to_string(),
+            line: value.line.map(number),
+            text: value.text,
+        }
     }
 }
 
@@ -489,7 +507,11 @@ pub struct HistoryMatch {
 
 impl From<memdir::HistoryMatch> for HistoryMatch {
     fn from(value: memdir::HistoryMatch) -> Self {
-        Self { version: value.version.into(), line: value.line.map(number), text: value.text }
+        Self {
+            version: value.version.into(),
+            line: value.line.map(number),
+            text: value.text,
+        }
     }
 }
 
@@ -504,7 +526,10 @@ pub struct HistorySize {
 
 impl From<memdir::history::HistorySize> for HistorySize {
     fn from(value: memdir::history::HistorySize) -> Self {
-        Self { versions: number(value.versions), bytes: number(value.bytes) }
+        Self {
+            versions: number(value.versions),
+            bytes: number(value.bytes),
+        }
     }
 }
 
@@ -767,7 +792,11 @@ pub struct SensitiveMatch {
 
 impl From<memdir::SensitiveMatch> for SensitiveMatch {
     fn from(value: memdir::SensitiveMatch) -> Self {
-        Self { path: value.path.to_string(), line: value.line.map(number), rule: value.rule }
+        Self {
+            path: value.path.to_string(),
+            line: value.line.map(number),
+            rule: value.rule,
+        }
     }
 }
 
@@ -782,7 +811,10 @@ pub struct SizedPath {
 
 impl From<memdir::SizedPath> for SizedPath {
     fn from(value: memdir::SizedPath) -> Self {
-        Self { path: value.path.to_string(), bytes: number(value.bytes) }
+        Self {
+            path: value.path.to_string(),
+            bytes: number(value.bytes),
+        }
     }
 }
 
@@ -843,7 +875,10 @@ pub struct TimedPath {
 
 impl From<memdir::TimedPath> for TimedPath {
     fn from(value: memdir::TimedPath) -> Self {
-        Self { path: value.path.to_string(), time: value.time }
+        Self {
+            path: value.path.to_string(),
+            time: value.time,
+        }
     }
 }
 

@@ -149,11 +149,9 @@ impl<'a> Call<'a> {
         };
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
         self.stopped = match decision {
+            // What could not be shown was not approved.
             Ok(HookDecision::Allow) => {
-                if refusal.is_some() {
-                    self.pin = Some(Pin::Nothing);
-                }
-                None
+                refusal.map(|refused| (Outcome::Refused, Error::Refused(refused)))
             }
             Ok(HookDecision::Replace(new)) => match command.text_mut() {
                 Some(text) => {

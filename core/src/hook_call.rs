@@ -102,8 +102,8 @@ impl HookCall<'_> {
     ///
     /// # Errors
     /// [`Error::Refused`] if the command would be refused, with the reply of the model. Let `before` fail with this error:
-    /// the command is then refused with that very reply. If `before` allows the command all the same, nothing is changed
-    /// either. [`Error::Store`] if the store fails. [`Error::Hook`] if `before` has returned without having asked for a
+    /// the command is then refused with that very reply. So it is if `before` allows the command all the same.
+    /// [`Error::Store`] if the store fails. [`Error::Hook`] if `before` has returned without having asked for a
     /// diff: what was not shown in time was not approved.
     pub fn diff(&self) -> Result<String, Error> {
         self.shown.diff(|| {

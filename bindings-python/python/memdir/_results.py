@@ -296,6 +296,9 @@ class Event:
             an image.
         change: The id of the change that the command made; `None` if it made none, or the memory
             has no history.
+        actor: Who acts, as `HookCall.actor`.
+        session: The session of the memory, as `HookCall.session`.
+        tool_use_id: The `id` of the `tool_use` block, as `HookCall.tool_use_id`.
     """
 
     command: str | None
@@ -308,6 +311,9 @@ class Event:
     repairs: tuple[Repair, ...]
     content: str | None
     change: str | None
+    actor: str | None
+    session: str
+    tool_use_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

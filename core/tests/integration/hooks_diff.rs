@@ -309,7 +309,7 @@ fn a_hook_cannot_allow_what_was_refused_when_it_was_shown() {
         Ok(HookDecision::Allow)
     });
     let refused = hooks.of(&memory).str_replace("/memories/a", "one", "two").unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Changed, "{refused}");
+    assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
     assert_eq!(memory.read("/memories/a").unwrap(), "one");
 }
 

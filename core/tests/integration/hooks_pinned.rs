@@ -393,7 +393,7 @@ fn the_same_text_again_is_no_way_around_a_refusal() {
         });
         let text = "password: q7Lw4Xt9Rb1Vc6Ny";
         let refused = hooks.of(&memory).insert("/memories/a", 0, text).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Changed, "{refused}");
+        assert_eq!(refused.kind(), ErrorKind::NotFound, "{refused}");
         assert_eq!(memory.read("/memories/a").unwrap(), "");
         store.delete(&at("/memories/a")).unwrap();
     }

@@ -4,6 +4,7 @@ package dev.memdir.conformance
 import com.fasterxml.jackson.databind.JsonNode
 import com.fasterxml.jackson.databind.node.JsonNodeFactory
 import com.fasterxml.jackson.databind.node.ObjectNode
+import dev.memdir.HookCall
 import dev.memdir.Command
 import dev.memdir.Event
 import dev.memdir.MemoryHooks

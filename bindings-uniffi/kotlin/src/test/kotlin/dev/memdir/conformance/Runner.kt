@@ -1,6 +1,7 @@
 /** Runs the cases of `tests/cases` on a kind of store. */
 package dev.memdir.conformance
 
+import dev.memdir.SuspendingHookCall
 import dev.memdir.Command
 import dev.memdir.Event
 import dev.memdir.HookDecision
