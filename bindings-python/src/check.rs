@@ -27,7 +27,10 @@ use crate::stores;
 /// >>> check("memory:")
 /// Checked(directories=1, files=0, bytes=0, versions=None, problems=())
 #[pyfunction]
-pub(crate) fn check(py: Python<'_>, store: Hinted<'_, read_only::Places>) -> PyResult<Shown<Checked>> {
+pub(crate) fn check(
+    py: Python<'_>,
+    store: Hinted<'_, read_only::Places>,
+) -> PyResult<Shown<Checked>> {
     let mut options = MemoryOptions::default();
     options.read_only = true;
     let store = stores::open(&store.into_inner(), &options)?;

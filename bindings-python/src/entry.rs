@@ -55,7 +55,8 @@ where
         return Err(PyTypeError::new_err(format!("expected an Entry, got {class}")));
     };
     value.extract().map_err(|_| {
-        let value = value.repr().map_or_else(|_| "another value".to_owned(), |value| value.to_string());
+        let value =
+            value.repr().map_or_else(|_| "another value".to_owned(), |value| value.to_string());
         PyTypeError::new_err(format!("{name} must be {kind}, got {value}"))
     })
 }

@@ -27,9 +27,7 @@ pub(crate) fn expire(
             let told = attached(|py| {
                 py.check_signals()?;
                 match on_progress {
-                    Some(call) => {
-                        call.call1(py, (results::to_python(py, &progress)?,)).map(drop)
-                    }
+                    Some(call) => call.call1(py, (results::to_python(py, &progress)?,)).map(drop),
                     None => Ok(()),
                 }
             });

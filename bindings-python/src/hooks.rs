@@ -73,7 +73,8 @@ impl MemoryHooks for PythonHooks {
     fn after(&self, event: &Event) {
         attached(|py| {
             let Some(after) = self.after.get(py) else { return };
-            let told = results::to_python(py, event).and_then(|event| after.bind(py).call1((event,)));
+            let told =
+                results::to_python(py, event).and_then(|event| after.bind(py).call1((event,)));
             let told = told.and_then(|returned| unawaited("after", &returned).map_or(Ok(()), Err));
             let Err(error) = told else { return };
             if error.is_instance_of::<PyException>(py) {

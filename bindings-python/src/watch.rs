@@ -39,7 +39,11 @@ impl Watch {
     /// Raises:
     ///     StoreError: The store itself failed. The next call tells what this one could not.
     ///     ValueError: The watch is closed.
-    fn changes(&self, py: Python<'_>, wait: Hinted<'_, hints::Span>) -> PyResult<Shown<Vec<Change>>> {
+    fn changes(
+        &self,
+        py: Python<'_>,
+        wait: Hinted<'_, hints::Span>,
+    ) -> PyResult<Shown<Vec<Change>>> {
         let wait = read::<Span>("wait", &wait.into_inner())?;
         let found = self.found(py, wait)?;
         found.map(Shown).ok_or_else(|| PyValueError::new_err("the watch is closed"))

@@ -15,8 +15,7 @@ use crate::store::{Location, Store};
 
 /// A change to a memory.
 ///
-/// To [`observe`](crate::Memory::observe) it is told after the change, when a reply is not yet given. After a failure of the
-/// store that may have come before or after the change, it is told as well: look at the path to see what is there.
+/// A change whose store failed, before or after it was made, is told as well: look at the path to see what is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

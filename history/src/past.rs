@@ -26,7 +26,8 @@ pub struct PastFile {
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// Its version. `None` for a file that the history does not know, because it was not changed since it is kept.
+    /// Its version. `None` for a file that the history does not know, because it has not changed since the history
+    /// began.
     pub version: Option<HistoryId>,
 }
 

@@ -18,7 +18,13 @@ pub struct Entry {
     pub path: MemoryPath,
     /// Whether it is a file or a directory.
     #[serde(rename = "size")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "Option<u64>",
+            description = "The size of a file in bytes; `None` for a directory."
+        )
+    )]
     pub kind: EntryKind,
     /// When it was last written, if it is a file and the store keeps times.
     #[serde(serialize_with = "crate::time::serialize_optional")]
