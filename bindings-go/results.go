@@ -28,8 +28,7 @@ type BlamedLine struct {
 	MayBeOlder bool `json:"may_be_older"`
 }
 
-// Change: A change to a memory. To Observe it is told after the change, when a reply is not yet given. After a failure of
-// the store that may have come before or after the change, it is told as well: look at the path to see what is there.
+// Change: A change to a memory.
 type Change struct {
 	// Kind: What happened.
 	Kind ChangeKind `json:"kind"`
@@ -53,7 +52,7 @@ const (
 	ChangeCleared ChangeKind = "cleared"
 )
 
-// Conflict: A path that was changed since, or where something is in the way, so a file is not brought back there.
+// Conflict: Why a file is not brought back: it was changed since, or something is in the way.
 type Conflict struct {
 	// Path: The path.
 	Path string `json:"path"`
@@ -71,9 +70,9 @@ type Conflict struct {
 
 // Entry: One entry of a directory.
 type Entry struct {
-	// Path: Its path.
+	// Path: The whole path, from /memories on.
 	Path string `json:"path"`
-	// Size: Whether it is a file or a directory.
+	// Size: The size of a file in bytes; nil for a directory.
 	Size *int64 `json:"size"`
 	// Modified: When it was last written, if it is a file and the store keeps times.
 	Modified time.Time `json:"modified"`
@@ -131,7 +130,7 @@ type Expired struct {
 	LastUsed time.Time `json:"last_used"`
 }
 
-// GrepMatch: A place where a GrepQuery was found.
+// GrepMatch: A place where Memory.grep found something.
 type GrepMatch struct {
 	// Path: The path of the file, or of the directory whose name it is.
 	Path string `json:"path"`
@@ -175,7 +174,7 @@ const (
 	OperationDeleted Operation = "deleted"
 	// OperationExpired: Nobody had used it for so long that it expired.
 	OperationExpired Operation = "expired"
-	// OperationCleared: It was deleted with everything else (Memory.clear.
+	// OperationCleared: It was deleted with everything else (Memory.clear).
 	OperationCleared Operation = "cleared"
 	// OperationRestored: An earlier state was brought back.
 	OperationRestored Operation = "restored"
@@ -183,8 +182,8 @@ const (
 	OperationImported Operation = "imported"
 	// OperationRedacted: The content of an earlier version was removed from the history.
 	OperationRedacted Operation = "redacted"
-	// OperationExternal: Somebody else changed the file, not through a memory with history. It is noticed by the next change
-	// of that file, and is what that change found.
+	// OperationExternal: Another program changed the file, or a memory without history did. The next change of the file
+	// notices it and records what it found.
 	OperationExternal Operation = "external"
 )
 
@@ -196,7 +195,8 @@ type PastFile struct {
 	Size *int64 `json:"size"`
 	// Modified: When it was last changed before that time, if that is known.
 	Modified time.Time `json:"modified"`
-	// Version: Its version. empty for a file that the history does not know, because it was not changed since it is kept.
+	// Version: Its version. empty for a file that the history does not know, because it has not changed since the history
+	// began.
 	Version string `json:"version"`
 }
 

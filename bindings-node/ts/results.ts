@@ -26,13 +26,7 @@ export interface BlamedLine {
   mayBeOlder: boolean;
 }
 
-/**
- * A change to a memory.
- *
- * To `observe` it is told after the change, when a reply is not yet given. After a failure of the
- * store that may have come before or after the change, it is told as well: look at the path to see
- * what is there.
- */
+/** A change to a memory. */
 export interface Change {
   /** What happened. */
   kind: ChangeKind;
@@ -63,10 +57,7 @@ export interface Checked {
   problems: Problem[];
 }
 
-/**
- * A path that was changed since, or where something is in the way, so a file is not brought back
- * there.
- */
+/** Why a file is not brought back: it was changed since, or something is in the way. */
 export interface Conflict {
   /** The path. */
   path: string;
@@ -188,7 +179,7 @@ export interface ExpiryProgress {
   removed: number;
 }
 
-/** A place where a `GrepQuery` was found. */
+/** A place where `Memory.grep` found something. */
 export interface GrepMatch {
   /** The path of the file, or of the directory whose name it is. */
   path: string;
@@ -267,13 +258,13 @@ export interface PastFile {
   /** When it was last changed before that time, if that is known. */
   modified?: Date | undefined;
   /**
-   * Its version. Absent for a file that the history does not know, because it was not changed since
-   * it is kept.
+   * Its version. Absent for a file that the history does not know, because it has not changed since
+   * the history began.
    */
   version?: string | undefined;
 }
 
-/** What a `Problem` serializes to. A problem in a store. */
+/** A problem in a store. */
 export interface Problem {
   /** The kind of problem. */
   kind: ProblemKind;

@@ -31,7 +31,7 @@ fn entry(item: &Bound<'_, PyAny>) -> PyResult<Option<Entry>> {
         }
         Err(_) => return Ok(None),
     };
-    let Some(size) = field::<Option<i64>>(item, "size", "an int or None")? else {
+    let Some(size) = field::<Option<i64>>(item, "size", "an int below 2**63, or None")? else {
         return Ok(Some(Entry::directory(path)));
     };
     let Ok(size) = u64::try_from(size) else {

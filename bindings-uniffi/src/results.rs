@@ -44,12 +44,7 @@ impl From<memdir::history::BlamedLine> for BlamedLine {
     }
 }
 
-///
 /// A change to a memory.
-///
-/// To `observe` it is told after the change, when a reply is not yet given. After a failure of the store that may have
-/// come before or after the change, it is told as well: look at the path to see what is there.
-
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// What happened.
@@ -121,7 +116,7 @@ impl From<memdir_bindings_shared::check::Checked> for Checked {
     }
 }
 
-/// A path that was changed since, or where something is in the way, so a file is not brought back there.
+/// Why a file is not brought back: it was changed since, or something is in the way.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The path.
@@ -234,9 +229,9 @@ impl From<memdir::copy::Progress<'_>> for CopyProgress {
 /// One entry of a directory.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path.
+    /// The whole path, from `/memories` on.
     pub path: String,
-    /// Whether it is a file or a directory.
+    /// The size of a file in bytes; null for a directory.
     pub size: Option<i64>,
     /// When it was last written, if it is a file and the store keeps times.
     #[uniffi(default = None)]
@@ -371,7 +366,7 @@ impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     }
 }
 
-/// A place where a `GrepQuery` was found.
+/// A place where `Memory.grep` found something.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
@@ -439,7 +434,7 @@ pub enum HistoryOperation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else (`Memory.clear`.
+    /// It was deleted with everything else (`Memory.clear`).
     Cleared,
     /// An earlier state was brought back.
     Restored,
@@ -448,8 +443,8 @@ pub enum HistoryOperation {
     /// The content of an earlier version was removed from the history.
     Redacted,
     ///
-    /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-    /// file, and is what that change found.
+    /// Another program changed the file, or a memory without history did. The next change of the file notices it and
+    /// records what it found.
     External,
 }
 
@@ -507,7 +502,7 @@ pub struct PastFile {
     pub size: Option<i64>,
     /// When it was last changed before that time, if that is known.
     pub modified: Option<SystemTime>,
-    /// Its version. null for a file that the history does not know, because it was not changed since it is kept.
+    /// Its version. null for a file that the history does not know, because it has not changed since the history began.
     pub version: Option<String>,
 }
 
@@ -522,7 +517,7 @@ impl From<memdir::history::PastFile> for PastFile {
     }
 }
 
-/// What a `Problem` serializes to. A problem in a store.
+/// A problem in a store.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.

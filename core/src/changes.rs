@@ -14,8 +14,6 @@ use serde::Serialize;
 use crate::store::{Location, Store};
 
 /// A change to a memory.
-///
-/// A change whose store failed, before or after it was made, is told as well: look at the path to see what is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

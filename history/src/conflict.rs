@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::timeline::Moment;
 use memdir_store::time::rfc3339;
 
-/// Why a file is not brought back: it was changed since, or something is in the way at its path.
+/// Why a file is not brought back: it was changed since, or something is in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

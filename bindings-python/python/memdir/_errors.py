@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from memdir._memdir import Conflict
+    from memdir._results import Conflict
 
 
 ErrorKind = Literal[

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
-    from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
+    from memdir._results import Expired, ExpiryProgress
 
 logger = logging.getLogger("memdir")
 

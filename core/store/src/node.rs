@@ -14,7 +14,7 @@ use crate::path::MemoryPath;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its path.
+    /// The whole path, from `/memories` on.
     pub path: MemoryPath,
     /// Whether it is a file or a directory.
     #[serde(rename = "size")]
