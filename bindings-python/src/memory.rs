@@ -413,7 +413,7 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
     /// >>> memory.grep("tea")
-    /// [GrepMatch('/memories/drinks.md', 2, '- green tea')]
+    /// [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
     #[pyo3(
         signature = (
             query, *, regex = false, ignore_case = false, path = "/memories", limit = Given::Default
@@ -452,7 +452,7 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
     /// >>> memory.find_sensitive()
-    /// [SensitiveMatch('/memories/db.md', 1, 'url-password')]
+    /// [SensitiveMatch(path='/memories/db.md', line=1, rule='url-password')]
     #[pyo3(
         signature = (path = "/memories", *, limit = Given::Default),
         text_signature = "($self, path='/memories', *, limit=100)",
@@ -490,7 +490,7 @@ impl Memory {
     /// ...     for change in watch:
     /// ...         print(change)
     /// ...         break
-    /// Change('written', '/memories/todo.md')
+    /// Change(kind='written', path='/memories/todo.md', old_path=None)
     #[pyo3(signature = (path = "/memories", *, every = None))]
     fn watch(
         &self,
@@ -531,8 +531,8 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/tea/green.md", "sencha\n")
     /// >>> stats = memory.stats()
-    /// >>> stats, stats.largest
-    /// (Stats(files=1, directories=1, bytes=7), ('/memories/tea/green.md', 7))
+    /// >>> stats.files, stats.largest
+    /// (1, SizedPath(path='/memories/tea/green.md', bytes=7))
     fn stats(&self, py: Python<'_>) -> PyResult<Shown<Stats>> {
         done(py, Core::stats, &self.core).map(Shown)
     }
@@ -1028,8 +1028,8 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/tea.md", "green\n")
     /// >>> memory.write("/memories/tea.md", "black\n")
-    /// >>> memory.undo(memory.history()[0].change).files
-    /// [RestoredFile('modified', '/memories/tea.md')]
+    /// >>> [(file.operation, file.path) for file in memory.undo(memory.history()[0].change).files]
+    /// [('modified', '/memories/tea.md')]
     /// >>> memory.read("/memories/tea.md")
     /// 'green\n'
     #[pyo3(
@@ -1125,8 +1125,9 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/db.md", "password: hunter2\n")
     /// >>> memory.write("/memories/db.md", "password: in the vault\n")
-    /// >>> memory.redact_text("hunter2", "a password")
-    /// RedactedText(versions=1, current=[], names=[], kept_names=[])
+    /// >>> redacted = memory.redact_text("hunter2", "a password")
+    /// >>> len(redacted.versions), redacted.current
+    /// (1, ())
     #[pyo3(
         signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",
