@@ -19,6 +19,7 @@ from fastapi.testclient import TestClient
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import assert_type
 
+import cases
 import memdir
 from memdir import (
     Conflict,
@@ -38,12 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-CLASSES = {name: kind for name, kind in vars(_results).items() if dataclasses.is_dataclass(kind)}
-ALIASES = {
-    name: alias
-    for name, alias in vars(_results).items()
-    if typing.get_origin(alias) is typing.Literal
-}
+KNOWN = {name: known for name, known in vars(_results).items() if name in memdir.__all__}
+CLASSES = {name: known for name, known in KNOWN.items() if dataclasses.is_dataclass(known)}
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +69,7 @@ def values(
 
 
 def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
-    memory = Memory(directory / "memory", history=True, after=told.append, actor="Ann")
+    memory = Memory(directory / "memory", history=True, record_access=True, after=told.append)
     with memory.watch() as watch:
         memory.create("/memories/tea.md", "green\nblack\n")
         yield watch.changes(60)
@@ -90,7 +87,7 @@ def _of_methods(directory: Path, told: list[Any]) -> Iterator[Any]:
     yield memory.grep_history("green")
     yield memory.files_at(datetime.now(timezone.utc))
     yield memory.redact_text("hunter2", "a key", dry_run=True)
-    yield memory.restore(versions[-1].id, dry_run=True)
+    yield memory.undo(versions[1].change, dry_run=True)
     memory.acting_as("Ben").write("/memories/drinks/tea.md", "oolong\n")
     with pytest.raises(HistoryError) as error:
         memory.undo(versions[-2].change)
@@ -115,13 +112,14 @@ def those(request: pytest.FixtureRequest, values: dict[str, list[Any]]) -> list[
 
 
 def test_they_are_public_by_their_names() -> None:
-    for name, kind in CLASSES.items():
-        assert getattr(memdir, name) is kind
-        assert kind.__module__ == "memdir"
-        assert name in memdir.__all__
-    for name, alias in ALIASES.items():
-        assert getattr(memdir, name) is alias
-        assert name in memdir.__all__
+    table = json.loads((cases.PROJECT / "core" / "results.json").read_text("utf-8"))["types"]
+    assert {*KNOWN} == {*table}
+    for name, known in KNOWN.items():
+        assert getattr(memdir, name) is known
+        if name in CLASSES:
+            assert (known.__module__, known.__qualname__) == ("memdir", name)
+        else:
+            assert typing.get_origin(known) is typing.Literal
 
 
 def test_the_fields_hold_what_their_types_say(those: list[Any]) -> None:
@@ -254,7 +252,7 @@ def test_type_checkers_know_the_fields() -> None:
     assert_type(version.time, datetime)
     assert_type(version.size, int | None)
     assert_type(memory.stats().newest, "memdir.TimedPath | None")
-    assert_type(memory.restore(version.id, dry_run=True).files, "tuple[memdir.RestoredFile, ...]")
+    assert_type(memory.undo(version.change, dry_run=True).files, "tuple[memdir.RestoredFile, ...]")
     # A word that no operation has is a mistake.
     assert version.operation != "edited"  # type: ignore[comparison-overlap]
 
@@ -281,9 +279,9 @@ def test_an_event_is_shown_without_its_content() -> None:
 
 def test_a_time_that_no_datetime_has_becomes_the_nearest(tmp_path: Path) -> None:
     database = tmp_path / "memory.db"
-    memory = Memory(f"sqlite:{database}")
-    memory.write("/memories/a", "one\n")
     ten_thousand_years = 10_000 * 366 * 24 * 60 * 60 * 1_000_000
+    with Memory(f"sqlite:{database}") as memory:
+        memory.write("/memories/a", "one\n")
     for micros, nearest in (
         (ten_thousand_years, datetime.max),
         (-ten_thousand_years, datetime.min),
@@ -293,9 +291,10 @@ def test_a_time_that_no_datetime_has_becomes_the_nearest(tmp_path: Path) -> None
     ):
         with closing(sqlite3.connect(database)) as db, db:
             db.execute("UPDATE node SET modified = ? WHERE size IS NOT NULL", (micros,))
-        [entry] = memory.list()
-        assert entry.modified == nearest.replace(tzinfo=timezone.utc)
-        assert memory.stats().newest == memdir.TimedPath("/memories/a", entry.modified)
+        with Memory(f"sqlite:{database}") as memory:
+            [entry] = memory.list()
+            assert entry.modified == nearest.replace(tzinfo=timezone.utc)
+            assert memory.stats().newest == memdir.TimedPath("/memories/a", entry.modified)
 
 
 # --- replies -----------------------------------------------------------------------------------
