@@ -48,7 +48,8 @@ def values(
     tmp_path_factory: pytest.TempPathFactory, postgres: Callable[[], str]
 ) -> dict[str, list[Any]]:
     """What the methods return and the callbacks get, by the names of the classes."""
-    directory, told = tmp_path_factory.mktemp("results"), []
+    directory = tmp_path_factory.mktemp("results")
+    told: list[Any] = []
     found: list[Any] = list(_of_methods(directory, told))
     address = postgres()
     Memory(address).write("/memories/a.md", "green\n")
@@ -293,8 +294,9 @@ def test_a_time_that_no_datetime_has_becomes_the_nearest(tmp_path: Path) -> None
             db.execute("UPDATE node SET modified = ? WHERE size IS NOT NULL", (micros,))
         with Memory(f"sqlite:{database}") as memory:
             [entry] = memory.list()
-            assert entry.modified == nearest.replace(tzinfo=timezone.utc)
-            assert memory.stats().newest == memdir.TimedPath("/memories/a", entry.modified)
+            time = nearest.replace(tzinfo=timezone.utc)
+            assert entry.modified == time
+            assert memory.stats().newest == memdir.TimedPath("/memories/a", time)
 
 
 # --- replies -----------------------------------------------------------------------------------
@@ -356,4 +358,4 @@ def test_replies_are_encoded(reply: Reply) -> None:
     # As the pair that it is, where nothing says that it is a reply.
     assert jsonable_encoder(reply) == [reply.content, reply.is_error]
     for mode in ("validation", "serialization"):
-        assert set(adapter.json_schema(mode=mode)["properties"]) == set(fields)  # type: ignore[arg-type]
+        assert set(adapter.json_schema(mode=mode)["properties"]) == set(fields)

@@ -114,7 +114,8 @@ class Reply(_Answer):
         # Equal to that of an equal tuple. The blocks of an image cannot be hashed.
         return super().__hash__() if isinstance(self.content, str) else hash(repr(self.content))
 
-    def _replace(self, **changes: Any) -> Self:
+    # A named tuple's own one knows only of the pair.
+    def _replace(self, **changes: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         fields = {"cause": self.cause, "kind": self.kind, **self._asdict(), **changes}
         return type(self)(**fields)
 
