@@ -530,7 +530,9 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class SensitiveMatch:
-    """A place where a rule finds sensitive text. It does not have the text itself.
+    """A place where a rule finds sensitive text.
+
+    It does not have the text itself.
 
     Attributes:
         path: The path of the file, or of the directory whose name it is.
@@ -630,4 +632,5 @@ for _class in (
     TimedPath,
     Stats,
 ):
+    # They are public as `memdir.Version` and so on, and are pickled as that.
     _class.__module__ = "memdir"
