@@ -258,6 +258,22 @@ def test_type_checkers_know_the_fields() -> None:
     assert version.operation != "edited"  # type: ignore[comparison-overlap]
 
 
+def test_words_have_types_of_their_own(values: dict[str, list[Any]]) -> None:
+    change: memdir.Change = values["Change"][0]
+    event: memdir.Event = values["Event"][0]
+    line: memdir.BlamedLine = values["BlamedLine"][0]
+    problem: memdir.Problem = values["Problem"][0]
+    progress: memdir.CopyProgress = values["CopyProgress"][0]
+    assert_type(change.kind, memdir.ChangeKind)
+    assert_type(event.outcome, memdir.Outcome)
+    assert_type(event.repairs, "tuple[memdir.Repair, ...]")
+    assert_type(line.operation, "Operation | None")
+    assert_type(problem.kind, memdir.ProblemKind)
+    assert_type(progress.phase, memdir.CopyPhase)
+    words: tuple[str, ...] = (change.kind, event.outcome, problem.kind, progress.phase)
+    assert words == ("written", "ok", "link", "comparing")
+
+
 # --- what a result does by itself --------------------------------------------------------------
 
 
