@@ -203,12 +203,6 @@ impl ser::SerializeStruct for Fields {
         Ok(())
     }
 
-    /// A field that JSON leaves out if it has no value. A record has all of its fields.
-    fn skip_field(&mut self, name: &'static str) -> Result<(), Unknown> {
-        self.1.push((name, Plain::Nothing));
-        Ok(())
-    }
-
     fn end(self) -> Result<Plain, Unknown> {
         Ok(Plain::Record(self.0, self.1))
     }
@@ -251,20 +245,5 @@ mod tests {
         assert!(fields.contains(&("operation", Plain::Text("created".to_owned()))));
         assert!(fields.contains(&("is_current", Plain::Flag(true))));
         assert!(matches!(fields[5], ("time", Plain::Time(_))), "{fields:?}");
-    }
-
-    #[test]
-    fn a_record_has_the_fields_that_json_leaves_out() {
-        let mut options = MemoryOptions::default();
-        options.history = true;
-        let memory = Memory::open("memory:", options).unwrap();
-        memory.create("/memories/tea.md", "green\n").unwrap();
-        let created = memory.history(&memdir::history::HistoryQuery::default()).unwrap();
-        let undone =
-            memory.undo(created[0].change.clone(), memdir::history::UndoOptions::default());
-        let Plain::Record("RestoredFile", fields) = Plain::of(&undone.unwrap().files[0]) else {
-            panic!()
-        };
-        assert_eq!(fields.last(), Some(&("merged", Plain::Nothing)));
     }
 }

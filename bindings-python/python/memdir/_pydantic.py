@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic_core import core_schema as core
 
-from memdir._errors import ErrorKind
+from memdir._results import ErrorKind
 
 if TYPE_CHECKING:
     from memdir._reply import Reply

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
     from typing_extensions import Self, TypeVar, disjoint_base
 
-    from memdir._errors import ErrorKind, HookError, StoreError
+    from memdir._errors import HookError, StoreError
+    from memdir._results import ErrorKind
 else:
     from typing import TypeVar
 

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::Fingerprint;
 use crate::path::MemoryPath;
 
-/// One entry of a directory.
+/// A file or a directory, as a store lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -26,12 +26,12 @@ pub struct Entry {
         )
     )]
     pub kind: EntryKind,
-    /// When it was last written, if it is a file and the store keeps times.
+    /// When a file was last written, to the microsecond; `None` for a directory, or if the store does not keep times.
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// Its last recorded access ([`Store::record_access`](crate::Store::record_access)), if it is a file
-    /// and the store keeps times of access. Only [`list`](crate::Store::list) must set it.
+    /// The last recorded access of a file; `None` for a directory, or if the store does not keep accesses. Of the methods of a store
+    /// only `list` must set it.
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub accessed: Option<SystemTime>,
