@@ -32,8 +32,6 @@ pub struct Call<'a> {
     command: Result<ValidCommand<'a>, Error>,
     /// If the call ended before its execution: its outcome and the error.
     stopped: Option<(Outcome, Error)>,
-    /// Whether it is refused whatever the store holds and `before` says. The handler has the sentence.
-    is_futile: bool,
     /// The text of the command as it will be stored, if it is redacted.
     stored_text: Option<String>,
     tool_use_id: Option<Cow<'a, str>>,
@@ -58,7 +56,6 @@ impl<'a> Call<'a> {
             begun: (watched || traced.is_wanted()).then(Instant::now),
             command: decoded.command.map_err(Error::Refused).and_then(Command::validated),
             stopped: None,
-            is_futile: false,
             stored_text: None,
             tool_use_id: decoded.tool_use_id,
             shown: watched.then(Arc::default),
@@ -76,7 +73,6 @@ impl<'a> Call<'a> {
             repairs: self.repairs,
             command: self.command.map(ValidCommand::with_own_texts),
             stopped: self.stopped,
-            is_futile: self.is_futile,
             stored_text: self.stored_text,
             tool_use_id: self.tool_use_id.map(|id| Cow::Owned(id.into_owned())),
             shown: self.shown,
@@ -102,8 +98,7 @@ impl<'a> Call<'a> {
 
     /// The command with the model's own text, if `before` decides about it.
     fn asked_command(&self) -> Option<&ValidCommand<'a>> {
-        let is_decided = self.stopped.is_some() || self.is_futile;
-        self.command.as_ref().ok().filter(|_| !is_decided)
+        self.command.as_ref().ok().filter(|_| self.stopped.is_none())
     }
 
     /// The command with the model's own text, the id of its block, and what `before` is shown; `None` if it is not asked.
@@ -129,14 +124,8 @@ impl<'a> Call<'a> {
             self.stopped = Some((Outcome::Refused, refusal));
             return;
         }
-        match policies.check_text(command) {
-            Ok(stored) => self.stored_text = stored,
-            Err(_) => {
-                // If the path is taken, the refusal is about that. The store is not to be asked here.
-                self.is_futile = true;
-                self.pin = Some(Pin::Nothing);
-            }
-        }
+        // A text that a policy would refuse is no refusal yet: `before` may give another one.
+        self.stored_text = policies.stored_text(command);
     }
 
     pub(crate) fn traced(&self) -> &Traced {
@@ -146,7 +135,7 @@ impl<'a> Call<'a> {
     /// Applies the decision of `before` to the command.
     pub(crate) fn apply(&mut self, decision: Result<HookDecision, HookError>) {
         let Ok(command) = &mut self.command else { return };
-        if self.stopped.is_some() || self.is_futile {
+        if self.stopped.is_some() {
             return;
         }
         let Basis { refusal, pin } =

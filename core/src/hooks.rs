@@ -58,7 +58,7 @@ pub trait MemoryHooks: Send + Sync {
     /// and what the command would change.
     ///
     /// Not called for input that is not a command, whose path is refused, or that a policy forbids
-    /// whatever the store holds: for its paths, or for the text of a new file.
+    /// for its paths alone.
     ///
     /// # Errors
     /// Any error of the hook. The command is then not executed: the model reads that it could not

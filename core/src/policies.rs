@@ -117,7 +117,15 @@ impl Policies {
     ) -> Result<NewFile<'p, 't>, Error> {
         self.patterns.check(path)?;
         sensitive::check_path(&self.sensitive, path)?;
-        let (text, note) = match self.check_new_text(path, text) {
+        let checked = sensitive::check_content(&self.sensitive, path, text).and_then(|redacted| {
+            let (text, note) = match redacted {
+                Some(redacted) => (Cow::Owned(redacted.instead), redacted.note),
+                None => (Cow::Borrowed(text), String::new()),
+            };
+            self.limits.check_file(path, None, text.len())?;
+            Ok((text, note))
+        });
+        let (text, note) = match checked {
             Err(_) if is_taken() => return Err(reply::create_exists(path)),
             checked => checked?,
         };
@@ -127,35 +135,13 @@ impl Policies {
         Ok(NewFile { text, note, reservation })
     }
 
-    /// Checks the text of a new file, whatever the store holds. Returns the text to write, and a line to add to the reply.
-    fn check_new_text<'t>(
-        &self,
-        path: &MemoryPath,
-        text: &'t str,
-    ) -> Result<(Cow<'t, str>, String), Error> {
-        let (text, note) = match sensitive::check_content(&self.sensitive, path, text)? {
-            Some(redacted) => (Cow::Owned(redacted.instead), redacted.note),
-            None => (Cow::Borrowed(text), String::new()),
-        };
-        self.limits.check_file(path, None, text.len())?;
-        Ok((text, note))
-    }
-
-    /// Checks what is refused for its text alone, before a hook asks a person. Returns the text as it will be stored, if an
-    /// option redacts it: without what an edit's surroundings bring about.
-    pub(crate) fn check_text(&self, command: &ValidCommand<'_>) -> Result<Option<String>, Error> {
-        let text = match command {
-            Command::Create { path, file_text } => self.check_new_text(path, file_text)?.0,
-            Command::StrReplace { new_str: text, .. }
-            | Command::Insert { insert_text: text, .. } => sensitive::stored(&self.sensitive, text),
-            Command::View { .. } | Command::Delete { .. } | Command::Rename { .. } => {
-                return Ok(None);
-            }
-        };
-        Ok(match text {
+    /// The text of a command as it will be stored, if an option redacts it: without what an edit's surroundings bring about.
+    pub(crate) fn stored_text(&self, command: &ValidCommand<'_>) -> Option<String> {
+        let (_, text) = command.text()?;
+        match sensitive::stored(&self.sensitive, text) {
             Cow::Owned(redacted) => Some(redacted),
             Cow::Borrowed(_) => None,
-        })
+        }
     }
 
     /// Whether `create` replaces an existing file.
