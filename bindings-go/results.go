@@ -174,6 +174,12 @@ type Event struct {
 	Content string `json:"content"`
 	// Change: The id of the change that the command made; empty if it made none, or the memory has no history.
 	Change string `json:"change"`
+	// Actor: Who acts, as the memory was told; otherwise empty.
+	Actor string `json:"actor"`
+	// Session: The id of the session of the memory: that of a conversation, if each has a session of its own.
+	Session string `json:"session"`
+	// ToolUseId: The Id of the ToolUse block that was executed; otherwise empty.
+	ToolUseId string `json:"tool_use_id"`
 }
 
 // Expired: A file that was removed because nobody used it.

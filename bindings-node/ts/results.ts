@@ -193,6 +193,14 @@ export interface Event {
    * history.
    */
   change?: string | undefined;
+  /** Who acts, as the memory was told; otherwise Absent. */
+  actor?: string | undefined;
+  /**
+   * The id of the session of the memory: that of a conversation, if each has a session of its own.
+   */
+  session: string;
+  /** The `id` of the `toolUse` block that was executed; otherwise Absent. */
+  toolUseId?: string | undefined;
 }
 
 /** A file that was removed because nobody used it. */

@@ -402,6 +402,14 @@ pub struct Event {
     /// The id of the change that the command made; null if it made none, or the memory has no history.
     #[uniffi(default = None)]
     pub change: Option<String>,
+    /// Who acts, as the memory was told; otherwise null.
+    #[uniffi(default = None)]
+    pub actor: Option<String>,
+    /// The id of the session of the memory: that of a conversation, if each has a session of its own.
+    pub session: String,
+    /// The `id` of the `tool_use` block that was executed; otherwise null.
+    #[uniffi(default = None)]
+    pub tool_use_id: Option<String>,
 }
 
 impl From<memdir::Event> for Event {
@@ -417,6 +425,9 @@ impl From<memdir::Event> for Event {
             repairs: value.repairs.iter().map(ToString::to_string).collect(),
             content: value.content,
             change: value.change.as_ref().map(ToString::to_string),
+            actor: value.actor,
+            session: value.session,
+            tool_use_id: value.tool_use_id,
         }
     }
 }

@@ -379,6 +379,10 @@ class Event:
             an image.
         change: The id of the change that the command made; `None` if it made none, or the memory
             has no history.
+        actor: Who acts, as the memory was told; otherwise `None`.
+        session: The id of the session of the memory: that of a conversation, if each has a session
+            of its own.
+        tool_use_id: The `id` of the `tool_use` block that was executed; otherwise `None`.
     """
 
     command: str | None
@@ -391,6 +395,9 @@ class Event:
     repairs: tuple[Repair, ...]
     content: str | None = field(repr=False)
     change: str | None
+    actor: str | None
+    session: str
+    tool_use_id: str | None
 
 
 @dataclass(frozen=True, slots=True)
