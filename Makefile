@@ -586,6 +586,7 @@ lint-python:
 	@$(BIN)/ruff format --quiet --check bindings-python examples tests release $$programs
 	@cd bindings-python
 	@../$(BIN)/mypy
+	@../$(BIN)/pyright --pythonpath ../$(BIN)/python
 	@../$(BIN)/python -m mypy.stubtest memdir --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt
 
 .PHONY: lint-node

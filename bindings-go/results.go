@@ -53,7 +53,7 @@ const (
 	ChangeCleared ChangeKind = "cleared"
 )
 
-// Conflict: A path that was changed since, or where something is in the way, so a file is not brought back there.
+// Conflict: Why a file is not brought back: it was changed since, or something is in the way.
 type Conflict struct {
 	// Path: The path.
 	Path string `json:"path"`
@@ -174,11 +174,11 @@ type Event struct {
 	Content string `json:"content"`
 	// Change: The id of the change that the command made; empty if it made none, or the memory has no history.
 	Change string `json:"change"`
-	// Actor: Who acts, as HookCall.actor.
+	// Actor: Who acts, as the memory was told; otherwise empty.
 	Actor string `json:"actor"`
-	// Session: The session of the memory, as HookCall.session.
+	// Session: The id of the session of the memory: that of a conversation, if each has a session of its own.
 	Session string `json:"session"`
-	// ToolUseId: The Id of the ToolUse block, as HookCall.toolUseId.
+	// ToolUseId: The Id of the ToolUse block that was executed; otherwise empty.
 	ToolUseId string `json:"tool_use_id"`
 }
 
@@ -192,7 +192,7 @@ type Expired struct {
 	LastUsed time.Time `json:"last_used"`
 }
 
-// GrepMatch: A place where a GrepQuery was found.
+// GrepMatch: A place where Memory.grep found something.
 type GrepMatch struct {
 	// Path: The path of the file, or of the directory whose name it is.
 	Path string `json:"path"`
@@ -236,7 +236,7 @@ const (
 	OperationDeleted Operation = "deleted"
 	// OperationExpired: Nobody had used it for so long that it expired.
 	OperationExpired Operation = "expired"
-	// OperationCleared: It was deleted with everything else (Memory.clear.
+	// OperationCleared: It was deleted with everything else (Memory.clear).
 	OperationCleared Operation = "cleared"
 	// OperationRestored: An earlier state was brought back.
 	OperationRestored Operation = "restored"
@@ -244,8 +244,8 @@ const (
 	OperationImported Operation = "imported"
 	// OperationRedacted: The content of an earlier version was removed from the history.
 	OperationRedacted Operation = "redacted"
-	// OperationExternal: Somebody else changed the file, not through a memory with history. It is noticed by the next change
-	// of that file, and is what that change found.
+	// OperationExternal: Another program changed the file, or a memory without history did. The next change of the file
+	// notices it and records what it found.
 	OperationExternal Operation = "external"
 )
 

@@ -62,10 +62,7 @@ export interface Checked {
   problems: Problem[];
 }
 
-/**
- * A path that was changed since, or where something is in the way, so a file is not brought back
- * there.
- */
+/** Why a file is not brought back: it was changed since, or something is in the way. */
 export interface Conflict {
   /** The path. */
   path: string;
@@ -196,11 +193,13 @@ export interface Event {
    * history.
    */
   change?: string | undefined;
-  /** Who acts, as `HookCall.actor`. */
+  /** Who acts, as the memory was told; otherwise Absent. */
   actor?: string | undefined;
-  /** The session of the memory, as `HookCall.session`. */
+  /**
+   * The id of the session of the memory: that of a conversation, if each has a session of its own.
+   */
   session: string;
-  /** The `id` of the `toolUse` block, as `HookCall.toolUseId`. */
+  /** The `id` of the `toolUse` block that was executed; otherwise Absent. */
   toolUseId?: string | undefined;
 }
 
@@ -222,7 +221,7 @@ export interface ExpiryProgress {
   removed: number;
 }
 
-/** A place where a `GrepQuery` was found. */
+/** A place where `Memory.grep` found something. */
 export interface GrepMatch {
   /** The path of the file, or of the directory whose name it is. */
   path: string;

@@ -3,8 +3,8 @@
 use memdir::ContextManagement;
 use pyo3::prelude::*;
 
-use crate::files;
 use crate::hints::{self, Hinted};
+use crate::json::json;
 use crate::options::{Count, Limit, read};
 
 /// What `memdir.context_management` returns.
@@ -26,5 +26,5 @@ pub(crate) fn context_management<'py>(
         exclude_tools,
         compact_at: tokens("compact_at", compact_at)?,
     };
-    files::json(py, &config.to_json()).map(Hinted::new)
+    json(py, &config.to_json()).map(Hinted::new)
 }

@@ -2,90 +2,25 @@
 
 use std::ops::ControlFlow;
 
-use memdir::copy::{Copied as Core, CopyError, Progress};
+use memdir::copy::{Copied, CopyError, Progress};
 use memdir::{Error, MemoryOptions, OnExisting};
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
 use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
-use crate::hints::{self, Hinted, hint};
+use crate::hints::{self, Hint, Hinted, hint};
 use crate::options::{Flag, Given, Word};
 use crate::read_only;
+use crate::results::{self, Shown};
 use crate::shutdown::attached;
 use crate::stores;
-
-/// The result of a copy.
-#[pyclass(module = "memdir", frozen, get_all, eq)]
-#[derive(PartialEq, Eq)]
-pub struct Copied {
-    /// Files that were written.
-    files: u64,
-    /// Their bytes.
-    bytes: u64,
-    /// Files that were there already, with the same content.
-    equal: u64,
-    /// Empty directories that were made.
-    directories: u64,
-    /// Entries of the source that are not part of the memory, such as links, and were not copied.
-    left_out: Vec<String>,
-}
-
-#[pymethods]
-impl Copied {
-    fn __repr__(&self) -> String {
-        let Self { files, bytes, equal, .. } = self;
-        format!("Copied(files={files}, bytes={bytes}, equal={equal})")
-    }
-}
-
-impl From<Core> for Copied {
-    fn from(copied: Core) -> Self {
-        Self {
-            files: copied.files,
-            bytes: copied.bytes,
-            equal: copied.equal,
-            directories: copied.directories,
-            left_out: copied.left_out.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-/// The progress of a copy.
-#[pyclass(module = "memdir", frozen, get_all)]
-pub(crate) struct CopyProgress {
-    /// `"comparing"` while both stores are looked through, then `"copying"`.
-    phase: &'static str,
-    /// The file that comes next.
-    path: String,
-    /// The files that this phase is through with.
-    files: u64,
-    /// Their bytes.
-    bytes: u64,
-    /// The files that this phase is about; while comparing, as many as were found so far.
-    of_files: u64,
-    /// Their bytes.
-    of_bytes: u64,
-}
-
-impl From<Progress<'_>> for CopyProgress {
-    fn from(progress: Progress<'_>) -> Self {
-        Self {
-            phase: progress.phase.as_str(),
-            path: progress.path.to_string(),
-            files: progress.files,
-            bytes: progress.bytes,
-            of_files: progress.of_files,
-            of_bytes: progress.of_bytes,
-        }
-    }
-}
 
 hint!(
     /// What is told how far a copy is.
     OnProgress = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
-        PyStaticExpr::List { elts: &[<CopyProgress as pyo3::PyTypeInfo>::TYPE_HINT] },
+        PyStaticExpr::List { elts: &[<Progress<'_> as Hint>::HINT] },
         hints::OBJECT
     )
 );
@@ -114,9 +49,9 @@ hint!(
 /// >>> old, new = open_store("memory:"), open_store("memory:")
 /// >>> old.write("/memories/notes.md", b"- likes tea\n")
 /// >>> copy(old, new)
-/// Copied(files=1, bytes=12, equal=0)
+/// Copied(files=1, bytes=12, equal=0, directories=0, left_out=())
 /// >>> copy(old, new)
-/// Copied(files=0, bytes=0, equal=1)
+/// Copied(files=0, bytes=0, equal=1, directories=0, left_out=())
 #[pyfunction]
 #[pyo3(
     signature = (
@@ -136,7 +71,7 @@ pub(crate) fn copy(
     overwrite: Given<'_, hints::Flag>,
     durability: Given<'_, hints::Durability>,
     on_progress: Option<Hinted<'_, OnProgress>>,
-) -> PyResult<Copied> {
+) -> PyResult<Shown<Copied>> {
     let mut options = MemoryOptions::default();
     options.durability = durability.or::<Word<_>>("durability", options.durability)?;
     let overwrite = overwrite.or::<Flag>("overwrite", false)?;
@@ -155,7 +90,7 @@ pub(crate) fn copy(
             let told = attached(|py| {
                 py.check_signals()?;
                 match &on_progress {
-                    Some(call) => call.call1(py, (CopyProgress::from(progress),)).map(drop),
+                    Some(call) => call.call1(py, (results::to_python(py, &progress)?,)).map(drop),
                     None => Ok(()),
                 }
             });
@@ -170,7 +105,7 @@ pub(crate) fn copy(
         })
     });
     match (copied, raised) {
-        (Ok(copied), _) => Ok(copied.into()),
+        (Ok(copied), _) => Ok(Shown(copied)),
         (Err(CopyError::Stopped), Some(error)) => Err(error),
         (Err(CopyError::Source { error, .. } | CopyError::Destination { error, .. }), _) => {
             Err(to_python(py, &Error::Store(error)))

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 
-use crate::conflict::Conflict;
+use crate::results;
 
 /// The exceptions of `memdir`, which are declared in Python.
 mod class {
@@ -109,12 +109,11 @@ pub(crate) fn history_error(py: Python<'_>, error: &HistoryError) -> PyErr {
     let exception = raised(py, &class::HISTORY, "HistoryError", &error.to_string());
     exception.set_cause(py, cause);
     let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
-    let conflicts: Vec<Conflict> = error.conflicts().iter().map(Conflict::from).collect();
     let value = exception.value(py);
     let set = || {
         value.setattr("kind", error.kind())?;
         value.setattr("paths", paths)?;
-        value.setattr("conflicts", conflicts)
+        value.setattr("conflicts", results::to_python(py, error.conflicts())?)
     };
     match set() {
         Ok(()) => exception,

@@ -65,7 +65,7 @@ const BYTES: PyStaticExpr = type_hint_identifier!("builtins", "bytes");
 pub(crate) const OBJECT: PyStaticExpr = type_hint_identifier!("builtins", "object");
 pub(crate) const STR: PyStaticExpr = type_hint_identifier!("builtins", "str");
 const NONE: PyStaticExpr = PyStaticExpr::Constant { value: PyStaticConstant::None };
-const ENTRY: PyStaticExpr = <crate::entry::Entry as pyo3::PyTypeInfo>::TYPE_HINT;
+const ENTRY: PyStaticExpr = <memdir::store::Entry as Hint>::HINT;
 
 const fn word(value: &'static str) -> PyStaticExpr {
     PyStaticExpr::Constant { value: PyStaticConstant::Str(value) }
@@ -115,7 +115,7 @@ hint!(
     OnExpiryProgress = type_hint_subscript!(
         type_hint_identifier!("collections.abc", "Callable"),
         PyStaticExpr::List {
-            elts: &[<crate::expiry::ExpiryProgress as pyo3::PyTypeInfo>::TYPE_HINT]
+            elts: &[<memdir::policy::expiry::Progress as Hint>::HINT]
         },
         OBJECT
     )

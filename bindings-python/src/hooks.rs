@@ -6,9 +6,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{
-    Command, ConfigError, Event as CoreEvent, HookCall, HookDecision, HookError, MemoryHooks,
-};
+use memdir::{Command, ConfigError, Event, HookCall, HookDecision, HookError, MemoryHooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -19,63 +17,8 @@ use crate::errors::to_python;
 use crate::fields::Input;
 use crate::logging;
 use crate::options::wrong;
+use crate::results;
 use crate::shutdown::attached;
-
-/// What happened in one call.
-///
-/// Attributes:
-///     command: The name of the command; `None` if the input named none of the six.
-///     path: The canonical path; for a rename, the old one. `None` if the call was refused before
-///         its paths were validated.
-///     new_path: For a rename: the new path.
-///     outcome: `"ok"`, `"refused"`, `"denied"` (by `before`), `"failed"` (the store or a hook) or
-///         `"cancelled"` (by the caller, before it began to write).
-///     bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
-///         to write, as `before` left it; for `view` those of the reply. Otherwise 0.
-///     lines: The lines of the same text.
-///     duration: The time until the reply was ready, `before` included, in seconds.
-///     repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
-///     content: The text of the reply, with `event_content=True`; else `None`.
-///     change: The id of the change that the command made, if the memory has a history; else `None`.
-#[pyclass(module = "memdir", frozen, get_all)]
-pub(crate) struct Event {
-    command: Option<&'static str>,
-    path: Option<String>,
-    new_path: Option<String>,
-    outcome: &'static str,
-    bytes: u64,
-    lines: u64,
-    duration: f64,
-    repairs: Vec<&'static str>,
-    content: Option<String>,
-    change: Option<String>,
-}
-
-#[pymethods]
-impl Event {
-    fn __repr__(&self) -> String {
-        let Self { command, path, outcome, bytes, .. } = self;
-        let (command, path) = (command.unwrap_or("None"), path.as_deref().unwrap_or("None"));
-        format!("Event(command={command}, path={path}, outcome={outcome}, bytes={bytes})")
-    }
-}
-
-impl From<&CoreEvent> for Event {
-    fn from(event: &CoreEvent) -> Self {
-        Self {
-            command: event.command,
-            path: event.path.as_ref().map(ToString::to_string),
-            new_path: event.new_path.as_ref().map(ToString::to_string),
-            outcome: event.outcome.as_str(),
-            bytes: event.bytes,
-            lines: event.lines,
-            duration: event.duration.as_secs_f64(),
-            repairs: event.repairs.iter().map(|repair| repair.as_str()).collect(),
-            content: event.content.clone(),
-            change: event.change.as_ref().map(ToString::to_string),
-        }
-    }
-}
 
 /// Whether the caller awaits what the hooks of a memory return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,10 +70,11 @@ impl MemoryHooks for PythonHooks {
         asked.unwrap_or_else(|| Err("the interpreter is shutting down".into()))
     }
 
-    fn after(&self, event: &CoreEvent) {
+    fn after(&self, event: &Event) {
         attached(|py| {
             let Some(after) = self.after.get(py) else { return };
-            let told = after.bind(py).call1((Event::from(event),));
+            let told =
+                results::to_python(py, event).and_then(|event| after.bind(py).call1((event,)));
             let told = told.and_then(|returned| unawaited("after", &returned).map_or(Ok(()), Err));
             let Err(error) = told else { return };
             if error.is_instance_of::<PyException>(py) {

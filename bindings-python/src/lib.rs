@@ -3,14 +3,13 @@
 //! It connects Python's values, exceptions and threads with the core. A command is decoded directly
 //! from its dict or object (`fields`). The interpreter is released while the core works. A store
 //! written in Python is a store like any other (`python_store`). Abstract classes, exceptions and
-//! the SDK's tools are written in Python, in `python/memdir`.
+//! the SDK's tools are written in Python, in `python/memdir`; results are dataclasses (`results`).
 
 mod calls;
 mod cancel;
 mod check;
 #[cfg(feature = "program")]
 mod cli;
-mod conflict;
 mod context_management;
 mod contract;
 mod copy;
@@ -18,12 +17,12 @@ mod entry;
 mod errors;
 mod expiry;
 mod fields;
-mod files;
 mod fork;
 mod hints;
 mod history;
 mod hooks;
 mod image;
+mod json;
 mod logging;
 mod memory;
 mod moment;
@@ -32,14 +31,13 @@ mod native_store;
 mod opened;
 mod opening;
 mod options;
-mod past;
 mod pending;
 mod pool;
 mod python_store;
 mod read_only;
 mod reply;
+mod results;
 mod shutdown;
-mod stats;
 mod stores;
 mod submit;
 mod swap;
@@ -56,42 +54,30 @@ mod _memdir {
     #[pymodule_export]
     use crate::cancel::Cancellation;
     #[pymodule_export]
-    use crate::check::{Checked, Problem, check};
+    use crate::check::check;
     #[cfg(feature = "program")]
     #[pymodule_export]
     use crate::cli::run_command_line;
-    #[pymodule_export]
-    use crate::conflict::Conflict;
     #[pymodule_export]
     use crate::context_management::context_management;
     #[pymodule_export]
     use crate::contract::check_contract;
     #[pymodule_export]
-    use crate::copy::{Copied, CopyProgress, copy};
-    #[pymodule_export]
-    use crate::entry::Entry;
-    #[pymodule_export]
-    use crate::expiry::{Expired, ExpiryProgress};
-    #[pymodule_export]
-    use crate::files::{GrepMatch, SensitiveMatch};
+    use crate::copy::copy;
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
-    use crate::history::{Restored, RestoredFile, Version};
-    #[pymodule_export]
-    use crate::hooks::{Event, is_coroutine_function};
+    use crate::hooks::is_coroutine_function;
     #[pymodule_export]
     use crate::image::image_type;
     #[pymodule_export]
     use crate::memory::Memory;
     #[pymodule_export]
-    use crate::namespaces::{Namespace, namespaces};
+    use crate::namespaces::namespaces;
     #[pymodule_export]
     use crate::native_store::{NativeStore, listed_time, open_whole};
     #[pymodule_export]
     use crate::opening::{key_from_file, open_store, read_only, rekey};
-    #[pymodule_export]
-    use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
     #[pymodule_export]
     use crate::pending::{PendingCall, begin, begin_command, begin_execute, open_async};
     #[pymodule_export]
@@ -99,13 +85,11 @@ mod _memdir {
     #[pymodule_export]
     use crate::shutdown::before_exit;
     #[pymodule_export]
-    use crate::stats::{Erased, HistorySize, Stats};
-    #[pymodule_export]
     use crate::submit::{submit, when_idle};
     #[pymodule_export]
     use crate::tool::{
         answer, answer_nowait, decode, execute_failed, execute_nowait, fail, view_nowait,
     };
     #[pymodule_export]
-    use crate::watch::{Change, Watch, is_due, wait_seconds};
+    use crate::watch::{Watch, is_due, wait_seconds};
 }

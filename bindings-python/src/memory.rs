@@ -5,10 +5,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memdir::{Memory as Core, Project};
+use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
+use memdir::{Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SensitiveMatch, Stats};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
-use pyo3::IntoPyObjectExt;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -16,21 +16,19 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 
 use crate::calls::{Whole, done, fields_of_view, json_text};
 use crate::cancel::interruptible;
-use crate::entry::Entry;
 use crate::errors::to_python;
-use crate::expiry::{self, Expired};
+use crate::expiry::expire;
 use crate::fields::{owned_value, text_value};
-use crate::files::{self, GrepMatch, SensitiveMatch};
 use crate::hints::{self, Hinted};
-use crate::history::{self, Restored, Version};
+use crate::history;
 use crate::hooks::{Awaited, PythonHooks, pass_on};
+use crate::json::json;
 use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
 use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
-use crate::past::{BlamedLine, HistoryMatch, PastFile, RedactedText};
 use crate::reply;
-use crate::stats::{Erased, Stats};
+use crate::results::{self, Shown};
 use crate::stores::Argument;
 use crate::watch::Watch;
 
@@ -382,8 +380,7 @@ impl Memory {
     ) -> PyResult<Hinted<'py, hints::Entries>> {
         let depth = depth.or::<Limit<usize>>("depth", Some(1))?;
         let entries = done(py, |core| core.list(path, depth), &self.core)?;
-        let entries: Vec<_> = entries.into_iter().map(Entry::from).collect();
-        entries.into_bound_py_any(py).map(Hinted::new)
+        results::to_python(py, &entries).map(Hinted::new)
     }
 
     /// Whether there is a file or a directory.
@@ -416,7 +413,7 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/drinks.md", "# Drinks\n- green tea\n")
     /// >>> memory.grep("tea")
-    /// [GrepMatch('/memories/drinks.md', 2, '- green tea')]
+    /// [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
     #[pyo3(
         signature = (
             query, *, regex = false, ignore_case = false, path = "/memories", limit = Given::Default
@@ -431,11 +428,11 @@ impl Memory {
         ignore_case: bool,
         path: &str,
         limit: Given<'_, hints::Count>,
-    ) -> PyResult<Vec<GrepMatch>> {
+    ) -> PyResult<Shown<Vec<GrepMatch>>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
-        Ok(found.into_iter().map(GrepMatch::from).collect())
+        Ok(Shown(found))
     }
 
     /// Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
@@ -455,7 +452,7 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
     /// >>> memory.find_sensitive()
-    /// [SensitiveMatch('/memories/db.md', 1, 'url-password')]
+    /// [SensitiveMatch(path='/memories/db.md', line=1, rule='url-password')]
     #[pyo3(
         signature = (path = "/memories", *, limit = Given::Default),
         text_signature = "($self, path='/memories', *, limit=100)",
@@ -465,10 +462,10 @@ impl Memory {
         py: Python<'_>,
         path: &str,
         limit: Given<'_, hints::Count>,
-    ) -> PyResult<Vec<SensitiveMatch>> {
+    ) -> PyResult<Shown<Vec<SensitiveMatch>>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
         let found = done(py, |core| core.find_sensitive(path, limit), &self.core)?;
-        Ok(found.into_iter().map(SensitiveMatch::from).collect())
+        Ok(Shown(found))
     }
 
     /// Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
@@ -493,7 +490,7 @@ impl Memory {
     /// ...     for change in watch:
     /// ...         print(change)
     /// ...         break
-    /// Change('written', '/memories/todo.md')
+    /// Change(kind='written', path='/memories/todo.md', old_path=None)
     #[pyo3(signature = (path = "/memories", *, every = None))]
     fn watch(
         &self,
@@ -534,10 +531,10 @@ impl Memory {
     /// >>> memory = Memory("memory:")
     /// >>> memory.write("/memories/tea/green.md", "sencha\n")
     /// >>> stats = memory.stats()
-    /// >>> stats, stats.largest
-    /// (Stats(files=1, directories=1, bytes=7), ('/memories/tea/green.md', 7))
-    fn stats(&self, py: Python<'_>) -> PyResult<Stats> {
-        done(py, Core::stats, &self.core).map(Stats::from)
+    /// >>> stats.files, stats.largest
+    /// (1, SizedPath(path='/memories/tea/green.md', bytes=7))
+    fn stats(&self, py: Python<'_>) -> PyResult<Shown<Stats>> {
+        done(py, Core::stats, &self.core).map(Shown)
     }
 
     /// The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
@@ -558,7 +555,7 @@ impl Memory {
         let core = self.core.get()?;
         let definition = dialect.parse().map(|dialect| core.tool_definition(dialect));
         let definition = definition.map_err(|error| to_python(py, &error))?;
-        files::json(py, &definition).map(Hinted::new)
+        json(py, &definition).map(Hinted::new)
     }
 
     /// A tool for each command, named `prefix` and the command's name. Carry out a call of
@@ -581,7 +578,7 @@ impl Memory {
         let definitions =
             dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
         let definitions = definitions.map_err(|error| to_python(py, &error))?;
-        files::json(py, &definitions.into()).map(Hinted::new)
+        json(py, &definitions.into()).map(Hinted::new)
     }
 
     /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
@@ -685,9 +682,9 @@ impl Memory {
         signature = (*, dry_run = Given::Default),
         text_signature = "($self, *, dry_run=False)",
     )]
-    fn erase(&self, py: Python<'_>, dry_run: Given<'_, hints::Flag>) -> PyResult<Erased> {
+    fn erase(&self, py: Python<'_>, dry_run: Given<'_, hints::Flag>) -> PyResult<Shown<Erased>> {
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
-        done(py, |core: &Core| core.erase(dry_run), &self.core).map(Erased::from)
+        done(py, |core: &Core| core.erase(dry_run), &self.core).map(Shown)
     }
 
     /// Removes the files that nobody used for `older_than`. The model cannot call this.
@@ -718,11 +715,11 @@ impl Memory {
         older_than: Hinted<'_, hints::Span>,
         dry_run: Given<'_, hints::Flag>,
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
-    ) -> PyResult<Vec<Expired>> {
+    ) -> PyResult<Shown<Vec<Expired>>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let older_than = read::<Span>("older_than", &older_than.into_inner())?;
-        expiry::expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref())
+        expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref()).map(Shown)
     }
 
     /// A session of the same memory, for a conversation of its own: its changes are recorded as
@@ -782,7 +779,7 @@ impl Memory {
         actor: Option<&str>,
         change: Option<&str>,
         since: Option<Moment<'_>>,
-    ) -> PyResult<Vec<Version>> {
+    ) -> PyResult<Shown<Vec<Version>>> {
         let limit = limit.or::<Limit<usize>>("limit", None)?;
         let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
         let query = Query {
@@ -794,7 +791,7 @@ impl Memory {
             since: since.map(|since| since.time("since")).transpose()?,
         };
         let versions = history::done(py, |core| core.history(&query.into_core()?), &self.core)?;
-        Ok(versions.into_iter().map(Version::from).collect())
+        Ok(Shown(versions))
     }
 
     /// The id of the version or of the change that a person means by a part of it: its beginning or its
@@ -873,12 +870,12 @@ impl Memory {
         regex: bool,
         ignore_case: bool,
         limit: Given<'_, hints::Count>,
-    ) -> PyResult<Vec<HistoryMatch>> {
+    ) -> PyResult<Shown<Vec<HistoryMatch>>> {
         let limit = limit.or::<Count<usize>>("limit", 100)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let grep = |core: &Core| core.grep_history(&query, path, limit);
         let found = history::done(py, grep, &self.core)?;
-        Ok(found.into_iter().map(HistoryMatch::from).collect())
+        Ok(Shown(found))
     }
 
     /// The files that there were at a time, in the order of their paths. A file that nobody changed since
@@ -891,10 +888,10 @@ impl Memory {
     ///     HistoryError: The history does not reach back so far (`kind` is `"trimmed"`), or the memory has
     ///         none.
     ///     StoreError: The store itself failed.
-    fn files_at(&self, py: Python<'_>, at: Moment<'_>) -> PyResult<Vec<PastFile>> {
+    fn files_at(&self, py: Python<'_>, at: Moment<'_>) -> PyResult<Shown<Vec<PastFile>>> {
         let at = at.time("at")?;
         let files = history::done(py, |core| core.files_at(at), &self.core)?;
-        Ok(files.into_iter().map(PastFile::from).collect())
+        Ok(Shown(files))
     }
 
     /// What a file held at a time; `None` if there was no file.
@@ -935,9 +932,9 @@ impl Memory {
     /// >>> memory.acting_as("Ben").write("/memories/tea.md", "green\nblack\n")
     /// >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
     /// [('Ann', 'green'), ('Ben', 'black')]
-    fn blame(&self, py: Python<'_>, path: &str) -> PyResult<Vec<BlamedLine>> {
+    fn blame(&self, py: Python<'_>, path: &str) -> PyResult<Shown<Vec<BlamedLine>>> {
         let lines = history::done(py, |core| core.blame(path), &self.core)?;
-        Ok(lines.into_iter().map(BlamedLine::from).collect())
+        Ok(Shown(lines))
     }
 
     /// The content of a version.
@@ -1002,10 +999,10 @@ impl Memory {
         py: Python<'_>,
         id: &str,
         overwrite: Given<'_, hints::Flag>,
-    ) -> PyResult<Restored> {
+    ) -> PyResult<Shown<Restored>> {
         let overwrite = overwrite.or::<Flag>("overwrite", false)?;
         let restore = |core: &Core| core.restore(self::id(id)?, overwrite);
-        history::done(py, restore, &self.core).map(Restored::from)
+        history::done(py, restore, &self.core).map(Shown)
     }
 
     /// Takes changes back: every file becomes what it was before. If later changes of the same files
@@ -1031,8 +1028,8 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/tea.md", "green\n")
     /// >>> memory.write("/memories/tea.md", "black\n")
-    /// >>> memory.undo(memory.history()[0].change).files
-    /// [RestoredFile('modified', '/memories/tea.md')]
+    /// >>> [(file.operation, file.path) for file in memory.undo(memory.history()[0].change).files]
+    /// [('modified', '/memories/tea.md')]
     /// >>> memory.read("/memories/tea.md")
     /// 'green\n'
     #[pyo3(
@@ -1052,14 +1049,14 @@ impl Memory {
         dry_run: Given<'_, hints::Flag>,
         skip_conflicts: Given<'_, hints::Flag>,
         merge: Given<'_, hints::Flag>,
-    ) -> PyResult<Restored> {
+    ) -> PyResult<Shown<Restored>> {
         let how = undo_options(
             dry_run.or::<Flag>("dry_run", false)?,
             skip_conflicts.or::<Flag>("skip_conflicts", false)?,
             merge.or::<Flag>("merge", false)?,
         );
         let undo = history::undo(py, change, since, actor)?;
-        history::done(py, |core| undo.take_back(core, how), &self.core).map(Restored::from)
+        history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
     }
 
     /// Makes every file what it was at a time, whatever was changed since. Files of which the history
@@ -1082,9 +1079,9 @@ impl Memory {
         py: Python<'_>,
         at: Moment<'_>,
         dry_run: Given<'_, hints::Flag>,
-    ) -> PyResult<Restored> {
+    ) -> PyResult<Shown<Restored>> {
         let (at, dry_run) = (at.time("at")?, dry_run.or::<Flag>("dry_run", false)?);
-        history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Restored::from)
+        history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Shown)
     }
 
     /// Removes the content of a version from the history for good, wherever the history has it. The
@@ -1128,8 +1125,9 @@ impl Memory {
     /// >>> memory = Memory("memory:", history=True)
     /// >>> memory.write("/memories/db.md", "password: hunter2\n")
     /// >>> memory.write("/memories/db.md", "password: in the vault\n")
-    /// >>> memory.redact_text("hunter2", "a password")
-    /// RedactedText(versions=1, current=[], names=[], kept_names=[])
+    /// >>> redacted = memory.redact_text("hunter2", "a password")
+    /// >>> len(redacted.versions), redacted.current
+    /// (1, ())
     #[pyo3(
         signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",
@@ -1142,11 +1140,11 @@ impl Memory {
         regex: bool,
         ignore_case: bool,
         dry_run: Given<'_, hints::Flag>,
-    ) -> PyResult<RedactedText> {
+    ) -> PyResult<Shown<RedactedText>> {
         let dry_run = dry_run.or::<Flag>("dry_run", false)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let redact = |core: &Core| core.redact_text(&query, reason, dry_run);
-        history::done(py, redact, &self.core).map(RedactedText::from)
+        history::done(py, redact, &self.core).map(Shown)
     }
 
     /// Removes the versions that the options keep no longer, and returns how many records of changes

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use memdir::store::{self, Context, Entry as CoreEntry, InContext, Node, Splice};
+use memdir::store::{self, Context, Entry, InContext, Node, Splice};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,10 +11,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDateTime};
 
 use crate::cancel::interruptible;
-use crate::entry::Entry;
 use crate::errors::raise_condition;
 use crate::hints::{self, Hinted};
 use crate::python_store::PythonStore;
+use crate::results::to_python;
 use crate::shutdown::attached;
 use crate::time::{Time, shown};
 
@@ -70,7 +70,7 @@ impl NativeStore {
     /// The entries of a directory, one level deep.
     fn list<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Hinted<'py, hints::Entries>> {
         let entries = self.run(py, path, |store, at| store.list(at))?;
-        entries_to_python(py, entries).map(Hinted::new)
+        to_python(py, &entries).map(Hinted::new)
     }
 
     /// A file's content, or a directory's visible entries `depth` levels deep.
@@ -178,7 +178,7 @@ impl NativeStore {
 /// What an opened [`Node`] holds, read to its end.
 enum Opened {
     File(Vec<u8>),
-    Directory(Vec<CoreEntry>),
+    Directory(Vec<Entry>),
 }
 
 impl Opened {
@@ -197,13 +197,9 @@ impl Opened {
     fn into_python(self, py: Python<'_>) -> PyResult<Hinted<'_, hints::Opened>> {
         Ok(Hinted::new(match self {
             Self::File(content) => PyBytes::new(py, &content).into_any(),
-            Self::Directory(entries) => entries_to_python(py, entries)?,
+            Self::Directory(entries) => to_python(py, &entries)?,
         }))
     }
-}
-
-fn entries_to_python(py: Python<'_>, entries: Vec<CoreEntry>) -> PyResult<Bound<'_, PyAny>> {
-    entries.into_iter().map(Entry::from).collect::<Vec<_>>().into_pyobject(py)
 }
 
 /// A path as a method's argument.

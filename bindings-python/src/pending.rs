@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::command::Decoded;
-use memdir::{Call, Cancellation, Command, HookDecision, HookError, Memory as Core, Reply};
+use memdir::{Call, Cancellation, Command, Event, HookDecision, HookError, Memory as Core, Reply};
 use memdir_bindings_shared::input::Arguments;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -16,12 +16,12 @@ use pyo3::types::{PyDict, PyString};
 use crate::calls::{Whole, exception, fields_of_view, json_text};
 use crate::fields::{owned_value, text_value};
 use crate::hints::{self, Hinted};
-use crate::hooks::{Awaited, Event, decided, fields};
+use crate::hooks::{Awaited, decided, fields};
 use crate::memory::Memory;
 use crate::pool::UnderWay;
 use crate::stores::Argument;
 use crate::tool::{failure, in_parts};
-use crate::{cancel, logging, reply};
+use crate::{cancel, logging, reply, results};
 
 /// A `Memory` whose hooks may be coroutine functions: `AsyncMemory` awaits them. Calls of its own fail with such a hook.
 ///
@@ -52,7 +52,7 @@ enum State {
     Begun(Box<Call<'static>>),
     /// A thread is executing it.
     Taken,
-    Finished(Arc<Reply>, Py<Event>),
+    Finished(Arc<Reply>, Py<PyAny>),
 }
 
 #[pymethods]
@@ -89,12 +89,12 @@ impl PendingCall {
 
     /// Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
     /// call was cancelled meanwhile.
-    fn finish(
+    fn finish<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         returned: Hinted<'_, hints::Anything>,
         raised: Hinted<'_, hints::Anything>,
-    ) -> PyResult<Option<Py<Event>>> {
+    ) -> PyResult<Option<Hinted<'py, Event>>> {
         let Some(call) = self.take() else { return Ok(None) };
         let cancellation = cancel::of_call().or_else(|| self.cancellation().take());
         let (returned, raised) = (returned.into_inner(), raised.into_inner());
@@ -107,7 +107,7 @@ impl PendingCall {
     }
 
     /// Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
-    fn cancel(&self, py: Python<'_>) -> PyResult<Option<Py<Event>>> {
+    fn cancel<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, Event>>> {
         let Some(call) = self.take() else { return Ok(None) };
         let cancelled = Cancellation::new();
         cancelled.cancel();
@@ -116,7 +116,11 @@ impl PendingCall {
 
     /// Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or
     /// `None`.
-    fn fail(&self, py: Python<'_>, raised: Bound<'_, PyAny>) -> PyResult<Option<Py<Event>>> {
+    fn fail<'py>(
+        &self,
+        py: Python<'py>,
+        raised: Bound<'py, PyAny>,
+    ) -> PyResult<Option<Hinted<'py, Event>>> {
         let Some(mut call) = self.take() else { return Ok(None) };
         call.fail(failure(raised));
         self.finished(py, call, Ok(HookDecision::Allow), &Cancellation::never()).map(Some)
@@ -124,9 +128,9 @@ impl PendingCall {
 
     /// The event for `after`, once the call is finished.
     #[getter]
-    fn event(&self, py: Python<'_>) -> Option<Py<Event>> {
+    fn event<'py>(&self, py: Python<'py>) -> Option<Hinted<'py, Event>> {
         match &*self.state() {
-            State::Finished(_, event) => Some(event.clone_ref(py)),
+            State::Finished(_, event) => Some(Hinted::new(event.bind(py).clone())),
             State::Begun(_) | State::Taken => None,
         }
     }
@@ -195,20 +199,20 @@ impl PendingCall {
         }
     }
 
-    fn finished(
+    fn finished<'py>(
         &self,
-        py: Python<'_>,
+        py: Python<'py>,
         call: Box<Call<'static>>,
         before: Result<HookDecision, HookError>,
         cancellation: &Cancellation,
-    ) -> PyResult<Py<Event>> {
+    ) -> PyResult<Hinted<'py, Event>> {
         logging::refresh();
         let core = self.core.cancelled_by(cancellation);
         let (reply, event) = py.detach(|| core.finish(*call, before));
         let event = event.ok_or_else(|| PyRuntimeError::new_err("a call without an event"))?;
-        let event = Py::new(py, Event::from(&event))?;
-        *self.state() = State::Finished(Arc::new(reply), event.clone_ref(py));
-        Ok(event)
+        let event = results::to_python(py, &event)?;
+        *self.state() = State::Finished(Arc::new(reply), event.clone().unbind());
+        Ok(Hinted::new(event))
     }
 
     fn answered(&self) -> PyResult<Arc<Reply>> {

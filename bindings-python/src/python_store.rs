@@ -5,15 +5,13 @@
 
 use std::time::SystemTime;
 
-use memdir::path::PathError;
-use memdir::store::{Context, Edit, Entry as CoreEntry, Mutation, Node, StoreInfo, update_by_swap};
+use memdir::store::{Context, Edit, Entry, Mutation, Node, StoreInfo, update_by_swap};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyBytes;
 
-use crate::entry::Entry;
+use crate::entry::entries;
 use crate::errors::{condition_from_python, rename_condition_from_python};
 use crate::shutdown;
 use crate::swap::Swap;
@@ -95,7 +93,7 @@ impl Store for PythonStore {
         })
     }
 
-    fn list(&self, path: &MemoryPath) -> Result<Vec<CoreEntry>, StoreError> {
+    fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
         self.call("listing", path, |store| entries(&store.call_method1("list", (path.as_str(),))?))
     }
 
@@ -175,28 +173,4 @@ impl Store for PythonStore {
             store.call_method1("delete_unused", (path.as_str(), Time(since)))?.extract()
         })
     }
-}
-
-/// The entries that a Python store listed. Names that no path can contain are left out. An entry
-/// that is not below `/memories` is a mistake of the store.
-fn entries(listed: &Bound<'_, PyAny>) -> PyResult<Vec<CoreEntry>> {
-    if listed.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("expected entries, got a str"));
-    }
-    let mut entries = Vec::new();
-    for item in listed.try_iter()? {
-        let item = item?;
-        let entry = item.cast::<Entry>()?.get();
-        match MemoryPath::parse(entry.path()) {
-            Ok(path) => entries.push(match entry.size() {
-                Some(size) => entry.file(path, size),
-                None => CoreEntry::directory(path),
-            }),
-            Err(error @ PathError::Outside) => {
-                return Err(PyValueError::new_err(format!("{:?}: {error}", entry.path())));
-            }
-            Err(_) => {}
-        }
-    }
-    Ok(entries)
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use memdir::{Change as CoreChange, Error, SharedWatch};
+use memdir::{Change, Error, SharedWatch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -12,37 +12,7 @@ use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::options::{Span, read};
-
-/// A change that a `Watch` tells.
-///
-/// `kind` is `"written"` (the file was made or changed) or `"deleted"`. `path` is the path of the file.
-#[pyclass(module = "memdir", frozen, eq, hash, get_all)]
-#[derive(PartialEq, Eq, Hash)]
-pub struct Change {
-    /// `"written"` or `"deleted"`.
-    kind: &'static str,
-    /// The path of the file.
-    path: String,
-}
-
-#[pymethods]
-impl Change {
-    #[classattr]
-    fn __match_args__() -> (&'static str, &'static str) {
-        ("kind", "path")
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let path = self.path.as_str().into_pyobject(py)?.repr()?;
-        Ok(format!("Change('{}', {path})", self.kind))
-    }
-}
-
-impl From<CoreChange> for Change {
-    fn from(change: CoreChange) -> Self {
-        Self { kind: change.kind.as_str(), path: change.path.as_str().to_owned() }
-    }
-}
+use crate::results::Shown;
 
 /// Tells what is changed in a memory; `Memory.watch` begins it.
 ///
@@ -69,10 +39,14 @@ impl Watch {
     /// Raises:
     ///     StoreError: The store itself failed. The next call tells what this one could not.
     ///     ValueError: The watch is closed.
-    fn changes(&self, py: Python<'_>, wait: Hinted<'_, hints::Span>) -> PyResult<Vec<Change>> {
+    fn changes(
+        &self,
+        py: Python<'_>,
+        wait: Hinted<'_, hints::Span>,
+    ) -> PyResult<Shown<Vec<Change>>> {
         let wait = read::<Span>("wait", &wait.into_inner())?;
         let found = self.found(py, wait)?;
-        found.ok_or_else(|| PyValueError::new_err("the watch is closed"))
+        found.map(Shown).ok_or_else(|| PyValueError::new_err("the watch is closed"))
     }
 
     /// Ends the watch. Who iterates over it comes to the end. Closing it again does nothing.
@@ -85,10 +59,10 @@ impl Watch {
         slf
     }
 
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Change>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Shown<Change>>> {
         loop {
             if let Some(change) = self.not_told().pop_front() {
-                return Ok(Some(change));
+                return Ok(Some(Shown(change)));
             }
             match self.found(py, Duration::MAX)? {
                 Some(found) => self.not_told().extend(found),
@@ -123,8 +97,7 @@ impl Watch {
     fn found(&self, py: Python<'_>, wait: Duration) -> PyResult<Option<Vec<Change>>> {
         let found: Result<_, Error> =
             interruptible(py, |cancellation| self.core.changes(cancellation, wait))?;
-        let found = found.map_err(|error| to_python(py, &error))?;
-        Ok(found.map(|found| found.into_iter().map(Change::from).collect()))
+        found.map_err(|error| to_python(py, &error))
     }
 
     fn not_told(&self) -> std::sync::MutexGuard<'_, VecDeque<Change>> {

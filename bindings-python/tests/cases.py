@@ -164,7 +164,8 @@ def event_of(event: Event) -> dict[str, Any]:
     """The fields of an event but for its duration, without those that say nothing."""
     assert event.duration >= 0
     names = ("command", "path", "new_path", "outcome", "bytes", "lines", "repairs", "content")
-    return event_in({name: getattr(event, name) for name in names})
+    fields = {name: getattr(event, name) for name in names}
+    return event_in({**fields, "repairs": [*event.repairs]})
 
 
 def event_in(fields: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def test_check_reads_every_file_and_names_what_is_wrong(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     memory.create("/memories/a/b.md", "tea")
     checked = check(tmp_path)
-    assert (checked.directories, checked.files, checked.bytes, checked.problems) == (2, 1, 3, [])
+    assert (checked.directories, checked.files, checked.bytes, checked.problems) == (2, 1, 3, ())
     (tmp_path / "memories" / "link").symlink_to("/etc")
     (problem,) = check(open_store(tmp_path)).problems
     assert (problem.kind, problem.path, problem.is_beside) == ("link", "/memories/link", True)

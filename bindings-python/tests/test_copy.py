@@ -81,4 +81,4 @@ def test_progress_is_told_and_can_end_it() -> None:
         ("copying", "/memories/dir/.hidden", 1, 260),
     ]
     copied = copy(source, destination, on_progress=lambda _: None)
-    assert (copied.files, copied.equal, copied.left_out) == (1, 1, [])
+    assert (copied.files, copied.equal, copied.left_out) == (1, 1, ())

@@ -10,6 +10,7 @@ from memdir import (
     Memory,
     RefusedError,
     SensitiveMatch,
+    SizedPath,
     image_type,
 )
 
@@ -79,7 +80,7 @@ def test_texts_and_patterns_are_found(memory: Memory) -> None:
         ("/memories/drinks/tea.md", None, "tea.md"),
         ("/memories/todo.md", 1, "Buy tea"),
     ]
-    assert repr(found[1]) == "GrepMatch('/memories/todo.md', 1, 'Buy tea')"
+    assert found[1] == GrepMatch("/memories/todo.md", 1, "Buy tea")
     match found[1]:
         case GrepMatch(path, line, text):
             assert (path, line, text) == ("/memories/todo.md", 1, "Buy tea")
@@ -102,7 +103,7 @@ def test_sensitive_text_is_found_and_not_shown() -> None:
         ("/memories/a.md", 2, "project"),
         ("/memories/a.md", 3, "url-password"),
     ]
-    assert repr(found[1]) == "SensitiveMatch('/memories/a.md', 2, 'project')"
+    assert found[1] == SensitiveMatch("/memories/a.md", 2, "project")
     match found[2]:
         case SensitiveMatch(path, line, rule):
             assert (path, line, rule) == ("/memories/a.md", 3, "url-password")
@@ -115,15 +116,15 @@ def test_sensitive_text_is_found_and_not_shown() -> None:
 def test_how_much_a_memory_holds(memory: Memory) -> None:
     stats = memory.stats()
     assert (stats.files, stats.directories, stats.bytes) == (2, 1, 22)
-    assert stats.largest == ("/memories/drinks/tea.md", 14)
+    assert stats.largest == SizedPath("/memories/drinks/tea.md", 14)
     assert stats.oldest is not None
     assert stats.newest is not None
-    assert stats.oldest[0] == "/memories/drinks/tea.md"
-    assert stats.newest[0] == "/memories/todo.md"
-    assert stats.oldest[1] <= stats.newest[1]
+    assert stats.oldest.path == "/memories/drinks/tea.md"
+    assert stats.newest.path == "/memories/todo.md"
+    assert stats.oldest.time <= stats.newest.time
     assert stats.least_recently_used is not None
     assert stats.history is None
-    assert repr(stats) == "Stats(files=2, directories=1, bytes=22)"
+    assert repr(stats).startswith("Stats(files=2, directories=1, bytes=22, largest=SizedPath(")
     assert stats == memory.stats()
 
     empty = Memory("memory:", history=True).stats()

@@ -250,16 +250,6 @@ def test_what_is_no_function_is_told_at_once() -> None:
             assert raised.value.option == option
 
 
-def test_an_event_is_shown_without_content() -> None:
-    events: list[Event] = []
-    memory = Memory("memory:", after=events.append, event_content=True)
-    memory.create("/memories/a", "secret")
-    assert memory.view("/memories/a") == events[1].content
-    shown = "Event(command=view, path=/memories/a, outcome=ok, bytes="
-    assert repr(events[1]).startswith(shown)
-    assert "secret" not in repr(events[1])
-
-
 def test_a_memory_that_its_own_hook_knows_is_collected() -> None:
     class Owner:
         def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import typing
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import pytest
 from typing_extensions import assert_type
@@ -25,6 +25,21 @@ from memdir import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from anthropic.lib.tools import (
+        BetaAbstractMemoryTool,
+        BetaAsyncAbstractMemoryTool,
+        BetaFunctionToolResultType,
+    )
+    from anthropic.types.beta import (
+        BetaMemoryTool20250818Command,
+        BetaMemoryTool20250818CreateCommand,
+        BetaMemoryTool20250818DeleteCommand,
+        BetaMemoryTool20250818InsertCommand,
+        BetaMemoryTool20250818RenameCommand,
+        BetaMemoryTool20250818StrReplaceCommand,
+        BetaMemoryTool20250818ViewCommand,
+    )
 
 Shown: TypeAlias = str | list[ImageBlock]
 
@@ -102,6 +117,73 @@ def test_a_type_checker_objects_to_a_promise_that_is_not_kept() -> None:
     other: AsyncMemory[str] = AsyncMemory("memory:")  # type: ignore[assignment]
     assert headings(memory)
     del other
+
+
+class Announcing(MemoryTool):
+    """Overrides each method with the model that the SDK's own class names."""
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
+        return f"{command.path}: {super().view(command)!s}"
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> BetaFunctionToolResultType:
+        return f"{command.path}: {super().create(command)!s}"
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return f"{command.path}: {super().str_replace(command)!s}"
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return f"{command.path}: {super().insert(command)!s}"
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return f"{command.path}: {super().delete(command)!s}"
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return f"{command.old_path}: {super().rename(command)!s}"
+
+    def execute(self, command: BetaMemoryTool20250818Command) -> BetaFunctionToolResultType:
+        return super().execute(command)
+
+
+class AnnouncingLater(AsyncMemoryTool):
+    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> BetaFunctionToolResultType:
+        return f"{command.path}: {await super().view(command)!s}"
+
+    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
+        return f"{command.path}: {await super().create(command)!s}"
+
+    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
+        return f"{command.path}: {await super().str_replace(command)!s}"
+
+    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
+        return f"{command.path}: {await super().insert(command)!s}"
+
+    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
+        return f"{command.path}: {await super().delete(command)!s}"
+
+    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
+        return f"{command.old_path}: {await super().rename(command)!s}"
+
+
+CALLS: list[dict[str, Any]] = [
+    {"command": "create", "path": "/memories/a.md", "file_text": "one\n"},
+    {"command": "view", "path": "/memories/a.md"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "one", "new_str": "two"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 1, "insert_text": "three\n"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"},
+    {"command": "delete", "path": "/memories/b.md"},
+]
+
+
+def test_a_tool_can_be_extended_as_the_sdks_own() -> None:
+    async def run() -> list[str]:
+        later: BetaAsyncAbstractMemoryTool = AnnouncingLater("memory:")
+        return [str(await later.call(call)) for call in CALLS]
+
+    tool: BetaAbstractMemoryTool = Announcing("memory:")
+    replies = [str(tool.call(call)) for call in CALLS]
+    assert asyncio.run(run()) == replies
+    for call, reply in zip(CALLS, replies, strict=True):
+        assert reply.startswith(f"{call.get('path', '/memories/a.md')}: ")
 
 
 def test_what_is_awaited_takes_both_kinds_of_hooks() -> None:

@@ -45,7 +45,7 @@ def test_what_this_process_changes_is_told_at_once() -> None:
         memory.write("/memories/team/a.md", "one\n")
         changes = watch.changes(timedelta(seconds=SECONDS))
         assert told(changes) == [("written", "/memories/team/a.md")]
-        assert repr(changes[0]) == "Change('written', '/memories/team/a.md')"
+        assert changes[0] == Change("written", "/memories/team/a.md", None)
         match changes[0]:
             case Change(kind, path):
                 assert (kind, path) == ("written", "/memories/team/a.md")

@@ -125,7 +125,7 @@ impl From<memdir_bindings_shared::check::Checked> for Checked {
     }
 }
 
-/// A path that was changed since, or where something is in the way, so a file is not brought back there.
+/// Why a file is not brought back: it was changed since, or something is in the way.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The path.
@@ -402,12 +402,12 @@ pub struct Event {
     /// The id of the change that the command made; null if it made none, or the memory has no history.
     #[uniffi(default = None)]
     pub change: Option<String>,
-    /// Who acts, as `HookCall.actor`.
+    /// Who acts, as the memory was told; otherwise null.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// The session of the memory, as `HookCall.session`.
+    /// The id of the session of the memory: that of a conversation, if each has a session of its own.
     pub session: String,
-    /// The `id` of the `tool_use` block, as `HookCall.tool_use_id`.
+    /// The `id` of the `tool_use` block that was executed; otherwise null.
     #[uniffi(default = None)]
     pub tool_use_id: Option<String>,
 }
@@ -464,14 +464,11 @@ pub struct ExpiryProgress {
 
 impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     fn from(value: memdir::policy::expiry::Progress) -> Self {
-        Self {
-            files: number(value.files),
-            removed: number(value.removed),
-        }
+        Self { files: number(value.files), removed: number(value.removed) }
     }
 }
 
-/// A place where a `GrepQuery` was found.
+/// A place where `Memory.grep` found something.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
@@ -485,11 +482,7 @@ pub struct GrepMatch {
 
 impl From<memdir::GrepMatch> for GrepMatch {
     fn from(value: memdir::GrepMatch) -> Self {
-        Self {
-            path: value.path.to_string(),
-            line: value.line.map(number),
-            text: value.text,
-        }
+        Self { path: value.path.to_string(), line: value.line.map(number), text: value.text }
     }
 }
 
@@ -507,11 +500,7 @@ pub struct HistoryMatch {
 
 impl From<memdir::HistoryMatch> for HistoryMatch {
     fn from(value: memdir::HistoryMatch) -> Self {
-        Self {
-            version: value.version.into(),
-            line: value.line.map(number),
-            text: value.text,
-        }
+        Self { version: value.version.into(), line: value.line.map(number), text: value.text }
     }
 }
 
@@ -526,10 +515,7 @@ pub struct HistorySize {
 
 impl From<memdir::history::HistorySize> for HistorySize {
     fn from(value: memdir::history::HistorySize) -> Self {
-        Self {
-            versions: number(value.versions),
-            bytes: number(value.bytes),
-        }
+        Self { versions: number(value.versions), bytes: number(value.bytes) }
     }
 }
 
@@ -548,7 +534,7 @@ pub enum HistoryOperation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else (`Memory.clear`.
+    /// It was deleted with everything else (`Memory.clear`).
     Cleared,
     /// An earlier state was brought back.
     Restored,
@@ -556,8 +542,8 @@ pub enum HistoryOperation {
     Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
-    /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-    /// file, and is what that change found.
+    /// Another program changed the file, or a memory without history did. The next change of the file notices it and
+    /// records what it found.
     External,
 }
 
@@ -792,11 +778,7 @@ pub struct SensitiveMatch {
 
 impl From<memdir::SensitiveMatch> for SensitiveMatch {
     fn from(value: memdir::SensitiveMatch) -> Self {
-        Self {
-            path: value.path.to_string(),
-            line: value.line.map(number),
-            rule: value.rule,
-        }
+        Self { path: value.path.to_string(), line: value.line.map(number), rule: value.rule }
     }
 }
 
@@ -811,10 +793,7 @@ pub struct SizedPath {
 
 impl From<memdir::SizedPath> for SizedPath {
     fn from(value: memdir::SizedPath) -> Self {
-        Self {
-            path: value.path.to_string(),
-            bytes: number(value.bytes),
-        }
+        Self { path: value.path.to_string(), bytes: number(value.bytes) }
     }
 }
 
@@ -875,10 +854,7 @@ pub struct TimedPath {
 
 impl From<memdir::TimedPath> for TimedPath {
     fn from(value: memdir::TimedPath) -> Self {
-        Self {
-            path: value.path.to_string(),
-            time: value.time,
-        }
+        Self { path: value.path.to_string(), time: value.time }
     }
 }
 

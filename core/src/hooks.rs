@@ -177,11 +177,11 @@ pub struct Event {
     pub content: Option<String>,
     /// The id of the change that the command made; `None` if it made none, or the memory has no history.
     pub change: Option<HistoryId>,
-    /// Who acts, as [`HookCall::actor`].
+    /// Who acts, as the memory was told; otherwise `None`.
     pub actor: Option<String>,
-    /// The session of the memory, as [`HookCall::session`].
+    /// The id of the session of the memory: that of a conversation, if each has a session of its own.
     pub session: String,
-    /// The `id` of the `tool_use` block, as [`HookCall::tool_use_id`].
+    /// The `id` of the `tool_use` block that was executed; otherwise `None`.
     pub tool_use_id: Option<String>,
 }
 

@@ -573,8 +573,9 @@ impl Memory {
     /// is dropped: commands, [`clear`](Memory::clear) and [`expire`](Memory::expire), of this memory and of any other one
     /// whose store is the same object or keeps its data in the same place.
     ///
-    /// It is called on the thread that made the change, after it, and may execute commands. What other processes change,
-    /// or what is written to the store directly, is not told.
+    /// It is called on the thread that made the change, after it and before the reply is given, and may execute commands. A change
+    /// whose store failed, before or after it was made, is told as well: look at the path to see what is there. What other
+    /// processes change, or what is written to the store directly, is not told.
     ///
     /// ```
     /// use memdir::{ChangeKind, Memory, MemoryOptions};

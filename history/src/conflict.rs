@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::timeline::Moment;
 use memdir_store::time::rfc3339;
 
-/// A path that was changed since, or where something is in the way, so a file is not brought back there.
+/// Why a file is not brought back: it was changed since, or something is in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

@@ -21,7 +21,8 @@ from memdir._loops import NoThreadError, in_thread, running_loop
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from memdir._memdir import Event, Memory, PendingCall
+    from memdir._memdir import Memory, PendingCall
+    from memdir._results import Event
 
 logger = logging.getLogger("memdir")
 

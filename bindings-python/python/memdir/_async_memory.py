@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self, Unpack
 
-    from memdir._memdir import (
+    from memdir._memdir import Memory
+    from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Places
+    from memdir._reply import ImageBlock, Reply
+    from memdir._results import (
         BlamedLine,
         Entry,
         Erased,
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
         ExpiryProgress,
         GrepMatch,
         HistoryMatch,
-        Memory,
         PastFile,
         RedactedText,
         Restored,
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
         Stats,
         Version,
     )
-    from memdir._options import AsyncMemoryOptions, AsyncTextOnly, Places
-    from memdir._reply import ImageBlock, Reply
 
 P = ParamSpec("P")
 T = TypeVar("T")

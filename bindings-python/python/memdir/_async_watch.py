@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from memdir._memdir import Change, Watch
+    from memdir._memdir import Watch
+    from memdir._results import Change
 
 T = TypeVar("T")
 

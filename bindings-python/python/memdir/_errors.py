@@ -2,42 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memdir._memdir import Conflict
-
-
-ErrorKind = Literal[
-    "not_found",
-    "exists",
-    "is_a_directory",
-    "not_a_directory",
-    "invalid",
-    "no_match",
-    "several_matches",
-    "not_text",
-    "read_only",
-    "permission_denied",
-    "fixed",
-    "too_large",
-    "full",
-    "sensitive",
-    "stale",
-    "changed",
-    "denied",
-    "busy",
-    "cancelled",
-    "unavailable",
-    "outcome_unknown",
-    "hook_failed",
-    "config",
-]
-"""What kind of error a call ended with: one of these words, which are the same in every language.
-
-A model reads sentences, and a program should not have to. The documentation says what each of them
-means ("Kinds of errors").
-"""
+    from memdir._results import Conflict, ErrorKind
 
 
 class MemdirError(Exception):

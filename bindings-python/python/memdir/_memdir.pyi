@@ -8,74 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from memdir._errors import MemdirError
 from memdir._reply import ImageBlock, Reply, ViewT_co
+from memdir._results import BlamedLine, Change, Checked, Copied, CopyProgress, Entry, Erased, Event, Expired, ExpiryProgress, GrepMatch, HistoryMatch, Namespace, PastFile, RedactedText, Restored, SensitiveMatch, Stats, Version
 from memdir._store import Store
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "BlamedLine", "Cancellation", "Change", "Checked", "Conflict", "Copied", "CopyProgress", "Entry", "Erased", "Event", "Expired", "ExpiryProgress", "GrepMatch", "HistoryMatch", "HistorySize", "Memory", "Namespace", "NativeStore", "PastFile", "PendingCall", "Problem", "ReadOnly", "RedactedText", "Restored", "RestoredFile", "SensitiveMatch", "Stats", "Version", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
-
-@final
-class BlamedLine:
-    """
-    A line of a file, and the version that brought it, from `Memory.blame`.
-
-    `line` is its number, counted from 1, and `text` is the line without its line feed. `version` is the id
-    of the version that brought it, and `change` that of its change; both are `None` if the history does not
-    know of it: another program changed the file since its last version, or it has no version. `operation` is
-    what this change did, such as `"modified"`, or `"external"` if another program brought the line. `actor`
-    made this change, and `time` is when; of an external version, when it was noticed. `may_be_older` says
-    whether the line may be older than this version: another program brought it, or earlier versions were
-    removed for their age, redacted or damaged.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def actor(self, /) -> str | None:
-        """
-        Who made this change.
-        """
-    @property
-    def change(self, /) -> str | None:
-        """
-        The id of the change that made this version.
-        """
-    @property
-    def line(self, /) -> int:
-        """
-        The number of the line, counted from 1.
-        """
-    @property
-    def may_be_older(self, /) -> bool:
-        """
-        Whether the line may be older than this version.
-        """
-    @property
-    def operation(self, /) -> str | None:
-        """
-        What this change did.
-        """
-    @property
-    def text(self, /) -> str:
-        """
-        The line without its line feed.
-        """
-    @property
-    def time(self, /) -> datetime | None:
-        """
-        When this change was made, or noticed.
-        """
-    @property
-    def version(self, /) -> str | None:
-        """
-        The id of the version that brought it.
-        """
 
 @final
 class Cancellation:
@@ -86,429 +28,6 @@ class Cancellation:
     def cancel(self, /) -> None:
         """
         Cancels the call.
-        """
-
-@final
-class Change:
-    """
-    A change that a `Watch` tells.
-
-    `kind` is `"written"` (the file was made or changed) or `"deleted"`. `path` is the path of the file.
-    """
-    __match_args__: Final[tuple[str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def kind(self, /) -> str:
-        """
-        `"written"` or `"deleted"`.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The path of the file.
-        """
-
-@final
-class Checked:
-    """
-    The result of a check.
-    """
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes that were read.
-        """
-    @property
-    def directories(self, /) -> int:
-        """
-        Directories, including the root.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        Files; each was read to its end.
-        """
-    @property
-    def problems(self, /) -> builtins.list[Problem]:
-        """
-        The problems that were found; empty if there are none.
-        """
-    @property
-    def versions(self, /) -> int | None:
-        """
-        Versions in the store's history, each computed; `None` if the store has no history.
-        """
-
-@final
-class Conflict:
-    """
-    A path that was changed since, or where something is in the way, so a file is not brought back there.
-
-    `in_the_way` says whether it is in the way: a file where a directory is needed, or a directory or
-    something else where a file is needed; it is never overwritten. `change` is the id of the newest later
-    change of the file, `actor` made it, and `time` is when. They are `None` if it is not recorded: another
-    program changed the file since its last version, or something is in the way.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __getnewargs__(self, /) -> tuple[str, bool, str | None, str | None, datetime | None]:
-        """
-        An exception that has it can be pickled.
-        """
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, path: str, in_the_way: bool = False, change: str | None = None, actor: str | None = None, time: datetime | None = None) -> Conflict: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def actor(self, /) -> str | None:
-        """
-        Who made this change.
-        """
-    @property
-    def change(self, /) -> str | None:
-        """
-        The id of the newest later change of the file.
-        """
-    @property
-    def in_the_way(self, /) -> bool:
-        """
-        Whether it is in the way.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The path.
-        """
-    @property
-    def time(self, /) -> datetime | None:
-        """
-        When this change was made, or noticed.
-        """
-
-@final
-class Copied:
-    """
-    The result of a copy.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        Their bytes.
-        """
-    @property
-    def directories(self, /) -> int:
-        """
-        Empty directories that were made.
-        """
-    @property
-    def equal(self, /) -> int:
-        """
-        Files that were there already, with the same content.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        Files that were written.
-        """
-    @property
-    def left_out(self, /) -> builtins.list[str]:
-        """
-        Entries of the source that are not part of the memory, such as links, and were not copied.
-        """
-
-@final
-class CopyProgress:
-    """
-    The progress of a copy.
-    """
-    @property
-    def bytes(self, /) -> int:
-        """
-        Their bytes.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        The files that this phase is through with.
-        """
-    @property
-    def of_bytes(self, /) -> int:
-        """
-        Their bytes.
-        """
-    @property
-    def of_files(self, /) -> int:
-        """
-        The files that this phase is about; while comparing, as many as were found so far.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The file that comes next.
-        """
-    @property
-    def phase(self, /) -> str:
-        """
-        `"comparing"` while both stores are looked through, then `"copying"`.
-        """
-
-@final
-class Entry:
-    """
-    One entry of a directory, as a `Store` lists it.
-
-    `path` is the whole path, from `/memories` on. `size` is a file's length in bytes, and `None`
-    for a directory. `modified` is when a file was last written, and `accessed` is its last recorded
-    access; both have a time zone, and are `None` if the store does not keep them.
-
-    >>> from memdir import Entry
-    >>> Entry("/memories/notes.md", 120)
-    Entry('/memories/notes.md', 120)
-    >>> Entry("/memories/projects").is_directory
-    True
-    """
-    __match_args__: Final[tuple[str, str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __new__(cls, /, path: str, size: SupportsIndex | None = None, modified: datetime | None = None, accessed: datetime | None = None) -> Entry: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def accessed(self, /) -> datetime | None:
-        """
-        The last recorded access of a file; `None` for a directory, or if the store or its listing
-        does not have it.
-        """
-    @property
-    def is_directory(self, /) -> bool:
-        """
-        Whether it is a directory.
-        """
-    @property
-    def modified(self, /) -> datetime | None:
-        """
-        When a file was last written; `None` for a directory, or if the store does not keep it.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The whole path, from `/memories` on.
-        """
-    @property
-    def size(self, /) -> int | None:
-        """
-        A file's length in bytes; `None` for a directory.
-        """
-
-@final
-class Erased:
-    """
-    How much `Memory.erase` removed for good, or would.
-
-    Attributes:
-        files: The number of files, hidden ones included.
-        bytes: The bytes of all files together.
-        versions: The number of versions in the history, those of deleted files included.
-        history_bytes: The bytes of its records.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes of all files together.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        The number of files, hidden ones included.
-        """
-    @property
-    def history_bytes(self, /) -> int:
-        """
-        The bytes of its records.
-        """
-    @property
-    def versions(self, /) -> int:
-        """
-        The number of versions in the history, those of deleted files included.
-        """
-
-@final
-class Event:
-    """
-    What happened in one call.
-
-    Attributes:
-        command: The name of the command; `None` if the input named none of the six.
-        path: The canonical path; for a rename, the old one. `None` if the call was refused before
-            its paths were validated.
-        new_path: For a rename: the new path.
-        outcome: `"ok"`, `"refused"`, `"denied"` (by `before`), `"failed"` (the store or a hook) or
-            `"cancelled"` (by the caller, before it began to write).
-        bytes: If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text
-            to write, as `before` left it; for `view` those of the reply. Otherwise 0.
-        lines: The lines of the same text.
-        duration: The time until the reply was ready, `before` included, in seconds.
-        repairs: The ids of the repairs in the input, such as `"insert_text_from_new_str"`.
-        content: The text of the reply, with `event_content=True`; else `None`.
-        change: The id of the change that the command made, if the memory has a history; else `None`.
-    """
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int: ...
-    @property
-    def change(self, /) -> str | None: ...
-    @property
-    def command(self, /) -> str | None: ...
-    @property
-    def content(self, /) -> str | None: ...
-    @property
-    def duration(self, /) -> float: ...
-    @property
-    def lines(self, /) -> int: ...
-    @property
-    def new_path(self, /) -> str | None: ...
-    @property
-    def outcome(self, /) -> str: ...
-    @property
-    def path(self, /) -> str | None: ...
-    @property
-    def repairs(self, /) -> builtins.list[str]: ...
-
-@final
-class Expired:
-    """
-    A file that was removed because nobody used it.
-
-    `path` is its path, `bytes` its size, and `last_used` the later of its last change and its last
-    recorded access, with a time zone.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        Its size in bytes.
-        """
-    @property
-    def last_used(self, /) -> datetime | None:
-        """
-        Its last use; `None` for a time that a `datetime` cannot represent.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        Its path.
-        """
-
-@final
-class ExpiryProgress:
-    """
-    The progress of an expiry.
-    """
-    @property
-    def files(self, /) -> int:
-        """
-        The files that were scanned.
-        """
-    @property
-    def removed(self, /) -> int:
-        """
-        Those of them that were removed, or would be.
-        """
-
-@final
-class GrepMatch:
-    """
-    A place where `Memory.grep` found something.
-
-    `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
-    `None` if the name was found. `text` is the line, or the name; a long line is cut around the match.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def line(self, /) -> int | None:
-        """
-        The number of the line, counted from 1; `None` if the name was found.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The path of the file, or of the directory whose name it is.
-        """
-    @property
-    def text(self, /) -> str:
-        """
-        The line, or the name.
-        """
-
-@final
-class HistoryMatch:
-    """
-    A place where `Memory.grep_history` found something that is not there any more.
-
-    `version` is the newest version that has it. `line` is the number of the line in that version, counted
-    from 1, and `None` if the name was found. `text` is the line, or the name; a long line is cut around
-    the match.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def line(self, /) -> int | None:
-        """
-        The number of the line, counted from 1; `None` if the name was found.
-        """
-    @property
-    def text(self, /) -> str:
-        """
-        The line, or the name.
-        """
-    @property
-    def version(self, /) -> Version:
-        """
-        The newest version that has it.
-        """
-
-@final
-class HistorySize:
-    """
-    How much the history of a memory holds.
-
-    `versions` is the number of versions of all files, those of deleted files included. `bytes` are the bytes
-    of its records, as `history_max_bytes` counts them.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes of its records.
-        """
-    @property
-    def versions(self, /) -> int:
-        """
-        The number of versions of all files, those of deleted files included.
         """
 
 @final
@@ -844,7 +363,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:")
         >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\\n")
         >>> memory.find_sensitive()
-        [SensitiveMatch('/memories/db.md', 1, 'url-password')]
+        [SensitiveMatch(path='/memories/db.md', line=1, rule='url-password')]
         """
     def forget_views(self, /) -> None:
         """
@@ -875,7 +394,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:")
         >>> memory.write("/memories/drinks.md", "# Drinks\\n- green tea\\n")
         >>> memory.grep("tea")
-        [GrepMatch('/memories/drinks.md', 2, '- green tea')]
+        [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
         """
     def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[HistoryMatch]:
         """
@@ -1047,8 +566,9 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:", history=True)
         >>> memory.write("/memories/db.md", "password: hunter2\\n")
         >>> memory.write("/memories/db.md", "password: in the vault\\n")
-        >>> memory.redact_text("hunter2", "a password")
-        RedactedText(versions=1, current=[], names=[], kept_names=[])
+        >>> redacted = memory.redact_text("hunter2", "a password")
+        >>> len(redacted.versions), redacted.current
+        (1, ())
         """
     def rename(self, /, old_path: str, new_path: str) -> str:
         """
@@ -1120,8 +640,8 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:")
         >>> memory.write("/memories/tea/green.md", "sencha\\n")
         >>> stats = memory.stats()
-        >>> stats, stats.largest
-        (Stats(files=1, directories=1, bytes=7), ('/memories/tea/green.md', 7))
+        >>> stats.files, stats.largest
+        (1, SizedPath(path='/memories/tea/green.md', bytes=7))
         """
     def str_replace(self, /, path: str, old_str: str, new_str: str | None = None) -> str:
         """
@@ -1189,8 +709,8 @@ class Memory(Generic[ViewT_co]):
         >>> memory = Memory("memory:", history=True)
         >>> memory.write("/memories/tea.md", "green\\n")
         >>> memory.write("/memories/tea.md", "black\\n")
-        >>> memory.undo(memory.history()[0].change).files
-        [RestoredFile('modified', '/memories/tea.md')]
+        >>> [(file.operation, file.path) for file in memory.undo(memory.history()[0].change).files]
+        [('modified', '/memories/tea.md')]
         >>> memory.read("/memories/tea.md")
         'green\\n'
         """
@@ -1234,7 +754,7 @@ class Memory(Generic[ViewT_co]):
         ...     for change in watch:
         ...         print(change)
         ...         break
-        Change('written', '/memories/todo.md')
+        Change(kind='written', path='/memories/todo.md', old_path=None)
         """
     def write(self, /, path: str, text: str, *, if_unchanged: str | None = None) -> None:
         """
@@ -1258,42 +778,6 @@ class Memory(Generic[ViewT_co]):
         >>> memory.write("/memories/todo.md", "- buy tea\\n")
         >>> text = memory.read("/memories/todo.md")
         >>> memory.write("/memories/todo.md", text + "- drink it\\n", if_unchanged=text)
-        """
-
-@final
-class Namespace:
-    """
-    One of several memories in a database or bucket.
-
-    Attributes:
-        name: Its name, as the option `namespace` takes it.
-        files: The number of its files, hidden ones included.
-        bytes: The bytes of all files together.
-        history_bytes: The bytes of the records of its history.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes of all files together.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        The number of its files, hidden ones included.
-        """
-    @property
-    def history_bytes(self, /) -> int:
-        """
-        The bytes of the records of its history.
-        """
-    @property
-    def name(self, /) -> str:
-        """
-        Its name, as the option `namespace` takes it.
         """
 
 @final
@@ -1359,41 +843,6 @@ class NativeStore:
         """
 
 @final
-class PastFile:
-    """
-    A file as it was at a time, from `Memory.files_at`.
-
-    `path` is where it was. `size` is its size in bytes; `None` if its content is redacted, or nobody has
-    read it since it was moved. `modified` is when it was last changed before that time, if that is known.
-    `version` is the id of its version; `None` for a file that was not changed since the history is kept.
-    """
-    __match_args__: Final[tuple[str, str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def modified(self, /) -> datetime | None:
-        """
-        When it was last changed before that time, if that is known.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        Where it was.
-        """
-    @property
-    def size(self, /) -> int | None:
-        """
-        Its size in bytes.
-        """
-    @property
-    def version(self, /) -> str | None:
-        """
-        The id of its version.
-        """
-
-@final
 class PendingCall:
     """
     A call that is decoded and validated. It is finished once, by `finish`, `cancel` or `fail`, and has its reply then. The memory
@@ -1455,322 +904,11 @@ class PendingCall:
         """
 
 @final
-class Problem:
-    """
-    A problem in a store. `str(problem)` is its description.
-    """
-    def __repr__(self, /) -> str: ...
-    def __str__(self, /) -> str: ...
-    @property
-    def description(self, /) -> str:
-        """
-        The problem as a sentence, for you.
-        """
-    @property
-    def is_beside(self, /) -> bool:
-        """
-        Whether it is about an entry that is not part of the memory. The memory itself is then in order.
-        """
-    @property
-    def kind(self, /) -> str:
-        """
-        The kind of problem: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
-        `"special-file"` or `"bad-name"`.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The path, or a text like a path if no path can contain the name. It is safe to display.
-        """
-
-@final
 class ReadOnly:
     """
     The result of `read_only`. Use it in the place of a store.
     """
     def __repr__(self, /) -> str: ...
-
-@final
-class RedactedText:
-    """
-    What `Memory.redact_text` removed from the history, or would remove.
-
-    `change` is the id of the change; `None` if there was nothing to do, or with `dry_run`. `versions` are those
-    whose contents have the text, newest first, as they were before. `current` are the paths of the files that
-    have it now, with `dry_run`; otherwise that is an error. `names` are the paths that have the text, as they
-    were before: `redacted-` and random digits stand in the place of the names. `kept_names` are the paths that
-    have it in a name now: they stay.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def change(self, /) -> str | None:
-        """
-        The id of the change; `None` if there was nothing to do, or with `dry_run`.
-        """
-    @property
-    def current(self, /) -> builtins.list[str]:
-        """
-        The paths of the files that have it now, with `dry_run`.
-        """
-    @property
-    def kept_names(self, /) -> builtins.list[str]:
-        """
-        The paths that have the text in a name now, sorted: they stay.
-        """
-    @property
-    def names(self, /) -> builtins.list[str]:
-        """
-        The paths that have the text, as they were before, sorted.
-        """
-    @property
-    def versions(self, /) -> builtins.list[Version]:
-        """
-        The versions whose contents have the text, newest first, as they were before.
-        """
-
-@final
-class Restored:
-    """
-    What was done to bring back an earlier state, or would be done.
-
-    `change` is the id of the change that this made, which can be undone itself; `None` if there was
-    nothing to do, or with `dry_run`. `files` are the files, in the order of their paths. `skipped` is what
-    was left out with `skip_conflicts`, and why.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def change(self, /) -> str | None:
-        """
-        The id of the change that this made; `None` if there was nothing to do, or with `dry_run`.
-        """
-    @property
-    def files(self, /) -> builtins.list[RestoredFile]:
-        """
-        The files, in the order of their paths.
-        """
-    @property
-    def skipped(self, /) -> builtins.list[Conflict]:
-        """
-        What was left out with `skip_conflicts`, and why, in the order of the paths.
-        """
-
-@final
-class RestoredFile:
-    """
-    A file that was changed to bring back an earlier state, or would be changed.
-
-    `operation` is `"created"`, `"modified"`, `"renamed"` or `"deleted"`. `path` is where the file is,
-    or was if it was deleted. `old_path` is where it was before, if it was renamed. `merged` is the text of
-    the file after it, if this was merged with later changes.
-    """
-    __match_args__: Final[tuple[str, str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def merged(self, /) -> str | None:
-        """
-        The text of the file after it, if this was merged with later changes.
-        """
-    @property
-    def old_path(self, /) -> str | None:
-        """
-        Where it was before, if it was renamed.
-        """
-    @property
-    def operation(self, /) -> str:
-        """
-        What was done, as a word.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        Where.
-        """
-
-@final
-class SensitiveMatch:
-    """
-    A place where `Memory.find_sensitive` found something. It does not have the text itself.
-
-    `path` is the path of the file or directory. `line` is the number of the line, counted from 1, and
-    `None` if it is in the name. `rule` is the id of the rule.
-    """
-    __match_args__: Final[tuple[str, str, str]]
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def line(self, /) -> int | None:
-        """
-        The number of the line, counted from 1; `None` if it is in the name.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        The path of the file, or of the directory whose name it is.
-        """
-    @property
-    def rule(self, /) -> str:
-        """
-        The id of the rule.
-        """
-
-@final
-class Stats:
-    """
-    How much a memory holds, from `Memory.stats`. Hidden files count, as they do for the limits; the files of
-    the history do not.
-
-    Attributes:
-        files: The number of files.
-        directories: The number of directories below `/memories`. A hidden one counts if there is a file in
-            it.
-        bytes: The bytes of all files together.
-        largest: The path of the largest file, and its size in bytes; `None` if there are no files.
-        oldest: The path of the file whose last change is the longest ago, and when that was; `None` if the
-            store does not keep times.
-        newest: The file that was changed last.
-        least_recently_used: The file that was not used for the longest time, and when it was used last.
-            `None` if the store does not keep accesses, or is read-only. Without `record_access`, only
-            changes count as uses.
-        history: The size of the history; `None` if the memory has none.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def bytes(self, /) -> int:
-        """
-        The bytes of all files together.
-        """
-    @property
-    def directories(self, /) -> int:
-        """
-        The number of directories below `/memories`.
-        """
-    @property
-    def files(self, /) -> int:
-        """
-        The number of files.
-        """
-    @property
-    def history(self, /) -> HistorySize | None:
-        """
-        The size of the history; `None` if the memory has none.
-        """
-    @property
-    def largest(self, /) -> tuple[str, int] | None:
-        """
-        The path of the largest file, and its size in bytes.
-        """
-    @property
-    def least_recently_used(self, /) -> tuple[str, datetime] | None:
-        """
-        The file that was not used for the longest time, and when it was used last.
-        """
-    @property
-    def newest(self, /) -> tuple[str, datetime] | None:
-        """
-        The file that was changed last, and when that was.
-        """
-    @property
-    def oldest(self, /) -> tuple[str, datetime] | None:
-        """
-        The file whose last change is the longest ago, and when that was.
-        """
-
-@final
-class Version:
-    """
-    One version of one file: what a change made of it.
-
-    Attributes:
-        id: Names this version, for `Memory.read_version` and the like. Ids sort by time.
-        change: The id of the change that made it. One change can make versions of several files, such
-            as the deletion of a directory.
-        operation: `"created"`, `"modified"`, `"overwritten"`, `"renamed"`, `"deleted"`, `"expired"`,
-            `"cleared"`, `"restored"`, `"imported"`, `"redacted"`, or `"external"` if somebody else changed the
-            file.
-        path: Where the file is since then; where it was, if it was deleted.
-        old_path: Where it was before, if it was renamed.
-        time: When, by the clock of the machine that made the change; with a time zone.
-        actor: Who, as the memory that made the change was told.
-        size: The size of the content in bytes. `None` if the file was deleted, its content is
-            redacted, or nobody has read it since it was moved.
-        sha256: The SHA-256 of the content, in hexadecimal digits; `None` as for `size`.
-        is_current: Whether the file is there, and this is what it holds, as far as the history knows.
-        redacted: Why the content was removed from the history; `None` if it was not.
-    """
-    def __eq__(self, value: object, /) -> bool: ...
-    def __hash__(self, /) -> int: ...
-    def __ne__(self, value: object, /) -> bool: ...
-    def __repr__(self, /) -> str: ...
-    @property
-    def actor(self, /) -> str | None:
-        """
-        Who, as the memory that made the change was told.
-        """
-    @property
-    def change(self, /) -> str:
-        """
-        The id of the change that made it.
-        """
-    @property
-    def id(self, /) -> str:
-        """
-        Names this version. Ids sort by time.
-        """
-    @property
-    def is_current(self, /) -> bool:
-        """
-        Whether the file is there, and this is what it holds, as far as the history knows.
-        """
-    @property
-    def old_path(self, /) -> str | None:
-        """
-        Where it was before, if it was renamed.
-        """
-    @property
-    def operation(self, /) -> str:
-        """
-        What was done, as a word.
-        """
-    @property
-    def path(self, /) -> str:
-        """
-        Where the file is since then; where it was, if it was deleted.
-        """
-    @property
-    def redacted(self, /) -> str | None:
-        """
-        Why the content was removed from the history; `None` if it was not.
-        """
-    @property
-    def sha256(self, /) -> str | None:
-        """
-        The SHA-256 of the content, in hexadecimal digits.
-        """
-    @property
-    def size(self, /) -> int | None:
-        """
-        The size of the content in bytes.
-        """
-    @property
-    def time(self, /) -> datetime:
-        """
-        When, by the clock of the machine that made the change.
-        """
 
 @final
 class Watch:
@@ -1867,7 +1005,7 @@ def check(store: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
 
     >>> from memdir import check
     >>> check("memory:")
-    Checked(directories=1, files=0, bytes=0, versions=None, problems=0)
+    Checked(directories=1, files=0, bytes=0, versions=None, problems=())
     """
 
 def check_contract(factory: Callable[[], Store]) -> str | None:
@@ -1906,9 +1044,9 @@ def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | Pat
     >>> old, new = open_store("memory:"), open_store("memory:")
     >>> old.write("/memories/notes.md", b"- likes tea\\n")
     >>> copy(old, new)
-    Copied(files=1, bytes=12, equal=0)
+    Copied(files=1, bytes=12, equal=0, directories=0, left_out=())
     >>> copy(old, new)
-    Copied(files=0, bytes=0, equal=1)
+    Copied(files=0, bytes=0, equal=1, directories=0, left_out=())
     """
 
 def decode(input: Any) -> dict[str, object]:

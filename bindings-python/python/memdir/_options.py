@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._memdir import Event, ReadOnly
+from memdir._memdir import ReadOnly
+from memdir._results import Event  # noqa: TC001 - as above
 from memdir._store import Store
 
 Place: TypeAlias = str | os.PathLike[str] | Store | ReadOnly

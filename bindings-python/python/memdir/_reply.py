@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 if TYPE_CHECKING:
+    from pydantic_core import CoreSchema
     from typing_extensions import Self, TypeVar, disjoint_base
 
-    from memdir._errors import ErrorKind, HookError, StoreError
+    from memdir._errors import HookError, StoreError
+    from memdir._results import ErrorKind
 else:
     from typing import TypeVar
 
@@ -72,6 +74,9 @@ class Reply(_Answer):
     >>> content, is_error
     ('Cannot delete the /memories directory itself', True)
 
+    Two replies are equal if their content, `is_error` and kind are. Pydantic encodes a reply as an
+    object with these three.
+
     Attributes:
         content: Text, or a list with an image block. The Messages API accepts both as the content
             of a `tool_result`.
@@ -96,6 +101,32 @@ class Reply(_Answer):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Reply does not change: {name!r} cannot be set")
+
+    # A tuple has methods of its own for both.
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Reply) and other.kind != self.kind:
+            return False
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        # Equal to that of an equal tuple. The blocks of an image cannot be hashed.
+        return super().__hash__() if isinstance(self.content, str) else hash(repr(self.content))
+
+    # A named tuple's own one knows only of the pair.
+    def _replace(self, **changes: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        fields = {"cause": self.cause, "kind": self.kind, **self._asdict(), **changes}
+        return type(self)(**fields)
+
+    __replace__ = _replace
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> CoreSchema:
+        from memdir._pydantic import reply_schema  # noqa: PLC0415
+
+        return reply_schema(cls)
 
     def __repr__(self) -> str:
         kind = f", kind={self.kind!r}" if self.kind is not None else ""

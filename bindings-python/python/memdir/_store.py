@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
-    from memdir._memdir import Entry
+    from memdir._results import Entry
 
 
 class Store(ABC):

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from anthropic.lib.tools import (
     BetaAbstractMemoryTool,
@@ -45,11 +45,14 @@ if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
     from memdir._errors import MemdirError
-    from memdir._memdir import Expired, ExpiryProgress
     from memdir._options import AsyncMemoryOptions, MemoryOptions, Places
     from memdir._request import ToolEntry
+    from memdir._results import Expired, ExpiryProgress
 
 logger = logging.getLogger("memdir")
+
+# A mapping with the fields of a command. `Any`, so that a subclass may take the SDK's model alone.
+_Fields: TypeAlias = Any
 
 _COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 
@@ -216,7 +219,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return super().call(decoded)
 
     def execute(
-        self, command: BetaMemoryTool20250818Command | Mapping[str, object]
+        self, command: BetaMemoryTool20250818Command | _Fields
     ) -> BetaFunctionToolResultType:
         """Executes one command: one of the SDK's models, or a mapping with the same fields.
 
@@ -232,7 +235,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return result
 
     def view(
-        self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818ViewCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
@@ -242,7 +245,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "view")
 
     def create(
-        self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818CreateCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Makes a new file and its missing parents.
 
@@ -252,7 +255,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "create")
 
     def str_replace(
-        self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818StrReplaceCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Replaces the only occurrence of a text in a file.
 
@@ -262,7 +265,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "str_replace")
 
     def insert(
-        self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818InsertCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Inserts whole lines into a file.
 
@@ -272,7 +275,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "insert")
 
     def delete(
-        self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818DeleteCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Deletes a file, or a directory with everything in it.
 
@@ -282,7 +285,7 @@ class MemoryTool(_Engine, BetaAbstractMemoryTool):
         return self._answer(command, "delete")
 
     def rename(
-        self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818RenameCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Renames or moves a file or directory; never overwrites.
 
@@ -436,7 +439,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await super().call(decoded)
 
     async def execute(
-        self, command: BetaMemoryTool20250818Command | Mapping[str, object]
+        self, command: BetaMemoryTool20250818Command | _Fields
     ) -> BetaFunctionToolResultType:
         """Executes one command: one of the SDK's models, or a mapping with the same fields.
 
@@ -452,7 +455,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return result
 
     async def view(
-        self, command: BetaMemoryTool20250818ViewCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818ViewCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Shows a directory two levels deep, the numbered lines of a file, or an image.
 
@@ -462,7 +465,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_async(command, "view")
 
     async def create(
-        self, command: BetaMemoryTool20250818CreateCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818CreateCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Makes a new file and its missing parents.
 
@@ -472,7 +475,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_async(command, "create")
 
     async def str_replace(
-        self, command: BetaMemoryTool20250818StrReplaceCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818StrReplaceCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Replaces the only occurrence of a text in a file.
 
@@ -482,7 +485,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_async(command, "str_replace")
 
     async def insert(
-        self, command: BetaMemoryTool20250818InsertCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818InsertCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Inserts whole lines into a file.
 
@@ -492,7 +495,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_async(command, "insert")
 
     async def delete(
-        self, command: BetaMemoryTool20250818DeleteCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818DeleteCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Deletes a file, or a directory with everything in it.
 
@@ -502,7 +505,7 @@ class AsyncMemoryTool(_Engine, BetaAsyncAbstractMemoryTool):
         return await self._answer_async(command, "delete")
 
     async def rename(
-        self, command: BetaMemoryTool20250818RenameCommand | Mapping[str, object]
+        self, command: BetaMemoryTool20250818RenameCommand | _Fields
     ) -> BetaFunctionToolResultType:
         """Renames or moves a file or directory; never overwrites.
 

@@ -22,7 +22,7 @@ pub enum Operation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else (`Memory::clear`.
+    /// It was deleted with everything else (`Memory::clear`).
     Cleared,
     /// An earlier state was brought back.
     Restored,
@@ -30,8 +30,8 @@ pub enum Operation {
     Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
-    /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-    /// file, and is what that change found.
+    /// Another program changed the file, or a memory without history did. The next change of the file notices it and records what
+    /// it found.
     External,
 }
 

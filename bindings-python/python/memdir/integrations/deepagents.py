@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from deepagents.backends.protocol import FileInfo, GrepMatch
 
     from memdir._async_memory import AsyncMemory
-    from memdir._memdir import Entry, Memory
+    from memdir._memdir import Memory
+    from memdir._results import Entry
 
 _ROOT = "/memories"
 _IMAGES = (".png", ".jpg", ".jpeg")
