@@ -12,7 +12,7 @@ type BlamedLine struct {
 	Line int `json:"line"`
 	// Text: The line without its \n. A \r before it is a part of the text.
 	Text string `json:"text"`
-	// Version: The id of the version that brought the line. empty if the history does not know of it: the file was changed by
+	// Version: The id of the version that brought the line. Empty if the history does not know of it: the file was changed by
 	// another program since its last version, or has no version.
 	Version string `json:"version"`
 	// Change: The change that made this version.
@@ -60,7 +60,7 @@ type Conflict struct {
 	// InTheWay: Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
 	// needed. It is never overwritten. Delete or rename it first.
 	InTheWay bool `json:"in_the_way"`
-	// Change: The newest later change of the file. empty if it is not recorded: another program changed the file since its
+	// Change: The newest later change of the file. Empty if it is not recorded: another program changed the file since its
 	// last version, or something is in the way.
 	Change string `json:"change"`
 	// Actor: Who made this change, as the memory was told.
@@ -99,7 +99,7 @@ type Erased struct {
 type Event struct {
 	// Command: The name of the command; empty if the input named none of the six.
 	Command string `json:"command"`
-	// Path: The canonical path; for a rename, the old one. empty if the call was refused before its paths were validated. With
+	// Path: The canonical path; for a rename, the old one. Empty if the call was refused before its paths were validated. With
 	// an option about sensitive text, [REDACTED:rule] is in the place of each finding.
 	Path string `json:"path"`
 	// NewPath: For a rename: the new path.
@@ -175,7 +175,7 @@ const (
 	OperationDeleted Operation = "deleted"
 	// OperationExpired: Nobody had used it for so long that it expired.
 	OperationExpired Operation = "expired"
-	// OperationCleared: It was deleted with everything else (Memory.clear.
+	// OperationCleared: It was deleted with everything else (Memory.clear).
 	OperationCleared Operation = "cleared"
 	// OperationRestored: An earlier state was brought back.
 	OperationRestored Operation = "restored"
@@ -192,11 +192,11 @@ const (
 type PastFile struct {
 	// Path: Where it was.
 	Path string `json:"path"`
-	// Size: Its size in bytes. nil if its content is redacted, or nobody has read it since it was moved.
+	// Size: Its size in bytes. Nil if its content is redacted, or nobody has read it since it was moved.
 	Size *int64 `json:"size"`
 	// Modified: When it was last changed before that time, if that is known.
 	Modified time.Time `json:"modified"`
-	// Version: Its version. empty for a file that the history does not know, because it was not changed since it is kept.
+	// Version: Its version. Empty for a file that the history does not know, because it was not changed since it is kept.
 	Version string `json:"version"`
 }
 
@@ -217,7 +217,7 @@ type RedactedText struct {
 
 // Restored: What Memory.restore and the like did.
 type Restored struct {
-	// Change: The change that this made, which can be undone itself. empty if there was nothing to do, or with DryRun.
+	// Change: The change that this made, which can be undone itself. Empty if there was nothing to do, or with DryRun.
 	Change string `json:"change"`
 	// Files: The files, in the order of their paths.
 	Files []RestoredFile `json:"files"`
@@ -267,12 +267,12 @@ type Stats struct {
 	Bytes int64 `json:"bytes"`
 	// Largest: The largest file, with its size in bytes.
 	Largest *SizedPath `json:"largest"`
-	// Oldest: The file whose last change is the longest ago. nil if the store does not keep times.
+	// Oldest: The file whose last change is the longest ago. Nil if the store does not keep times.
 	Oldest *TimedPath `json:"oldest"`
 	// Newest: The file that was changed last.
 	Newest *TimedPath `json:"newest"`
 	// LeastRecentlyUsed: The file that was not used for the longest time, and when it was used last: the later of its last
-	// change and its last recorded access. nil if the store does not keep accesses, or is read-only. Accesses are recorded
+	// change and its last recorded access. Nil if the store does not keep accesses, or is read-only. Accesses are recorded
 	// with RecordAccess; without it, only changes count as uses.
 	LeastRecentlyUsed *TimedPath `json:"least_recently_used"`
 	// History: The size of the history, if the memory has one (History).
@@ -303,10 +303,10 @@ type Version struct {
 	Time time.Time `json:"time"`
 	// Actor: Who, as the memory that made the change was told.
 	Actor string `json:"actor"`
-	// Size: The size of the content in bytes. nil if the file was deleted, its content is redacted, or nobody has read it
+	// Size: The size of the content in bytes. Nil if the file was deleted, its content is redacted, or nobody has read it
 	// since it was moved.
 	Size *int64 `json:"size"`
-	// SHA256: The SHA-256 of the content, in hexadecimal digits. empty as for Size.
+	// SHA256: The SHA-256 of the content, in hexadecimal digits. Empty as for Size.
 	SHA256 string `json:"sha256"`
 	// IsCurrent: Whether the file is there, and this is what it holds, as far as the history knows.
 	IsCurrent bool `json:"is_current"`

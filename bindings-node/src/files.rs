@@ -2,7 +2,7 @@
 
 use memdir::command::Dialect;
 use memdir::value::Value;
-use memdir::{GrepMatch, GrepQuery, Memory, Project};
+use memdir::{GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
@@ -15,30 +15,8 @@ use crate::entry::StoreEntry;
 use crate::errors::Failure;
 use crate::input::value;
 use crate::options::{count, flag, string, strings, word};
-use crate::progress::number;
+use crate::results::Shown;
 use crate::thread_pool::Purpose;
-
-/// A place where something was found.
-#[napi(object, object_from_js = false)]
-pub(crate) struct FoundMatch {
-    /// The path of the file, or of the directory whose name it is.
-    pub path: String,
-    /// The number of the line, counted from 1; none if the name was found.
-    #[napi(ts_type = "number | undefined")]
-    pub line: Option<i64>,
-    /// The line, or the name.
-    pub text: String,
-}
-
-impl From<GrepMatch> for FoundMatch {
-    fn from(found: GrepMatch) -> Self {
-        Self {
-            path: found.path.as_str().to_owned(),
-            line: found.line.map(number),
-            text: found.text,
-        }
-    }
-}
 
 #[napi]
 impl Engine {
@@ -133,7 +111,7 @@ impl Engine {
     /// The names and lines in which a text, or a regular expression, is found.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Array<FoundMatch>>"
+        ts_return_type = "Promise<Array<results.GrepMatch>>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn grep<'env>(
@@ -150,9 +128,7 @@ impl Engine {
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
         let work = move |memory: &Memory| memory.grep(&query, &path, limit);
-        self.for_own_code(env, Purpose::View, cancellation, work, |found| {
-            found.into_iter().map(FoundMatch::from).collect::<Vec<_>>()
-        })
+        self.for_own_code(env, Purpose::View, cancellation, work, Shown::of)
     }
 
     /// A table of contents in at most `maxChars` characters.
@@ -191,9 +167,7 @@ impl Engine {
             let features: Vec<&str> = features.iter().map(String::as_str).collect();
             memory.bootstrap(&Project { about: &about, features: &features, init: &init })
         };
-        self.for_own_code(env, Purpose::Change, cancellation, work, |made| {
-            made.into_iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
-        })
+        self.for_own_code(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Forgets what the model has seen.
@@ -235,8 +209,8 @@ impl Engine {
         finish: impl FnOnce(T) -> D + Send + 'static,
     ) -> napi::Result<Object<'env>>
     where
-        T: Send + 'static,
-        D: ToNapiValue + 'static,
+        T: 'static,
+        D: ToNapiValue + Send + 'static,
     {
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), self.memory());
@@ -244,8 +218,8 @@ impl Engine {
             env,
             purpose,
             caller,
-            move || work(&memory),
-            |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
+            move || work(&memory).map(finish),
+            |env, result| result.map_err(|error| Failure::from(error).into_js(&env)),
         )
     }
 }

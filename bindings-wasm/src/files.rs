@@ -1,17 +1,16 @@
 //! The operations of an `Engine` that are for a developer's own code, and the tool's definitions for other model hosts.
 
-use std::time::SystemTime;
-
 use memdir::command::Dialect;
-use memdir::{GrepQuery, Memory, MemoryPath, Project, Stats};
+use memdir::{GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use crate::answer::{self, object};
+use crate::answer;
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::MEMORIES;
 use crate::options::{count, flag, string, strings, word};
+use crate::results::shown;
 
 /// The number of the memory, whether the call is cancelled, and the arguments as `native.d.cts` has them.
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
@@ -35,38 +34,23 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
             answer::entries(memory.list(&path, depth)?)
         }
         "exists" => memory.exists(&path()?)?.into(),
-        "grep" => grep(memory, given)?,
+        "grep" => {
+            let (query, path, limit) = sought(given)?;
+            shown(memory.grep(&query, &path, limit)?)
+        }
         "findSensitive" => {
             let limit = given.given(3, "limit", count)?;
-            let found = memory.find_sensitive(&path()?, limit)?;
-            let shown = found.into_iter().map(|found| {
-                object([
-                    ("path", found.path.as_str().into()),
-                    ("rule", found.rule.into()),
-                    ("line", found.line.into()),
-                ])
-            });
-            shown.collect()
+            shown(memory.find_sensitive(&path()?, limit)?)
         }
-        "stats" => stats(memory.stats()?),
-        "erase" => {
-            let erased = memory.erase(given.given(2, "dryRun", flag)?)?;
-            object([
-                ("files", erased.files.into()),
-                ("bytes", erased.bytes.into()),
-                ("versions", erased.versions.into()),
-                ("historyBytes", erased.history_bytes.into()),
-            ])
-        }
+        "stats" => shown(memory.stats()?),
+        "erase" => shown(memory.erase(given.given(2, "dryRun", flag)?)?),
         "index" => memory.index(given.given(2, "maxChars", count)?)?.into(),
         "bootstrap" => {
             let about = given.given(2, "about", string)?;
             let features = given.given(3, "features", strings)?;
             let init = given.given(4, "init", string)?;
             let features: Vec<&str> = features.iter().map(String::as_str).collect();
-            let made =
-                memory.bootstrap(&Project { about: &about, features: &features, init: &init })?;
-            made.iter().map(MemoryPath::as_str).collect()
+            shown(memory.bootstrap(&Project { about: &about, features: &features, init: &init })?)
         }
         "forgetViews" => {
             memory.forget_views();
@@ -86,19 +70,6 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
     })
 }
 
-fn grep(memory: &Memory, given: &Arguments) -> Result<Json, Failure> {
-    let (query, path, limit) = sought(given)?;
-    let found = memory.grep(&query, &path, limit)?;
-    let shown = found.into_iter().map(|found| {
-        object([
-            ("path", found.path.as_str().into()),
-            ("text", found.text.into()),
-            ("line", found.line.into()),
-        ])
-    });
-    Ok(shown.collect())
-}
-
 /// What `grep` and `grepHistory` look for, where, and how often.
 pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, String, usize), Failure> {
     let query = given.given(2, "query", string)?;
@@ -106,25 +77,4 @@ pub(crate) fn sought(given: &Arguments) -> Result<(GrepQuery, String, usize), Fa
     let ignore_case = given.given(4, "ignoreCase", flag)?;
     let query = grep_query(&query, regex, ignore_case)?;
     Ok((query, given.given(5, "path", string)?, given.given(6, "limit", count)?))
-}
-
-fn stats(stats: Stats) -> Json {
-    let at = |file: Option<(MemoryPath, SystemTime)>| match file {
-        Some((path, time)) => json!({ "path": path.as_str(), "time": answer::millis(time) }),
-        None => Json::Null,
-    };
-    let largest = stats.largest;
-    let largest = largest.map(|(path, bytes)| json!({ "path": path.as_str(), "bytes": bytes }));
-    let history = stats.history;
-    let history = history.map(|size| json!({ "versions": size.versions, "bytes": size.bytes }));
-    object([
-        ("files", stats.files.into()),
-        ("directories", stats.directories.into()),
-        ("bytes", stats.bytes.into()),
-        ("largest", largest.into()),
-        ("oldest", at(stats.oldest)),
-        ("newest", at(stats.newest)),
-        ("leastRecentlyUsed", at(stats.least_recently_used)),
-        ("history", history.into()),
-    ])
 }

@@ -1,21 +1,21 @@
 //! The operations of an `Engine` that are about the history of a memory.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use memdir::history::{BlamedLine, Operation, PastFile, Restored, Version};
-use memdir::{ConfigError, Memory, MemoryPath};
+use memdir::history::Restored;
+use memdir::{ConfigError, Memory};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, Undo, export, id, undo_options};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use crate::answer::{self, object};
 use crate::arguments::Arguments;
 use crate::border::placed;
-use crate::conflict::conflict;
 use crate::errors::{Failure, unknown};
 use crate::files::sought;
 use crate::handles::MEMORIES;
 use crate::options::{count, flag, string};
+use crate::results::shown;
+use crate::times::{end_of_date, from_millis};
 
 /// The number of the memory, whether the call is cancelled, and the arguments as `native.d.cts` has them.
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
@@ -37,28 +37,20 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
                 change: optional(6, "change")?,
                 since: time(given, 7, "since")?,
             };
-            memory.history(&query.into_core()?)?.into_iter().map(version).collect()
+            shown(memory.history(&query.into_core()?)?)
         }
-        "resolveId" => memory.resolve_id(&text(2, "part")?)?.to_string().into(),
+        "resolveId" => shown(memory.resolve_id(&text(2, "part")?)?),
         "exportHistory" => placed(export(memory)?),
         "grepHistory" => {
             let (query, path, limit) = sought(given)?;
-            let found = memory.grep_history(&query, &path, limit)?;
-            let shown = found.into_iter().map(|found| {
-                object([
-                    ("version", version(found.version)),
-                    ("text", found.text.into()),
-                    ("line", found.line.into()),
-                ])
-            });
-            shown.collect()
+            shown(memory.grep_history(&query, &path, limit)?)
         }
-        "filesAt" => memory.files_at(at(given, 2)?)?.iter().map(past_file).collect(),
+        "filesAt" => shown(memory.files_at(at(given, 2)?)?),
         "readAt" => {
             let path = text(2, "path")?;
             memory.read_at(&path, at(given, 3)?)?.map_or(Json::Null, placed)
         }
-        "blame" => memory.blame(&text(2, "path")?)?.into_iter().map(blamed_line).collect(),
+        "blame" => shown(memory.blame(&text(2, "path")?)?),
         "readVersion" => placed(memory.read_version(id(&text(2, "id")?)?)?),
         "diff" => {
             let (one, other) = (text(2, "id")?, optional(3, "other")?);
@@ -66,32 +58,19 @@ fn carry_out(memory: &Memory, method: &str, given: &Arguments) -> Result<Json, F
         }
         "restore" => {
             let (one, overwrite) = (text(2, "id")?, given.given(3, "overwrite", flag)?);
-            restored(memory.restore(id(&one)?, overwrite)?)
+            shown(memory.restore(id(&one)?, overwrite)?)
         }
-        "undo" => restored(undo(memory, given)?),
-        "restoreAll" => {
-            restored(memory.restore_all(at(given, 2)?, given.given(3, "dryRun", flag)?)?)
-        }
+        "undo" => shown(undo(memory, given)?),
+        "restoreAll" => shown(memory.restore_all(at(given, 2)?, given.given(3, "dryRun", flag)?)?),
         "redact" => {
             let (one, reason) = (text(2, "id")?, text(3, "reason")?);
-            memory.redact(id(&one)?, &reason)?.map(|change| change.to_string()).into()
+            shown(memory.redact(id(&one)?, &reason)?)
         }
         "redactText" => {
             let (sought, regex) = (text(2, "query")?, given.given(3, "regex", flag)?);
             let query = grep_query(&sought, regex, given.given(4, "ignoreCase", flag)?)?;
             let (reason, dry_run) = (text(5, "reason")?, given.given(6, "dryRun", flag)?);
-            let redacted = memory.redact_text(&query, &reason, dry_run)?;
-            let versions: Vec<Json> = redacted.versions.into_iter().map(version).collect();
-            let paths = |paths: &[MemoryPath]| -> Vec<Json> {
-                paths.iter().map(|path| path.as_str().into()).collect()
-            };
-            object([
-                ("change", redacted.change.map(|change| change.to_string()).into()),
-                ("versions", versions.into()),
-                ("current", paths(&redacted.current).into()),
-                ("names", paths(&redacted.names).into()),
-                ("keptNames", paths(&redacted.kept_names).into()),
-            ])
+            shown(memory.redact_text(&query, &reason, dry_run)?)
         }
         "trimHistory" => memory.trim_history()?.into(),
         _ => return Err(unknown(method)),
@@ -113,74 +92,18 @@ fn time(given: &Arguments, place: usize, name: &str) -> Result<Option<SystemTime
     match given.get(place) {
         Json::Null => Ok(None),
         millis => {
-            let time = millis.as_f64().and_then(answer::time);
+            let time = millis.as_f64().and_then(from_millis);
             time.map(Some).ok_or_else(|| no_date(name))
         }
     }
 }
 
-/// A time at which something was. JavaScript's times are whole milliseconds: see the binary's.
+/// A time at which something was.
 fn at(given: &Arguments, place: usize) -> Result<SystemTime, Failure> {
     let at = time(given, place, "at")?.ok_or_else(|| no_date("at"))?;
-    Ok(at + Duration::from_nanos(999_999))
+    Ok(end_of_date(at))
 }
 
 fn no_date(name: &str) -> Failure {
     ConfigError::of_option(name).and(" must be a valid Date").into()
-}
-
-fn version(version: Version) -> Json {
-    object([
-        ("id", version.id.to_string().into()),
-        ("change", version.change.to_string().into()),
-        ("operation", version.operation.as_str().into()),
-        ("path", version.path.as_str().into()),
-        ("oldPath", version.old_path.map(|path| path.to_string()).into()),
-        ("time", answer::millis(version.time).into()),
-        ("actor", version.actor.into()),
-        ("size", version.size.into()),
-        ("sha256", version.sha256.into()),
-        ("isCurrent", version.is_current.into()),
-        ("redacted", version.redacted.into()),
-    ])
-}
-
-fn past_file(file: &PastFile) -> Json {
-    object([
-        ("path", file.path.as_str().into()),
-        ("size", file.size.into()),
-        ("modified", file.modified.map(answer::millis).into()),
-        ("version", file.version.as_ref().map(ToString::to_string).into()),
-    ])
-}
-
-fn blamed_line(line: BlamedLine) -> Json {
-    object([
-        ("line", line.line.into()),
-        ("text", line.text.into()),
-        ("version", line.version.map(|id| id.to_string()).into()),
-        ("change", line.change.map(|id| id.to_string()).into()),
-        ("operation", line.operation.map(Operation::as_str).into()),
-        ("actor", line.actor.into()),
-        ("time", line.time.map(answer::millis).into()),
-        ("mayBeOlder", line.may_be_older.into()),
-    ])
-}
-
-fn restored(restored: Restored) -> Json {
-    let files = restored.files.into_iter().map(|file| {
-        object([
-            ("operation", file.operation.as_str().into()),
-            ("path", file.path.as_str().into()),
-            ("oldPath", file.old_path.map(|path| path.to_string()).into()),
-            ("merged", file.merged.into()),
-        ])
-    });
-    let files: Vec<Json> = files.collect();
-    let skipped: Vec<Json> = restored.skipped.iter().map(conflict).collect();
-    object([
-        ("change", restored.change.map(|change| change.to_string()).into()),
-        ("files", json!(files)),
-        ("skipped", json!(skipped)),
-    ])
 }

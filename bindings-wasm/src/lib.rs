@@ -14,7 +14,6 @@ mod arguments;
 mod border;
 #[path = "../../bindings-node/src/build_profile.rs"]
 mod build_profile;
-mod conflict;
 mod engine;
 mod errors;
 mod files;
@@ -26,6 +25,9 @@ mod js_store;
 mod option_values;
 mod options;
 mod progress;
+mod results;
 mod stores;
 mod thrown;
+#[path = "../../bindings-node/src/times.rs"]
+mod times;
 mod watch;

@@ -12,6 +12,8 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Error, HookError};
 use serde::Serialize;
 
+#[cfg(feature = "schema")]
+use crate::command::COMMANDS;
 use crate::command::{Command, Repair};
 use crate::history::HistoryId;
 use crate::value::{Fields, Value};
@@ -142,6 +144,7 @@ const FIELDS: [&str; 10] = [
 #[non_exhaustive]
 pub struct Event {
     /// The name of the command; `None` if the input named none of the six.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "one_of_the_commands"))]
     pub command: Option<&'static str>,
     /// The canonical path; for a rename, the old one. `None` if the call was refused before its
     /// paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in the place
@@ -169,6 +172,13 @@ pub struct Event {
     pub change: Option<HistoryId>,
 }
 
+/// The name of a command, or none.
+#[cfg(feature = "schema")]
+fn one_of_the_commands(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let names: Vec<_> = COMMANDS.into_iter().map(Some).chain([None]).collect();
+    schemars::json_schema!({ "type": ["string", "null"], "enum": names })
+}
+
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -184,7 +194,7 @@ pub enum Outcome {
     Denied,
     /// The store or a hook failed.
     Failed,
-    /// The caller cancelled it before it began to write ([`Cancellation`](crate::Cancellation)). Nothing was changed.
+    /// The caller cancelled it before it began to write. Nothing was changed.
     Cancelled,
 }
 

@@ -102,7 +102,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a `Problem` serializes to. A problem in a store.
+    """A problem in a store.
 
     Attributes:
         kind: The kind of problem.

@@ -22,7 +22,7 @@ pub enum Operation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else (`Memory::clear`.
+    /// It was deleted with everything else (`Memory::clear`).
     Cleared,
     /// An earlier state was brought back.
     Restored,

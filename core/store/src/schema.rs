@@ -39,7 +39,6 @@ formatted!(Seconds, "Seconds", "number", "seconds");
 formatted!(MemoryPath, "MemoryPath", "string", "path");
 formatted!(HistoryId, "HistoryId", "string", "id");
 
-/// What a [`Problem`] serializes to.
 #[derive(JsonSchema)]
 #[schemars(rename = "Problem")]
 #[allow(dead_code, reason = "only its schema is asked for")]
