@@ -10,14 +10,14 @@ import "time"
 type BlamedLine struct {
 	// Line: The number of the line, counted from 1.
 	Line int `json:"line"`
-	// Text: The line without its \n. A \r before it is a part of the text.
+	// Text: The line without its line feed. A carriage return before that is a part of the text.
 	Text string `json:"text"`
 	// Version: The id of the version that brought the line. Empty if the history does not know of it: the file was changed by
 	// another program since its last version, or has no version.
 	Version string `json:"version"`
-	// Change: The change that made this version.
+	// Change: The id of the change that made this version.
 	Change string `json:"change"`
-	// Operation: What this change did. External if another program brought the line.
+	// Operation: What this change did: External if another program brought the line.
 	Operation Operation `json:"operation"`
 	// Actor: Who made this change, as the memory was told.
 	Actor string `json:"actor"`
@@ -28,14 +28,14 @@ type BlamedLine struct {
 	MayBeOlder bool `json:"may_be_older"`
 }
 
-// Change: A change to a memory. To Observe it is told after the change, when a reply is not yet given. After a failure of
-// the store that may have come before or after the change, it is told as well: look at the path to see what is there.
+// Change: A change to a memory. It is told after the change, when a reply is not yet given. After a failure of the store
+// that may have come before or after the change, it is told as well: look at the path to see what is there.
 type Change struct {
-	// Kind: What happened.
+	// Kind: What happened. A watch tells only of files that are Written or Deleted.
 	Kind ChangeKind `json:"kind"`
-	// Path: Where: for ChangeKind.Renamed the new path, for ChangeKind.Cleared the root.
+	// Path: Where: for Renamed the new path, for Cleared the root.
 	Path string `json:"path"`
-	// OldPath: The path before, for ChangeKind.Renamed.
+	// OldPath: The path before, for Renamed; otherwise empty.
 	OldPath string `json:"old_path"`
 }
 
@@ -60,8 +60,8 @@ type Conflict struct {
 	// InTheWay: Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
 	// needed. It is never overwritten. Delete or rename it first.
 	InTheWay bool `json:"in_the_way"`
-	// Change: The newest later change of the file. Empty if it is not recorded: another program changed the file since its
-	// last version, or something is in the way.
+	// Change: The id of the newest later change of the file. Empty if it is not recorded: another program changed the file
+	// since its last version, or something is in the way.
 	Change string `json:"change"`
 	// Actor: Who made this change, as the memory was told.
 	Actor string `json:"actor"`
@@ -69,29 +69,29 @@ type Conflict struct {
 	Time time.Time `json:"time"`
 }
 
-// Entry: One entry of a directory.
+// Entry: A file or a directory, as a store lists it.
 type Entry struct {
-	// Path: Its path.
+	// Path: The whole path, from /memories on.
 	Path string `json:"path"`
-	// Size: Whether it is a file or a directory.
+	// Size: The size of a file in bytes; nil for a directory.
 	Size *int64 `json:"size"`
-	// Modified: When it was last written, if it is a file and the store keeps times.
+	// Modified: When a file was last written, to the microsecond; zero for a directory, or if the store does not keep times.
 	Modified time.Time `json:"modified"`
-	// Accessed: Its last recorded access (Store.recordAccess), if it is a file and the store keeps times of access. Only List
-	// must set it.
+	// Accessed: The last recorded access of a file; zero for a directory, or if the store does not keep accesses. Of the
+	// methods of a store only List must set it.
 	Accessed time.Time `json:"accessed"`
 }
 
-// Erased: What was removed for good, or would be.
+// Erased: How much Erase removed for good, or would remove.
 type Erased struct {
-	// Files: How many files there were, hidden ones included.
+	// Files: The number of files, hidden ones included.
 	Files int `json:"files"`
-	// Bytes: How many bytes they had.
+	// Bytes: The bytes of all files together.
 	Bytes int64 `json:"bytes"`
-	// Versions: How many versions the history had, those of deleted files included. A history that cannot be read counts as
-	// none.
+	// Versions: The number of versions in the history, those of deleted files included. A history that cannot be read counts
+	// as none.
 	Versions int `json:"versions"`
-	// HistoryBytes: How many bytes its records had.
+	// HistoryBytes: The bytes of its records.
 	HistoryBytes int64 `json:"history_bytes"`
 }
 
@@ -102,22 +102,22 @@ type Event struct {
 	// Path: The canonical path; for a rename, the old one. Empty if the call was refused before its paths were validated. With
 	// an option about sensitive text, [REDACTED:rule] is in the place of each finding.
 	Path string `json:"path"`
-	// NewPath: For a rename: the new path.
+	// NewPath: For a rename: the new path; otherwise empty.
 	NewPath string `json:"new_path"`
 	// Outcome: How it ended.
 	Outcome string `json:"outcome"`
-	// Bytes: If the outcome is Outcome.Ok: for Create, StrReplace and Insert the bytes of the text to write, as Before left
+	// Bytes: If the outcome is Ok: for Create, StrReplace and Insert the bytes of the text to write, as the hook Before left
 	// it; for View those of the reply or the image. Otherwise 0.
 	Bytes int64 `json:"bytes"`
 	// Lines: The lines of the same text.
 	Lines int `json:"lines"`
 	// Seconds: The time until the reply was ready, Before included.
 	Seconds float64 `json:"duration"`
-	// Repairs: The repairs that the decoder made in the input.
+	// Repairs: What the decoder repaired in the input.
 	Repairs []string `json:"repairs"`
-	// Content: The text of the reply, with EventContent; an image has none.
+	// Content: The text of the reply, with the option EventContent; otherwise empty, and for an image.
 	Content string `json:"content"`
-	// Change: The change that the command made, if the memory has a history.
+	// Change: The id of the change that the command made; empty if it made none, or the memory has no history.
 	Change string `json:"change"`
 }
 
@@ -131,7 +131,7 @@ type Expired struct {
 	LastUsed time.Time `json:"last_used"`
 }
 
-// GrepMatch: A place where a GrepQuery was found.
+// GrepMatch: A place where Grep found something.
 type GrepMatch struct {
 	// Path: The path of the file, or of the directory whose name it is.
 	Path string `json:"path"`
@@ -153,7 +153,7 @@ type HistoryMatch struct {
 
 // HistorySize: How much the history of a memory holds.
 type HistorySize struct {
-	// Versions: The versions of all files, those of deleted files included.
+	// Versions: The number of versions of all files, those of deleted files included.
 	Versions int `json:"versions"`
 	// Bytes: The bytes of its records, as HistoryMaxBytes counts them.
 	Bytes int64 `json:"bytes"`
@@ -194,30 +194,31 @@ type PastFile struct {
 	Path string `json:"path"`
 	// Size: Its size in bytes. Nil if its content is redacted, or nobody has read it since it was moved.
 	Size *int64 `json:"size"`
-	// Modified: When it was last changed before that time, if that is known.
+	// Modified: When it was last changed before that time; zero if that is not known.
 	Modified time.Time `json:"modified"`
-	// Version: Its version. Empty for a file that the history does not know, because it was not changed since it is kept.
+	// Version: The id of its version. Empty for a file that was not changed since the history is kept.
 	Version string `json:"version"`
 }
 
-// RedactedText: What Memory.redactText removed, or would remove.
+// RedactedText: What RedactText removed from the history, or would remove.
 type RedactedText struct {
-	// Change: The id of the change; empty if nothing was to be removed, or with DryRun.
+	// Change: The id of the change; empty if there was nothing to do, or with DryRun.
 	Change string `json:"change"`
 	// Versions: The versions whose contents have the text, newest first, as they were before.
 	Versions []Version `json:"versions"`
-	// Current: The files that have the text now, sorted by their paths. Without DryRun that is an error of RedactText.
+	// Current: The paths of the files that have it now, sorted, with DryRun; otherwise that is an error.
 	Current []string `json:"current"`
-	// Names: The paths with the text, as they were before, sorted: redacted- and random digits stand in the place of their
+	// Names: The paths that have the text, as they were before, sorted: redacted- and random digits stand in the place of the
 	// names.
 	Names []string `json:"names"`
-	// KeptNames: The files that have the text in their names now, sorted. They keep them; so does the history.
+	// KeptNames: The paths that have the text in a name now, sorted: they stay.
 	KeptNames []string `json:"kept_names"`
 }
 
-// Restored: What Memory.restore and the like did.
+// Restored: What Restore, Undo and RestoreAll did.
 type Restored struct {
-	// Change: The change that this made, which can be undone itself. Empty if there was nothing to do, or with DryRun.
+	// Change: The id of the change that this made, which can be undone itself. Empty if there was nothing to do, or with
+	// DryRun.
 	Change string `json:"change"`
 	// Files: The files, in the order of their paths.
 	Files []RestoredFile `json:"files"`
@@ -231,9 +232,9 @@ type RestoredFile struct {
 	Operation Operation `json:"operation"`
 	// Path: Where.
 	Path string `json:"path"`
-	// OldPath: Where it was before, if it was renamed.
+	// OldPath: Where it was before, if it was renamed; otherwise empty.
 	OldPath string `json:"old_path"`
-	// Merged: The text of the file after it, if this was merged with later changes.
+	// Merged: The text of the file after it, if this was merged with later changes; otherwise nil.
 	Merged *string `json:"merged"`
 }
 
@@ -255,27 +256,26 @@ type SizedPath struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// Stats: How much a memory holds: Memory.stats. Hidden files count, as they do for the limits (MaxFiles and
-// MaxTotalBytes). The files of the history do not. Times are those of listings: in object storage, a file that was copied
-// there counts from then on.
+// Stats: How much a memory holds. Hidden files count, as they do for the limits (MaxFiles and MaxTotalBytes). The files of
+// the history do not. Times are those of listings: in object storage, a file that was copied there counts from then on.
 type Stats struct {
-	// Files: The files.
+	// Files: The number of files.
 	Files int `json:"files"`
-	// Directories: The directories below /memories. A hidden one counts if there is a file in it.
+	// Directories: The number of directories below /memories. A hidden one counts if there is a file in it.
 	Directories int `json:"directories"`
 	// Bytes: The bytes of all files together.
 	Bytes int64 `json:"bytes"`
-	// Largest: The largest file, with its size in bytes.
+	// Largest: The largest file; nil if there are no files.
 	Largest *SizedPath `json:"largest"`
 	// Oldest: The file whose last change is the longest ago. Nil if the store does not keep times.
 	Oldest *TimedPath `json:"oldest"`
-	// Newest: The file that was changed last.
+	// Newest: The file that was changed last; nil as for Oldest.
 	Newest *TimedPath `json:"newest"`
 	// LeastRecentlyUsed: The file that was not used for the longest time, and when it was used last: the later of its last
-	// change and its last recorded access. Nil if the store does not keep accesses, or is read-only. Accesses are recorded
-	// with RecordAccess; without it, only changes count as uses.
+	// change and its last recorded access. Nil if the store does not keep accesses, or is read-only. Without the option
+	// RecordAccess, only changes count as uses.
 	LeastRecentlyUsed *TimedPath `json:"least_recently_used"`
-	// History: The size of the history, if the memory has one (History).
+	// History: How much the history holds; nil if the memory has none.
 	History *HistorySize `json:"history"`
 }
 
@@ -289,19 +289,20 @@ type TimedPath struct {
 
 // Version: One version of one file: what a change made of it.
 type Version struct {
-	// ID: Names this version, for Memory.readVersion and the like. It sorts by time.
+	// ID: Names this version, for ReadVersion and the like. Ids sort by time.
 	ID string `json:"id"`
-	// Change: The change that made it. One change can make versions of several files, such as the deletion of a directory.
+	// Change: The id of the change that made it. One change can make versions of several files, such as the deletion of a
+	// directory.
 	Change string `json:"change"`
 	// Operation: What was done.
 	Operation Operation `json:"operation"`
 	// Path: Where the file is since then; where it was, if it was deleted.
 	Path string `json:"path"`
-	// OldPath: Where it was before, if it was renamed.
+	// OldPath: Where it was before, if it was renamed; otherwise empty.
 	OldPath string `json:"old_path"`
 	// Time: When, by the clock of the machine that made the change.
 	Time time.Time `json:"time"`
-	// Actor: Who, as the memory that made the change was told.
+	// Actor: Who, as the memory that made the change was told; empty if it was not told.
 	Actor string `json:"actor"`
 	// Size: The size of the content in bytes. Nil if the file was deleted, its content is redacted, or nobody has read it
 	// since it was moved.
@@ -310,6 +311,6 @@ type Version struct {
 	SHA256 string `json:"sha256"`
 	// IsCurrent: Whether the file is there, and this is what it holds, as far as the history knows.
 	IsCurrent bool `json:"is_current"`
-	// Redacted: Why the content was removed from the history, if it was.
+	// Redacted: Why the content was removed from the history; nil if it was not.
 	Redacted *string `json:"redacted"`
 }

@@ -8,16 +8,16 @@
 export interface BlamedLine {
   /** The number of the line, counted from 1. */
   line: number;
-  /** The line without its `\n`. A `\r` before it is a part of the text. */
+  /** The line without its line feed. A carriage return before that is a part of the text. */
   text: string;
   /**
    * The id of the version that brought the line. Absent if the history does not know of it: the
    * file was changed by another program since its last version, or has no version.
    */
   version?: string | undefined;
-  /** The change that made this version. */
+  /** The id of the change that made this version. */
   change?: string | undefined;
-  /** What this change did. `external` if another program brought the line. */
+  /** What this change did: `external` if another program brought the line. */
   operation?: Operation | undefined;
   /** Who made this change, as the memory was told. */
   actor?: string | undefined;
@@ -33,16 +33,15 @@ export interface BlamedLine {
 /**
  * A change to a memory.
  *
- * To `observe` it is told after the change, when a reply is not yet given. After a failure of the
- * store that may have come before or after the change, it is told as well: look at the path to see
- * what is there.
+ * It is told after the change, when a reply is not yet given. After a failure of the store that may
+ * have come before or after the change, it is told as well: look at the path to see what is there.
  */
 export interface Change {
-  /** What happened. */
+  /** What happened. A watch tells only of files that are `written` or `deleted`. */
   kind: ChangeKind;
   /** Where: for `renamed` the new path, for `cleared` the root. */
   path: string;
-  /** The path before, for `renamed`. */
+  /** The path before, for `renamed`; otherwise absent. */
   oldPath?: string | undefined;
 }
 
@@ -82,8 +81,8 @@ export interface Conflict {
    */
   inTheWay: boolean;
   /**
-   * The newest later change of the file. Absent if it is not recorded: another program changed the
-   * file since its last version, or something is in the way.
+   * The id of the newest later change of the file. Absent if it is not recorded: another program
+   * changed the file since its last version, or something is in the way.
    */
   change?: string | undefined;
   /** Who made this change, as the memory was told. */
@@ -132,18 +131,18 @@ export interface CopyProgress {
   ofBytes: number;
 }
 
-/** What was removed for good, or would be. */
+/** How much `erase` removed for good, or would remove. */
 export interface Erased {
-  /** How many files there were, hidden ones included. */
+  /** The number of files, hidden ones included. */
   files: number;
-  /** How many bytes they had. */
+  /** The bytes of all files together. */
   bytes: number;
   /**
-   * How many versions the history had, those of deleted files included. A history that cannot be
-   * read counts as none.
+   * The number of versions in the history, those of deleted files included. A history that cannot
+   * be read counts as none.
    */
   versions: number;
-  /** How many bytes its records had. */
+  /** The bytes of its records. */
   historyBytes: number;
 }
 
@@ -157,24 +156,27 @@ export interface Event {
    * finding.
    */
   path?: string | undefined;
-  /** For a rename: the new path. */
+  /** For a rename: the new path; otherwise absent. */
   newPath?: string | undefined;
   /** How it ended. */
   outcome: Outcome;
   /**
    * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to
-   * write, as `before` left it; for `view` those of the reply or the image. Otherwise 0.
+   * write, as the hook `before` left it; for `view` those of the reply or the image. Otherwise 0.
    */
   bytes: number;
   /** The lines of the same text. */
   lines: number;
   /** The time until the reply was ready, `before` included, in milliseconds. */
   duration: number;
-  /** The repairs that the decoder made in the input. */
+  /** What the decoder repaired in the input. */
   repairs: Repair[];
-  /** The text of the reply, with `eventContent`; an image has none. */
+  /** The text of the reply, with the option `eventContent`; otherwise absent, and for an image. */
   content?: string | undefined;
-  /** The change that the command made, if the memory has a history. */
+  /**
+   * The id of the change that the command made; absent if it made none, or the memory has no
+   * history.
+   */
   change?: string | undefined;
 }
 
@@ -196,7 +198,7 @@ export interface ExpiryProgress {
   removed: number;
 }
 
-/** A place where a `GrepQuery` was found. */
+/** A place where `grep` found something. */
 export interface GrepMatch {
   /** The path of the file, or of the directory whose name it is. */
   path: string;
@@ -224,7 +226,7 @@ export interface HistoryMatch {
 
 /** How much the history of a memory holds. */
 export interface HistorySize {
-  /** The versions of all files, those of deleted files included. */
+  /** The number of versions of all files, those of deleted files included. */
   versions: number;
   /** The bytes of its records, as `historyMaxBytes` counts them. */
   bytes: number;
@@ -234,11 +236,11 @@ export interface HistorySize {
 export interface Namespace {
   /** Its name, as the option `namespace` takes it. */
   name: string;
-  /** How many files it has, hidden ones included. */
+  /** The number of its files, hidden ones included. */
   files: number;
-  /** How many bytes they have. */
+  /** The bytes of all files together. */
   bytes: number;
-  /** How many bytes the records of its history have. */
+  /** The bytes of the records of its history. */
   historyBytes: number;
 }
 
@@ -289,12 +291,9 @@ export interface PastFile {
    * Its size in bytes. Absent if its content is redacted, or nobody has read it since it was moved.
    */
   size?: number | undefined;
-  /** When it was last changed before that time, if that is known. */
+  /** When it was last changed before that time; absent if that is not known. */
   modified?: Date | undefined;
-  /**
-   * Its version. Absent for a file that the history does not know, because it was not changed since
-   * it is kept.
-   */
+  /** The id of its version. Absent for a file that was not changed since the history is kept. */
   version?: string | undefined;
 }
 
@@ -337,25 +336,20 @@ export type ProblemKind =
   | 'bad-name'
   | 'reserved';
 
-/** What `Memory.redactText` removed, or would remove. */
+/** What `redactText` removed from the history, or would remove. */
 export interface RedactedText {
-  /** The id of the change; absent if nothing was to be removed, or with `dryRun`. */
+  /** The id of the change; absent if there was nothing to do, or with `dryRun`. */
   change?: string | undefined;
   /** The versions whose contents have the text, newest first, as they were before. */
   versions: Version[];
-  /**
-   * The files that have the text now, sorted by their paths. Without `dryRun` that is an error of
-   * `redactText`.
-   */
+  /** The paths of the files that have it now, sorted, with `dryRun`; otherwise that is an error. */
   current: string[];
   /**
-   * The paths with the text, as they were before, sorted: `redacted-` and random digits stand in
-   * the place of their names.
+   * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand
+   * in the place of the names.
    */
   names: string[];
-  /**
-   * The files that have the text in their names now, sorted. They keep them; so does the history.
-   */
+  /** The paths that have the text in a name now, sorted: they stay. */
   keptNames: string[];
 }
 
@@ -377,11 +371,11 @@ export type Repair =
   | 'view_range_from_null'
   | 'new_str_from_null';
 
-/** What `Memory.restore` and the like did. */
+/** What `restore`, `undo` and `restoreAll` did. */
 export interface Restored {
   /**
-   * The change that this made, which can be undone itself. Absent if there was nothing to do, or
-   * with `dryRun`.
+   * The id of the change that this made, which can be undone itself. Absent if there was nothing to
+   * do, or with `dryRun`.
    */
   change?: string | undefined;
   /** The files, in the order of their paths. */
@@ -396,9 +390,9 @@ export interface RestoredFile {
   operation: Operation;
   /** Where. */
   path: string;
-  /** Where it was before, if it was renamed. */
+  /** Where it was before, if it was renamed; otherwise absent. */
   oldPath?: string | undefined;
-  /** The text of the file after it, if this was merged with later changes. */
+  /** The text of the file after it, if this was merged with later changes; otherwise absent. */
   merged?: string | undefined;
 }
 
@@ -421,32 +415,32 @@ export interface SizedPath {
 }
 
 /**
- * How much a memory holds: `Memory.stats`.
+ * How much a memory holds.
  *
  * Hidden files count, as they do for the limits (`maxFiles` and `maxTotalBytes`). The files of the
  * history do not. Times are those of listings: in object storage, a file that was copied there
  * counts from then on.
  */
 export interface Stats {
-  /** The files. */
+  /** The number of files. */
   files: number;
-  /** The directories below `/memories`. A hidden one counts if there is a file in it. */
+  /** The number of directories below `/memories`. A hidden one counts if there is a file in it. */
   directories: number;
   /** The bytes of all files together. */
   bytes: number;
-  /** The largest file, with its size in bytes. */
+  /** The largest file; absent if there are no files. */
   largest?: SizedPath | undefined;
   /** The file whose last change is the longest ago. Absent if the store does not keep times. */
   oldest?: TimedPath | undefined;
-  /** The file that was changed last. */
+  /** The file that was changed last; absent as for `oldest`. */
   newest?: TimedPath | undefined;
   /**
    * The file that was not used for the longest time, and when it was used last: the later of its
    * last change and its last recorded access. Absent if the store does not keep accesses, or is
-   * read-only. Accesses are recorded with `recordAccess`; without it, only changes count as uses.
+   * read-only. Without the option `recordAccess`, only changes count as uses.
    */
   leastRecentlyUsed?: TimedPath | undefined;
-  /** The size of the history, if the memory has one (`history`). */
+  /** How much the history holds; absent if the memory has none. */
   history?: HistorySize | undefined;
 }
 
@@ -460,22 +454,22 @@ export interface TimedPath {
 
 /** One version of one file: what a change made of it. */
 export interface Version {
-  /** Names this version, for `Memory.readVersion` and the like. It sorts by time. */
+  /** Names this version, for `readVersion` and the like. Ids sort by time. */
   id: string;
   /**
-   * The change that made it. One change can make versions of several files, such as the deletion of
-   * a directory.
+   * The id of the change that made it. One change can make versions of several files, such as the
+   * deletion of a directory.
    */
   change: string;
   /** What was done. */
   operation: Operation;
   /** Where the file is since then; where it was, if it was deleted. */
   path: string;
-  /** Where it was before, if it was renamed. */
+  /** Where it was before, if it was renamed; otherwise absent. */
   oldPath?: string | undefined;
   /** When, by the clock of the machine that made the change. */
   time: Date;
-  /** Who, as the memory that made the change was told. */
+  /** Who, as the memory that made the change was told; absent if it was not told. */
   actor?: string | undefined;
   /**
    * The size of the content in bytes. Absent if the file was deleted, its content is redacted, or
@@ -486,6 +480,6 @@ export interface Version {
   sha256?: string | undefined;
   /** Whether the file is there, and this is what it holds, as far as the history knows. */
   isCurrent: boolean;
-  /** Why the content was removed from the history, if it was. */
+  /** Why the content was removed from the history; absent if it was not. */
   redacted?: string | undefined;
 }

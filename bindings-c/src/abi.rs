@@ -244,7 +244,7 @@ pub unsafe extern "C" fn memdir_finish(
 ///   counts as a use of the file.
 /// - "write" {"path", "text", "if_unchanged": null}: writes a file; with "if_unchanged" only if it holds that text.
 /// - "list" {"path": "/memories", "depth": null}: an array of "path", "size" (null for a directory), "modified" and
-///   "accessed". Times are in seconds since 1970.
+///   "accessed".
 /// - "exists" {"path"}: true or false.
 /// - "grep" {"query", "regex": false, "ignore_case": false, "path": "/memories", "limit": 100}: an array of "path",
 ///   "line" (null if the name was found) and "text".
@@ -255,8 +255,8 @@ pub unsafe extern "C" fn memdir_finish(
 ///   known is null.
 /// - "watch" {"path": "/memories", "every": null}: begins to watch what is there, for changes by anybody, and returns the
 ///   number of the watch. It looks "every" so many seconds. It keeps the store open until it is ended with "unwatch".
-/// - "changes" {"watch", "wait": 0}: what was changed since the last call, an array of "kind" ("written" or "deleted") and
-///   "path". If that is nothing, it waits for a change, at most so many seconds. Null if the watch is ended meanwhile.
+/// - "changes" {"watch", "wait": 0}: what was changed since the last call, an array of "kind" ("written" or "deleted"),
+///   "path" and "old_path", which is null. If that is nothing, it waits for a change, at most so many seconds. Null if the watch is ended meanwhile.
 /// - "is_due" {"watch"}: whether "changes" would look at the store at once, or return null. It neither waits nor reads: for
 ///   a program that waits without a thread.
 /// - "unwatch" {"watch"}: ends the watch. The result is null.
@@ -307,7 +307,8 @@ pub unsafe extern "C" fn memdir_finish(
 ///   option "history". It is not recorded and cannot be undone. Returns how much that was: "files", "bytes", "versions"
 ///   and "history_bytes".
 ///
-/// What is shown with a value may be left out, and has that value then.
+/// What is shown with a value may be left out, and has that value then. A time, also one that is an argument, is a text of
+/// RFC 3339, such as "2026-03-14T15:09:26.535897Z". A duration is a number of seconds.
 ///
 /// # Safety
 /// See the rules at the top of memdir.h.

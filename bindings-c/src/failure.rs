@@ -2,7 +2,7 @@
 
 use memdir::history::{Conflict, HistoryError};
 use memdir::{ConfigError, Error, ErrorKind, StoreError};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Why a function failed.
 #[derive(Debug)]

@@ -308,10 +308,13 @@ fn wrong_arguments_of_the_table_are_refused_by_name() {
         }
     }
     assert!(tried > 60, "{tried}");
-    for huge in ["1e300", "-1e300", "1e14"] {
-        let arguments = format!(r#"{{"since": {huge}}}"#);
+    for wrong in
+        ["1e300", "0", r#""""#, r#""yesterday""#, r#""2026-03-14""#, r#""2026-03-14T15:09:26""#]
+    {
+        let arguments = format!(r#"{{"since": {wrong}}}"#);
         let error = operation(memory, "history", &arguments).unwrap_err();
-        assert_eq!(error["message"], "since must be a number of seconds since 1970", "{huge}");
+        let sentence = r#"since must be a time as text, such as "2026-03-14T15:09:26.535897Z""#;
+        assert_eq!(error["message"], sentence, "{wrong}");
     }
     memdir_close(memory);
 }
@@ -319,7 +322,7 @@ fn wrong_arguments_of_the_table_are_refused_by_name() {
 #[test]
 fn an_argument_that_an_operation_does_not_have_is_refused() {
     let memory = open("memory:", r#"{"history": true}"#).unwrap();
-    let undo = r#"{"since": 0, "dryRun": true}"#;
+    let undo = r#"{"since": "1970-01-01T00:00:00Z", "dryRun": true}"#;
     for (name, arguments, option, sentence) in [
         (
             "undo",

@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where it cannot go on")]
 
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use common::{open, operation};
+use memdir::text::rfc3339;
 use memdir_c::*;
 use serde_json::{Value, json};
 
@@ -21,9 +22,10 @@ fn kind(memory: u64, name: &str, arguments: Value) -> Value {
     operation(memory, name, &arguments.to_string()).unwrap_err()["kind"].clone()
 }
 
-fn now() -> f64 {
+/// These texts sort as the times that they are.
+fn now() -> String {
     thread::sleep(Duration::from_millis(2));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+    let now = rfc3339(SystemTime::now());
     thread::sleep(Duration::from_millis(2));
     now
 }
@@ -36,11 +38,20 @@ fn a_watch_tells_what_anybody_changes() {
     let changes = |wait: f64| done(memory, "changes", json!({ "watch": watch, "wait": wait }));
     assert_eq!(done(memory, "changes", json!({ "watch": watch })), json!([]));
     done(memory, "write", json!({ "path": "/memories/a.md", "text": "one" }));
-    assert_eq!(changes(60.0), json!([{ "kind": "written", "path": "/memories/a.md" }]));
+    assert_eq!(
+        changes(60.0),
+        json!([{ "kind": "written", "path": "/memories/a.md", "old_path": null }])
+    );
     std::fs::write(place.path().join("plain.md"), "two").unwrap();
-    assert_eq!(changes(60.0), json!([{ "kind": "written", "path": "/memories/plain.md" }]));
+    assert_eq!(
+        changes(60.0),
+        json!([{ "kind": "written", "path": "/memories/plain.md", "old_path": null }])
+    );
     std::fs::remove_file(place.path().join("plain.md")).unwrap();
-    assert_eq!(changes(60.0), json!([{ "kind": "deleted", "path": "/memories/plain.md" }]));
+    assert_eq!(
+        changes(60.0),
+        json!([{ "kind": "deleted", "path": "/memories/plain.md", "old_path": null }])
+    );
     assert_eq!(changes(0.01), json!([]));
     // A caller can wait for changes without blocking in the library.
     std::fs::write(place.path().join("plain.md"), "three").unwrap();
@@ -76,7 +87,7 @@ fn who_waits_can_be_cancelled_and_is_told_of_the_end() {
     // A watch outlives the number that it was begun with.
     memdir_close(own);
     done(memory, "write", json!({ "path": "/memories/a.md", "text": "one" }));
-    let told = json!([{ "kind": "written", "path": "/memories/a.md" }]);
+    let told = json!([{ "kind": "written", "path": "/memories/a.md", "old_path": null }]);
     assert_eq!(operation(memory, "changes", &waiting), Ok(told));
     thread::scope(|scope| {
         let waits = scope.spawn(|| operation(memory, "changes", &waiting));
@@ -103,11 +114,11 @@ fn the_history_has_what_is_there_no_more() {
     let files = done(memory, "files_at", json!({ "at": before }));
     assert_eq!((&files[0]["path"], &files[0]["size"]), (&json!(path), &json!(6)));
     assert_eq!(files[0]["version"], found[0]["version"]["id"]);
-    assert!(files[0]["modified"].as_f64().unwrap() <= before);
-    let read = |path: &str, at: f64| done(memory, "read_at", json!({ "path": path, "at": at }));
-    assert_eq!(read(path, before), json!({ "text": "green\n" }));
-    assert_eq!(read(path, after), json!({ "text": "black\n" }));
-    assert_eq!(read("/memories/none", after), Value::Null);
+    assert!(files[0]["modified"].as_str().unwrap() <= &*before);
+    let read = |path: &str, at: &str| done(memory, "read_at", json!({ "path": path, "at": at }));
+    assert_eq!(read(path, &before), json!({ "text": "green\n" }));
+    assert_eq!(read(path, &after), json!({ "text": "black\n" }));
+    assert_eq!(read("/memories/none", &after), Value::Null);
     let version = done(memory, "history", json!({}))[0].clone();
     let line = json!({
         "line": 1, "text": "black", "version": version["id"], "change": version["change"],

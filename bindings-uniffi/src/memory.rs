@@ -13,11 +13,12 @@ use crate::border::{MemdirDuration, MemdirText};
 use crate::cancel::Cancellation;
 use crate::changes::{self, ChangeListener, Subscription};
 use crate::error::MemdirError;
-use crate::expiry::{self, Expired, ExpiryWatch};
+use crate::expiry::{self, ExpiryWatch};
 use crate::foreign_store::core_store;
 use crate::hooks::{MemoryHooks, with_hooks};
 use crate::options::MemoryOptions;
 use crate::reply::Reply;
+use crate::results::Expired;
 use crate::store::Store;
 
 /// The memory directory of an agent: executes the commands of Claude's memory tool on a store.

@@ -9,21 +9,24 @@ use crate::expiry::number;
 pub struct BlamedLine {
     /// The number of the line, counted from 1.
     pub line: i64,
-    /// The line without its `\n`. A `\r` before it is a part of the text.
+    /// The line without its line feed. A carriage return before that is a part of the text.
     pub text: String,
-    ///
-    /// The id of the version that brought the line. null if the history does not know of it: the file was changed by
+    /// The id of the version that brought the line. Null if the history does not know of it: the file was changed by
     /// another program since its last version, or has no version.
+    #[uniffi(default = None)]
     pub version: Option<String>,
-    /// The change that made this version.
+    /// The id of the change that made this version.
+    #[uniffi(default = None)]
     pub change: Option<String>,
-    /// What this change did. `External` if another program brought the line.
+    /// What this change did: `external` if another program brought the line.
+    #[uniffi(default = None)]
     pub operation: Option<HistoryOperation>,
     /// Who made this change, as the memory was told.
+    #[uniffi(default = None)]
     pub actor: Option<String>,
     /// When. Of an external version, when it was noticed.
+    #[uniffi(default = None)]
     pub time: Option<SystemTime>,
-    ///
     /// Whether the line may be older than this version: another program brought it, or earlier versions were removed
     /// for their age, redacted or damaged.
     pub may_be_older: bool,
@@ -33,30 +36,29 @@ impl From<memdir::history::BlamedLine> for BlamedLine {
     fn from(value: memdir::history::BlamedLine) -> Self {
         Self {
             line: number(value.line),
-            text: value.text.into(),
+            text: value.text,
             version: value.version.as_ref().map(ToString::to_string),
             change: value.change.as_ref().map(ToString::to_string),
             operation: value.operation.map(Into::into),
-            actor: value.actor.map(Into::into),
+            actor: value.actor,
             time: value.time,
             may_be_older: value.may_be_older,
         }
     }
 }
 
-///
 /// A change to a memory.
 ///
-/// To `observe` it is told after the change, when a reply is not yet given. After a failure of the store that may have
-/// come before or after the change, it is told as well: look at the path to see what is there.
-
+/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
+/// or after the change, it is told as well: look at the path to see what is there.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What happened.
+    /// What happened. A watch tells only of files that are `written` or `deleted`.
     pub kind: ChangeKind,
-    /// Where: for `ChangeKind.Renamed` the new path, for `ChangeKind.Cleared` the root.
+    /// Where: for `renamed` the new path, for `cleared` the root.
     pub path: String,
-    /// The path before, for `ChangeKind.Renamed`.
+    /// The path before, for `renamed`; otherwise null.
+    #[uniffi(default = None)]
     pub old_path: Option<String>,
 }
 
@@ -104,6 +106,7 @@ pub struct Checked {
     /// The bytes that were read.
     pub bytes: i64,
     /// Versions in the store's history, each computed; null if the store has no history.
+    #[uniffi(default = None)]
     pub versions: Option<i64>,
     /// The problems that were found; empty if there are none.
     pub problems: Vec<Problem>,
@@ -126,14 +129,11 @@ impl From<memdir_bindings_shared::check::Checked> for Checked {
 pub struct Conflict {
     /// The path.
     pub path: String,
-    ///
     /// Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
     /// needed. It is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
-    ///
-    /// The newest later change of the file. null if it is not recorded: another program changed the file since its last
-    /// version, or something is in the way.
-
+    /// The id of the newest later change of the file. Null if it is not recorded: another program changed the file
+    /// since its last version, or something is in the way.
     #[uniffi(default = None)]
     pub change: Option<String>,
     /// Who made this change, as the memory was told.
@@ -150,7 +150,7 @@ impl From<memdir::history::Conflict> for Conflict {
             path: value.path.to_string(),
             in_the_way: value.in_the_way,
             change: value.change.as_ref().map(ToString::to_string),
-            actor: value.actor.map(Into::into),
+            actor: value.actor,
             time: value.time,
         }
     }
@@ -231,20 +231,18 @@ impl From<memdir::copy::Progress<'_>> for CopyProgress {
     }
 }
 
-/// One entry of a directory.
+/// A file or a directory, as a store lists it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path.
+    /// The whole path, from `/memories` on.
     pub path: String,
-    /// Whether it is a file or a directory.
+    /// The size of a file in bytes; null for a directory.
     pub size: Option<i64>,
-    /// When it was last written, if it is a file and the store keeps times.
+    /// When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
     #[uniffi(default = None)]
     pub modified: Option<SystemTime>,
-    ///
-    /// Its last recorded access (`Store.record_access`), if it is a file and the store keeps times of access. Only
-    /// `list` must set it.
-
+    /// The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
+    /// of a store only `list` must set it.
     #[uniffi(default = None)]
     pub accessed: Option<SystemTime>,
 }
@@ -263,18 +261,17 @@ impl From<memdir::store::Entry> for Entry {
     }
 }
 
-/// What was removed for good, or would be.
+/// How much `erase` removed for good, or would remove.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Erased {
-    /// How many files there were, hidden ones included.
+    /// The number of files, hidden ones included.
     pub files: i64,
-    /// How many bytes they had.
+    /// The bytes of all files together.
     pub bytes: i64,
-    ///
-    /// How many versions the history had, those of deleted files included. A history that cannot be read counts as
+    /// The number of versions in the history, those of deleted files included. A history that cannot be read counts as
     /// none.
     pub versions: i64,
-    /// How many bytes its records had.
+    /// The bytes of its records.
     pub history_bytes: i64,
 }
 
@@ -293,35 +290,38 @@ impl From<memdir::history::Erased> for Erased {
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The name of the command; null if the input named none of the six.
+    #[uniffi(default = None)]
     pub command: Option<String>,
-    ///
-    /// The canonical path; for a rename, the old one. null if the call was refused before its paths were validated.
+    /// The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
     /// With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+    #[uniffi(default = None)]
     pub path: Option<String>,
-    /// For a rename: the new path.
+    /// For a rename: the new path; otherwise null.
+    #[uniffi(default = None)]
     pub new_path: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
-    ///
-    /// If the outcome is `Outcome.Ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as
+    /// If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
     /// `before` left it; for `view` those of the reply or the image. Otherwise 0.
     pub bytes: i64,
     /// The lines of the same text.
     pub lines: i64,
     /// The time until the reply was ready, `before` included.
     pub duration: Duration,
-    /// The repairs that the decoder made in the input.
+    /// What the decoder repaired in the input.
     pub repairs: Vec<String>,
-    /// The text of the reply, with `event_content`; an image has none.
+    /// The text of the reply, with the option `event_content`; otherwise null, and for an image.
+    #[uniffi(default = None)]
     pub content: Option<String>,
-    /// The change that the command made, if the memory has a history.
+    /// The id of the change that the command made; null if it made none, or the memory has no history.
+    #[uniffi(default = None)]
     pub change: Option<String>,
 }
 
 impl From<memdir::Event> for Event {
     fn from(value: memdir::Event) -> Self {
         Self {
-            command: value.command.map(Into::into),
+            command: value.command.map(str::to_owned),
             path: value.path.as_ref().map(ToString::to_string),
             new_path: value.new_path.as_ref().map(ToString::to_string),
             outcome: value.outcome.into(),
@@ -329,7 +329,7 @@ impl From<memdir::Event> for Event {
             lines: number(value.lines),
             duration: value.duration,
             repairs: value.repairs.iter().map(ToString::to_string).collect(),
-            content: value.content.map(Into::into),
+            content: value.content,
             change: value.change.as_ref().map(ToString::to_string),
         }
     }
@@ -367,16 +367,20 @@ pub struct ExpiryProgress {
 
 impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     fn from(value: memdir::policy::expiry::Progress) -> Self {
-        Self { files: number(value.files), removed: number(value.removed) }
+        Self {
+            files: number(value.files),
+            removed: number(value.removed),
+        }
     }
 }
 
-/// A place where a `GrepQuery` was found.
+/// A place where `grep` found something.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch {
     /// The path of the file, or of the directory whose name it is.
     pub path: String,
     /// The number of the line, counted from 1; null if the name was found.
+    #[uniffi(default = None)]
     pub line: Option<i64>,
     /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
     pub text: String,
@@ -384,7 +388,11 @@ pub struct GrepMatch {
 
 impl From<memdir::GrepMatch> for GrepMatch {
     fn from(value: memdir::GrepMatch) -> Self {
-        Self { path: value.path.to_string(), line: value.line.map(number), text: value.text.into() }
+        Self {
+            path: value.path.to_string(),
+            line: value.line.map(number),
+            text: value.text,
+        }
     }
 }
 
@@ -394,6 +402,7 @@ pub struct HistoryMatch {
     /// The newest version that has it.
     pub version: Version,
     /// The number of the line, counted from 1; null if the name was found.
+    #[uniffi(default = None)]
     pub line: Option<i64>,
     /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
     pub text: String,
@@ -404,7 +413,7 @@ impl From<memdir::HistoryMatch> for HistoryMatch {
         Self {
             version: value.version.into(),
             line: value.line.map(number),
-            text: value.text.into(),
+            text: value.text,
         }
     }
 }
@@ -412,7 +421,7 @@ impl From<memdir::HistoryMatch> for HistoryMatch {
 /// How much the history of a memory holds.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct HistorySize {
-    /// The versions of all files, those of deleted files included.
+    /// The number of versions of all files, those of deleted files included.
     pub versions: i64,
     /// The bytes of its records, as `history_max_bytes` counts them.
     pub bytes: i64,
@@ -420,7 +429,10 @@ pub struct HistorySize {
 
 impl From<memdir::history::HistorySize> for HistorySize {
     fn from(value: memdir::history::HistorySize) -> Self {
-        Self { versions: number(value.versions), bytes: number(value.bytes) }
+        Self {
+            versions: number(value.versions),
+            bytes: number(value.bytes),
+        }
     }
 }
 
@@ -439,7 +451,7 @@ pub enum HistoryOperation {
     Deleted,
     /// Nobody had used it for so long that it expired.
     Expired,
-    /// It was deleted with everything else (`Memory.clear`.
+    /// It was deleted with everything else (`Memory.clear`).
     Cleared,
     /// An earlier state was brought back.
     Restored,
@@ -447,7 +459,6 @@ pub enum HistoryOperation {
     Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
-    ///
     /// Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
     /// file, and is what that change found.
     External,
@@ -482,7 +493,7 @@ pub enum Outcome {
     Denied,
     /// The store or a hook failed.
     Failed,
-    /// The caller cancelled it before it began to write (`Cancellation`). Nothing was changed.
+    /// The caller cancelled it before it began to write. Nothing was changed.
     Cancelled,
 }
 
@@ -503,11 +514,14 @@ impl From<memdir::Outcome> for Outcome {
 pub struct PastFile {
     /// Where it was.
     pub path: String,
-    /// Its size in bytes. null if its content is redacted, or nobody has read it since it was moved.
+    /// Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+    #[uniffi(default = None)]
     pub size: Option<i64>,
-    /// When it was last changed before that time, if that is known.
+    /// When it was last changed before that time; null if that is not known.
+    #[uniffi(default = None)]
     pub modified: Option<SystemTime>,
-    /// Its version. null for a file that the history does not know, because it was not changed since it is kept.
+    /// The id of its version. Null for a file that was not changed since the history is kept.
+    #[uniffi(default = None)]
     pub version: Option<String>,
 }
 
@@ -522,7 +536,7 @@ impl From<memdir::history::PastFile> for PastFile {
     }
 }
 
-/// What a `Problem` serializes to. A problem in a store.
+/// A problem in a store.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.
@@ -539,7 +553,7 @@ impl From<memdir::store::Problem> for Problem {
     fn from(value: memdir::store::Problem) -> Self {
         Self {
             kind: value.kind.into(),
-            path: value.path.into(),
+            path: value.path.clone(),
             description: value.to_string(),
             is_beside: value.kind.is_beside(),
         }
@@ -563,7 +577,6 @@ pub enum ProblemKind {
     SpecialFile,
     /// A name that no path can contain. It, and everything below it, is not part of the memory.
     BadName,
-    ///
     /// A reserved name, such as that of the record of an encrypted store. It, and everything below it, is not part of
     /// the memory.
     Reserved,
@@ -584,20 +597,20 @@ impl From<memdir::store::ProblemKind> for ProblemKind {
     }
 }
 
-/// What `Memory.redact_text` removed, or would remove.
+/// What `redact_text` removed from the history, or would remove.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct RedactedText {
-    /// The id of the change; null if nothing was to be removed, or with `dry_run`.
+    /// The id of the change; null if there was nothing to do, or with `dry_run`.
+    #[uniffi(default = None)]
     pub change: Option<String>,
     /// The versions whose contents have the text, newest first, as they were before.
     pub versions: Vec<Version>,
-    /// The files that have the text now, sorted by their paths. Without `dry_run` that is an error of `redact_text`.
+    /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
     pub current: Vec<String>,
-    ///
-    /// The paths with the text, as they were before, sorted: `redacted-` and random digits stand in the place of their
-    /// names.
+    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
+    /// the names.
     pub names: Vec<String>,
-    /// The files that have the text in their names now, sorted. They keep them; so does the history.
+    /// The paths that have the text in a name now, sorted: they stay.
     pub kept_names: Vec<String>,
 }
 
@@ -613,10 +626,12 @@ impl From<memdir::history::RedactedText> for RedactedText {
     }
 }
 
-/// What `Memory.restore` and the like did.
+/// What `restore`, `undo` and `restore_all` did.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The change that this made, which can be undone itself. null if there was nothing to do, or with `dry_run`.
+    /// The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
+    /// `dry_run`.
+    #[uniffi(default = None)]
     pub change: Option<String>,
     /// The files, in the order of their paths.
     pub files: Vec<RestoredFile>,
@@ -637,13 +652,15 @@ impl From<memdir::history::Restored> for Restored {
 /// What was done to a file to bring back an earlier state, or would be done.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFile {
-    /// What was done: `Created`, `Modified`, `Renamed` or `Deleted`.
+    /// What was done: `created`, `modified`, `renamed` or `deleted`.
     pub operation: HistoryOperation,
     /// Where.
     pub path: String,
-    /// Where it was before, if it was renamed.
+    /// Where it was before, if it was renamed; otherwise null.
+    #[uniffi(default = None)]
     pub old_path: Option<String>,
-    /// The text of the file after it, if this was merged with later changes.
+    /// The text of the file after it, if this was merged with later changes; otherwise null.
+    #[uniffi(default = None)]
     pub merged: Option<String>,
 }
 
@@ -653,7 +670,7 @@ impl From<memdir::history::RestoredFile> for RestoredFile {
             operation: value.operation.into(),
             path: value.path.to_string(),
             old_path: value.old_path.as_ref().map(ToString::to_string),
-            merged: value.merged.map(Into::into),
+            merged: value.merged,
         }
     }
 }
@@ -664,6 +681,7 @@ pub struct SensitiveMatch {
     /// The path of the file, or of the directory whose name it is.
     pub path: String,
     /// The number of the line, counted from 1; null if it is in the name.
+    #[uniffi(default = None)]
     pub line: Option<i64>,
     /// The id of the rule.
     pub rule: String,
@@ -671,7 +689,11 @@ pub struct SensitiveMatch {
 
 impl From<memdir::SensitiveMatch> for SensitiveMatch {
     fn from(value: memdir::SensitiveMatch) -> Self {
-        Self { path: value.path.to_string(), line: value.line.map(number), rule: value.rule.into() }
+        Self {
+            path: value.path.to_string(),
+            line: value.line.map(number),
+            rule: value.rule,
+        }
     }
 }
 
@@ -686,36 +708,41 @@ pub struct SizedPath {
 
 impl From<memdir::SizedPath> for SizedPath {
     fn from(value: memdir::SizedPath) -> Self {
-        Self { path: value.path.to_string(), bytes: number(value.bytes) }
+        Self {
+            path: value.path.to_string(),
+            bytes: number(value.bytes),
+        }
     }
 }
 
-///
-/// How much a memory holds: `Memory.stats`.
+/// How much a memory holds.
 ///
 /// Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
 /// Times are those of listings: in object storage, a file that was copied there counts from then on.
-
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// The files.
+    /// The number of files.
     pub files: i64,
-    /// The directories below `/memories`. A hidden one counts if there is a file in it.
+    /// The number of directories below `/memories`. A hidden one counts if there is a file in it.
     pub directories: i64,
     /// The bytes of all files together.
     pub bytes: i64,
-    /// The largest file, with its size in bytes.
+    /// The largest file; null if there are no files.
+    #[uniffi(default = None)]
     pub largest: Option<SizedPath>,
-    /// The file whose last change is the longest ago. null if the store does not keep times.
+    /// The file whose last change is the longest ago. Null if the store does not keep times.
+    #[uniffi(default = None)]
     pub oldest: Option<TimedPath>,
-    /// The file that was changed last.
+    /// The file that was changed last; null as for `oldest`.
+    #[uniffi(default = None)]
     pub newest: Option<TimedPath>,
-    ///
     /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
-    /// last recorded access. null if the store does not keep accesses, or is read-only. Accesses are recorded with
-    /// `record_access`; without it, only changes count as uses.
+    /// last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
+    /// `record_access`, only changes count as uses.
+    #[uniffi(default = None)]
     pub least_recently_used: Option<TimedPath>,
-    /// The size of the history, if the memory has one (`history`).
+    /// How much the history holds; null if the memory has none.
+    #[uniffi(default = None)]
     pub history: Option<HistorySize>,
 }
 
@@ -745,36 +772,44 @@ pub struct TimedPath {
 
 impl From<memdir::TimedPath> for TimedPath {
     fn from(value: memdir::TimedPath) -> Self {
-        Self { path: value.path.to_string(), time: value.time }
+        Self {
+            path: value.path.to_string(),
+            time: value.time,
+        }
     }
 }
 
 /// One version of one file: what a change made of it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Names this version, for `Memory.read_version` and the like. It sorts by time.
+    /// Names this version, for `read_version` and the like. Ids sort by time.
     pub id: String,
-    /// The change that made it. One change can make versions of several files, such as the deletion of a directory.
+    /// The id of the change that made it. One change can make versions of several files, such as the deletion of a
+    /// directory.
     pub change: String,
     /// What was done.
     pub operation: HistoryOperation,
     /// Where the file is since then; where it was, if it was deleted.
     pub path: String,
-    /// Where it was before, if it was renamed.
+    /// Where it was before, if it was renamed; otherwise null.
+    #[uniffi(default = None)]
     pub old_path: Option<String>,
     /// When, by the clock of the machine that made the change.
     pub time: SystemTime,
-    /// Who, as the memory that made the change was told.
+    /// Who, as the memory that made the change was told; null if it was not told.
+    #[uniffi(default = None)]
     pub actor: Option<String>,
-    ///
-    /// The size of the content in bytes. null if the file was deleted, its content is redacted, or nobody has read it
+    /// The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
     /// since it was moved.
+    #[uniffi(default = None)]
     pub size: Option<i64>,
-    /// The SHA-256 of the content, in hexadecimal digits. null as for `size`.
+    /// The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
+    #[uniffi(default = None)]
     pub sha256: Option<String>,
     /// Whether the file is there, and this is what it holds, as far as the history knows.
     pub is_current: bool,
-    /// Why the content was removed from the history, if it was.
+    /// Why the content was removed from the history; null if it was not.
+    #[uniffi(default = None)]
     pub redacted: Option<String>,
 }
 
@@ -787,11 +822,11 @@ impl From<memdir::history::Version> for Version {
             path: value.path.to_string(),
             old_path: value.old_path.as_ref().map(ToString::to_string),
             time: value.time,
-            actor: value.actor.map(Into::into),
+            actor: value.actor,
             size: value.size.map(number),
-            sha256: value.sha256.map(Into::into),
+            sha256: value.sha256,
             is_current: value.is_current,
-            redacted: value.redacted.map(Into::into),
+            redacted: value.redacted,
         }
     }
 }

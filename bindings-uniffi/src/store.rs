@@ -6,6 +6,8 @@ use std::time::SystemTime;
 
 use uniffi::UnexpectedUniFFICallbackError;
 
+use crate::results::Entry;
+
 /// A place that keeps files and directories under `/memories`: implement it to keep memories
 /// wherever you like.
 ///

@@ -29,7 +29,7 @@ impl Watch {
     pub fn changes(&self, wait: MemdirDuration) -> Result<Option<Vec<Change>>, MemdirError> {
         let wait = wait.option("wait")?;
         let changes = self.core.changes(&self.cancellation, wait)?;
-        Ok(changes.map(|changes| changes.iter().map(Change::from).collect()))
+        Ok(changes.map(|changes| changes.into_iter().map(Change::from).collect()))
     }
 
     /// Whether `changes` would look at the store at once, return null or throw. It neither waits nor reads: for a loop of your

@@ -15,17 +15,17 @@ use crate::store::{Location, Store};
 
 /// A change to a memory.
 ///
-/// To [`observe`](crate::Memory::observe) it is told after the change, when a reply is not yet given. After a failure of the
-/// store that may have come before or after the change, it is told as well: look at the path to see what is there.
+/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before or after
+/// the change, it is told as well: look at the path to see what is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// What happened.
+    /// What happened. A watch tells only of files that are `written` or `deleted`.
     pub kind: ChangeKind,
-    /// Where: for [`ChangeKind::Renamed`] the new path, for [`ChangeKind::Cleared`] the root.
+    /// Where: for `renamed` the new path, for `cleared` the root.
     pub path: MemoryPath,
-    /// The path before, for [`ChangeKind::Renamed`].
+    /// The path before, for `renamed`; otherwise `None`.
     pub old_path: Option<MemoryPath>,
 }
 

@@ -150,13 +150,12 @@ pub struct Event {
     /// paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in the place
     /// of each finding.
     pub path: Option<MemoryPath>,
-    /// For a rename: the new path.
+    /// For a rename: the new path; otherwise `None`.
     pub new_path: Option<MemoryPath>,
     /// How it ended.
     pub outcome: Outcome,
-    /// If the outcome is [`Outcome::Ok`]: for `create`, `str_replace` and `insert` the bytes of the
-    /// text to write, as [`before`](MemoryHooks::before) left it; for `view` those of the reply or the
-    /// image. Otherwise 0.
+    /// If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as
+    /// the hook `before` left it; for `view` those of the reply or the image. Otherwise 0.
     pub bytes: u64,
     /// The lines of the same text.
     pub lines: u64,
@@ -164,11 +163,11 @@ pub struct Event {
     #[serde(serialize_with = "memdir_store::time::serialize_duration")]
     #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Seconds"))]
     pub duration: Duration,
-    /// The repairs that the decoder made in the input.
+    /// What the decoder repaired in the input.
     pub repairs: Vec<Repair>,
-    /// The text of the reply, with [`event_content`](crate::MemoryOptions::event_content); an image has none.
+    /// The text of the reply, with the option `event_content`; otherwise `None`, and for an image.
     pub content: Option<String>,
-    /// The change that the command made, if the memory has a [history](crate::MemoryOptions::history).
+    /// The id of the change that the command made; `None` if it made none, or the memory has no history.
     pub change: Option<HistoryId>,
 }
 

@@ -25,14 +25,14 @@ use super::timeline::Moment;
 pub struct BlamedLine {
     /// The number of the line, counted from 1.
     pub line: u64,
-    /// The line without its `\n`. A `\r` before it is a part of the text.
+    /// The line without its line feed. A carriage return before that is a part of the text.
     pub text: String,
     /// The id of the version that brought the line. `None` if the history does not know of it: the file was changed by
     /// another program since its last version, or has no version.
     pub version: Option<HistoryId>,
-    /// The change that made this version.
+    /// The id of the change that made this version.
     pub change: Option<HistoryId>,
-    /// What this change did. [`External`](Operation::External) if another program brought the line.
+    /// What this change did: `external` if another program brought the line.
     pub operation: Option<Operation>,
     /// Who made this change, as the memory was told.
     pub actor: Option<String>,

@@ -21,7 +21,7 @@ pub struct Conflict {
     /// Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is needed. It
     /// is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
-    /// The newest later change of the file. `None` if it is not recorded: another program changed the file since its last version, or
+    /// The id of the newest later change of the file. `None` if it is not recorded: another program changed the file since its last version, or
     /// something is in the way.
     pub change: Option<HistoryId>,
     /// Who made this change, as the memory was told.

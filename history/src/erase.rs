@@ -9,18 +9,18 @@ use serde::Serialize;
 use super::recorder::{Recorder, writable};
 use super::size::HistorySize;
 
-/// What was removed for good, or would be.
+/// How much `erase` removed for good, or would remove.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
-    /// How many files there were, hidden ones included.
+    /// The number of files, hidden ones included.
     pub files: u64,
-    /// How many bytes they had.
+    /// The bytes of all files together.
     pub bytes: u64,
-    /// How many versions the history had, those of deleted files included. A history that cannot be read counts as none.
+    /// The number of versions in the history, those of deleted files included. A history that cannot be read counts as none.
     pub versions: u64,
-    /// How many bytes its records had.
+    /// The bytes of its records.
     pub history_bytes: u64,
 }
 

@@ -22,11 +22,11 @@ pub struct PastFile {
     pub path: MemoryPath,
     /// Its size in bytes. `None` if its content is redacted, or nobody has read it since it was moved.
     pub size: Option<u64>,
-    /// When it was last changed before that time, if that is known.
+    /// When it was last changed before that time; `None` if that is not known.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// Its version. `None` for a file that the history does not know, because it was not changed since it is kept.
+    /// The id of its version. `None` for a file that was not changed since the history is kept.
     pub version: Option<HistoryId>,
 }
 

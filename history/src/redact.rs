@@ -22,20 +22,20 @@ use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use super::version::Version;
 
-/// What `Memory::redact_text` removed, or would remove.
+/// What `redact_text` removed from the history, or would remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RedactedText {
-    /// The id of the change; `None` if nothing was to be removed, or with `dry_run`.
+    /// The id of the change; `None` if there was nothing to do, or with `dry_run`.
     pub change: Option<HistoryId>,
     /// The versions whose contents have the text, newest first, as they were before.
     pub versions: Vec<Version>,
-    /// The files that have the text now, sorted by their paths. Without `dry_run` that is an error of `redact_text`.
+    /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
     pub current: Vec<MemoryPath>,
-    /// The paths with the text, as they were before, sorted: `redacted-` and random digits stand in the place of their names.
+    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the names.
     pub names: Vec<MemoryPath>,
-    /// The files that have the text in their names now, sorted. They keep them; so does the history.
+    /// The paths that have the text in a name now, sorted: they stay.
     pub kept_names: Vec<MemoryPath>,
 }
 

@@ -11,7 +11,7 @@ use super::reader::HistoryReader;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistorySize {
-    /// The versions of all files, those of deleted files included.
+    /// The number of versions of all files, those of deleted files included.
     pub versions: u64,
     /// The bytes of its records, as `history_max_bytes` counts them.
     pub bytes: u64,

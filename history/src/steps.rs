@@ -21,28 +21,26 @@ use super::snapshot::Snapshot;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RestoredFile {
-    /// What was done: [`Created`](Operation::Created), [`Modified`](Operation::Modified),
-    /// [`Renamed`](Operation::Renamed) or [`Deleted`](Operation::Deleted).
+    /// What was done: `created`, `modified`, `renamed` or `deleted`.
     pub operation: Operation,
     /// Where.
     pub path: MemoryPath,
-    /// Where it was before, if it was renamed.
+    /// Where it was before, if it was renamed; otherwise `None`.
     pub old_path: Option<MemoryPath>,
-    /// The text of the file after it, if this was [merged](crate::UndoOptions::merge) with later changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The text of the file after it, if this was merged with later changes; otherwise `None`.
     pub merged: Option<String>,
 }
 
-/// What `Memory::restore` and the like did.
+/// What `restore`, `undo` and `restore_all` did.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Restored {
-    /// The change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
+    /// The id of the change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
     pub change: Option<HistoryId>,
     /// The files, in the order of their paths.
     pub files: Vec<RestoredFile>,
-    /// What was left out, with [`skip_conflicts`](crate::UndoOptions::skip_conflicts), and why: in the order of the paths.
+    /// What was left out, with `skip_conflicts`, and why: in the order of the paths.
     pub skipped: Vec<Conflict>,
 }
 

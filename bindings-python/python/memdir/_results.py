@@ -60,11 +60,11 @@ class BlamedLine:
 
     Attributes:
         line: The number of the line, counted from 1.
-        text: The line without its `\n`. A `\r` before it is a part of the text.
+        text: The line without its line feed. A carriage return before that is a part of the text.
         version: The id of the version that brought the line. `None` if the history does not know of
             it: the file was changed by another program since its last version, or has no version.
-        change: The change that made this version.
-        operation: What this change did. `External` if another program brought the line.
+        change: The id of the change that made this version.
+        operation: What this change did: `external` if another program brought the line.
         actor: Who made this change, as the memory was told.
         time: When. Of an external version, when it was noticed.
         may_be_older: Whether the line may be older than this version: another program brought it,
@@ -85,14 +85,14 @@ class BlamedLine:
 class Change:
     """A change to a memory.
 
-    To `observe` it is told after the change, when a reply is not yet given. After a failure of the
-    store that may have come before or after the change, it is told as well: look at the path to see
-    what is there.
+    It is told after the change, when a reply is not yet given. After a failure of the store that
+    may have come before or after the change, it is told as well: look at the path to see what is
+    there.
 
     Attributes:
-        kind: What happened.
-        path: Where: for `ChangeKind.Renamed` the new path, for `ChangeKind.Cleared` the root.
-        old_path: The path before, for `ChangeKind.Renamed`.
+        kind: What happened. A watch tells only of files that are `written` or `deleted`.
+        path: Where: for `renamed` the new path, for `cleared` the root.
+        old_path: The path before, for `renamed`; otherwise `None`.
     """
 
     kind: ChangeKind
@@ -152,8 +152,8 @@ class Conflict:
         in_the_way: Whether it is in the way: a file where a directory is needed, or a directory or
             something else where a file is needed. It is never overwritten. Delete or rename it
             first.
-        change: The newest later change of the file. `None` if it is not recorded: another program
-            changed the file since its last version, or something is in the way.
+        change: The id of the newest later change of the file. `None` if it is not recorded: another
+            program changed the file since its last version, or something is in the way.
         actor: Who made this change, as the memory was told.
         time: When. If another program made the change, when it was noticed.
     """
@@ -208,14 +208,15 @@ class CopyProgress:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of a directory.
+    """A file or a directory, as a store lists it.
 
     Attributes:
-        path: Its path.
-        size: Whether it is a file or a directory.
-        modified: When it was last written, if it is a file and the store keeps times.
-        accessed: Its last recorded access (`Store.record_access`), if it is a file and the store
-            keeps times of access. Only `list` must set it.
+        path: The whole path, from `/memories` on.
+        size: The size of a file in bytes; `None` for a directory.
+        modified: When a file was last written, to the microsecond; `None` for a directory, or if
+            the store does not keep times.
+        accessed: The last recorded access of a file; `None` for a directory, or if the store does
+            not keep accesses. Of the methods of a store only `list` must set it.
     """
 
     path: str
@@ -231,14 +232,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What was removed for good, or would be.
+    """How much `erase` removed for good, or would remove.
 
     Attributes:
-        files: How many files there were, hidden ones included.
-        bytes: How many bytes they had.
-        versions: How many versions the history had, those of deleted files included. A history that
-            cannot be read counts as none.
-        history_bytes: How many bytes its records had.
+        files: The number of files, hidden ones included.
+        bytes: The bytes of all files together.
+        versions: The number of versions in the history, those of deleted files included. A history
+            that cannot be read counts as none.
+        history_bytes: The bytes of its records.
     """
 
     files: int
@@ -256,16 +257,18 @@ class Event:
         path: The canonical path; for a rename, the old one. `None` if the call was refused before
             its paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in
             the place of each finding.
-        new_path: For a rename: the new path.
+        new_path: For a rename: the new path; otherwise `None`.
         outcome: How it ended.
-        bytes: If the outcome is `Outcome.Ok`: for `create`, `str_replace` and `insert` the bytes of
-            the text to write, as `before` left it; for `view` those of the reply or the image.
+        bytes: If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the
+            text to write, as the hook `before` left it; for `view` those of the reply or the image.
             Otherwise 0.
         lines: The lines of the same text.
         duration: The time until the reply was ready, `before` included.
-        repairs: The repairs that the decoder made in the input.
-        content: The text of the reply, with `event_content`; an image has none.
-        change: The change that the command made, if the memory has a history.
+        repairs: What the decoder repaired in the input.
+        content: The text of the reply, with the option `event_content`; otherwise `None`, and for
+            an image.
+        change: The id of the change that the command made; `None` if it made none, or the memory
+            has no history.
     """
 
     command: str | None
@@ -310,7 +313,7 @@ class ExpiryProgress:
 
 @dataclass(frozen=True, slots=True)
 class GrepMatch:
-    """A place where a `GrepQuery` was found.
+    """A place where `grep` found something.
 
     Attributes:
         path: The path of the file, or of the directory whose name it is.
@@ -329,20 +332,20 @@ class Version:
     """One version of one file: what a change made of it.
 
     Attributes:
-        id: Names this version, for `Memory.read_version` and the like. It sorts by time.
-        change: The change that made it. One change can make versions of several files, such as the
-            deletion of a directory.
+        id: Names this version, for `read_version` and the like. Ids sort by time.
+        change: The id of the change that made it. One change can make versions of several files,
+            such as the deletion of a directory.
         operation: What was done.
         path: Where the file is since then; where it was, if it was deleted.
-        old_path: Where it was before, if it was renamed.
+        old_path: Where it was before, if it was renamed; otherwise `None`.
         time: When, by the clock of the machine that made the change.
-        actor: Who, as the memory that made the change was told.
+        actor: Who, as the memory that made the change was told; `None` if it was not told.
         size: The size of the content in bytes. `None` if the file was deleted, its content is
             redacted, or nobody has read it since it was moved.
         sha256: The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
         is_current: Whether the file is there, and this is what it holds, as far as the history
             knows.
-        redacted: Why the content was removed from the history, if it was.
+        redacted: Why the content was removed from the history; `None` if it was not.
     """
 
     id: str
@@ -379,7 +382,7 @@ class HistorySize:
     """How much the history of a memory holds.
 
     Attributes:
-        versions: The versions of all files, those of deleted files included.
+        versions: The number of versions of all files, those of deleted files included.
         bytes: The bytes of its records, as `history_max_bytes` counts them.
     """
 
@@ -393,9 +396,9 @@ class Namespace:
 
     Attributes:
         name: Its name, as the option `namespace` takes it.
-        files: How many files it has, hidden ones included.
-        bytes: How many bytes they have.
-        history_bytes: How many bytes the records of its history have.
+        files: The number of its files, hidden ones included.
+        bytes: The bytes of all files together.
+        history_bytes: The bytes of the records of its history.
     """
 
     name: str
@@ -412,9 +415,9 @@ class PastFile:
         path: Where it was.
         size: Its size in bytes. `None` if its content is redacted, or nobody has read it since it
             was moved.
-        modified: When it was last changed before that time, if that is known.
-        version: Its version. `None` for a file that the history does not know, because it was not
-            changed since it is kept.
+        modified: When it was last changed before that time; `None` if that is not known.
+        version: The id of its version. `None` for a file that was not changed since the history is
+            kept.
     """
 
     path: str
@@ -425,17 +428,16 @@ class PastFile:
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """What `Memory.redact_text` removed, or would remove.
+    """What `redact_text` removed from the history, or would remove.
 
     Attributes:
-        change: The id of the change; `None` if nothing was to be removed, or with `dry_run`.
+        change: The id of the change; `None` if there was nothing to do, or with `dry_run`.
         versions: The versions whose contents have the text, newest first, as they were before.
-        current: The files that have the text now, sorted by their paths. Without `dry_run` that is
-            an error of `redact_text`.
-        names: The paths with the text, as they were before, sorted: `redacted-` and random digits
-            stand in the place of their names.
-        kept_names: The files that have the text in their names now, sorted. They keep them; so does
-            the history.
+        current: The paths of the files that have it now, sorted, with `dry_run`; otherwise that is
+            an error.
+        names: The paths that have the text, as they were before, sorted: `redacted-` and random
+            digits stand in the place of the names.
+        kept_names: The paths that have the text in a name now, sorted: they stay.
     """
 
     change: str | None
@@ -450,10 +452,11 @@ class RestoredFile:
     """What was done to a file to bring back an earlier state, or would be done.
 
     Attributes:
-        operation: What was done: `Created`, `Modified`, `Renamed` or `Deleted`.
+        operation: What was done: `created`, `modified`, `renamed` or `deleted`.
         path: Where.
-        old_path: Where it was before, if it was renamed.
-        merged: The text of the file after it, if this was merged with later changes.
+        old_path: Where it was before, if it was renamed; otherwise `None`.
+        merged: The text of the file after it, if this was merged with later changes; otherwise
+            `None`.
     """
 
     operation: Operation
@@ -464,11 +467,11 @@ class RestoredFile:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What `Memory.restore` and the like did.
+    """What `restore`, `undo` and `restore_all` did.
 
     Attributes:
-        change: The change that this made, which can be undone itself. `None` if there was nothing
-            to do, or with `dry_run`.
+        change: The id of the change that this made, which can be undone itself. `None` if there was
+            nothing to do, or with `dry_run`.
         files: The files, in the order of their paths.
         skipped: What was left out, with `skip_conflicts`, and why: in the order of the paths.
     """
@@ -521,26 +524,26 @@ class TimedPath:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """How much a memory holds: `Memory.stats`.
+    """How much a memory holds.
 
     Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of
     the history do not. Times are those of listings: in object storage, a file that was copied there
     counts from then on.
 
     Attributes:
-        files: The files.
-        directories: The directories below `/memories`. A hidden one counts if there is a file in
-            it.
+        files: The number of files.
+        directories: The number of directories below `/memories`. A hidden one counts if there is a
+            file in it.
         bytes: The bytes of all files together.
-        largest: The largest file, with its size in bytes.
+        largest: The largest file; `None` if there are no files.
         oldest: The file whose last change is the longest ago. `None` if the store does not keep
             times.
-        newest: The file that was changed last.
+        newest: The file that was changed last; `None` as for `oldest`.
         least_recently_used: The file that was not used for the longest time, and when it was used
             last: the later of its last change and its last recorded access. `None` if the store
-            does not keep accesses, or is read-only. Accesses are recorded with `record_access`;
-            without it, only changes count as uses.
-        history: The size of the history, if the memory has one (`history`).
+            does not keep accesses, or is read-only. Without the option `record_access`, only
+            changes count as uses.
+        history: How much the history holds; `None` if the memory has none.
     """
 
     files: int

@@ -177,7 +177,7 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
     builder.build(pattern).map_err(|error| wrong(&error.to_string()))
 }
 
-/// A place where a [`GrepQuery`] was found.
+/// A place where [`grep`](crate::Memory::grep) found something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

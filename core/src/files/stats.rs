@@ -17,32 +17,31 @@ const AT_A_TIME: usize = 1_000;
 /// Times of access are asked for up to here, so that no clock that is fast hides one.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How much a memory holds: [`Memory::stats`](crate::Memory::stats).
+/// How much a memory holds.
 ///
-/// Hidden files count, as they do for the limits ([`max_files`](crate::MemoryOptions::max_files) and
-/// [`max_total_bytes`](crate::MemoryOptions::max_total_bytes)). The files of the history do not. Times are those of
-/// listings: in object storage, a file that was copied there counts from then on.
+/// Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not. Times are
+/// those of listings: in object storage, a file that was copied there counts from then on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
-    /// The files.
+    /// The number of files.
     pub files: u64,
-    /// The directories below `/memories`. A hidden one counts if there is a file in it.
+    /// The number of directories below `/memories`. A hidden one counts if there is a file in it.
     pub directories: u64,
     /// The bytes of all files together.
     pub bytes: u64,
-    /// The largest file, with its size in bytes.
+    /// The largest file; `None` if there are no files.
     pub largest: Option<SizedPath>,
     /// The file whose last change is the longest ago. `None` if the store does not keep times.
     pub oldest: Option<TimedPath>,
-    /// The file that was changed last.
+    /// The file that was changed last; `None` as for `oldest`.
     pub newest: Option<TimedPath>,
     /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
-    /// last recorded access. `None` if the store does not keep accesses, or is read-only. Accesses are recorded with
-    /// [`record_access`](crate::MemoryOptions::record_access); without it, only changes count as uses.
+    /// last recorded access. `None` if the store does not keep accesses, or is read-only. Without the option `record_access`, only
+    /// changes count as uses.
     pub least_recently_used: Option<TimedPath>,
-    /// The size of the history, if the memory has one ([`history`](crate::MemoryOptions::history)).
+    /// How much the history holds; `None` if the memory has none.
     pub history: Option<HistorySize>,
 }
 

@@ -9,11 +9,11 @@ use serde::Serialize;
 pub struct Namespace {
     /// Its name, as the option `namespace` takes it.
     pub name: String,
-    /// How many files it has, hidden ones included.
+    /// The number of its files, hidden ones included.
     pub files: u64,
-    /// How many bytes they have.
+    /// The bytes of all files together.
     pub bytes: u64,
-    /// How many bytes the records of its history have.
+    /// The bytes of the records of its history.
     pub history_bytes: u64,
 }
 

@@ -9,23 +9,29 @@ use serde::{Serialize, Serializer};
 use crate::Fingerprint;
 use crate::path::MemoryPath;
 
-/// One entry of a directory.
+/// A file or a directory, as a store lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its path.
+    /// The whole path, from `/memories` on.
     pub path: MemoryPath,
     /// Whether it is a file or a directory.
     #[serde(rename = "size")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            with = "Option<u64>",
+            description = "The size of a file in bytes; `None` for a directory."
+        )
+    )]
     pub kind: EntryKind,
-    /// When it was last written, if it is a file and the store keeps times.
+    /// When a file was last written, to the microsecond; `None` for a directory, or if the store does not keep times.
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// Its last recorded access ([`Store::record_access`](crate::Store::record_access)), if it is a file
-    /// and the store keeps times of access. Only [`list`](crate::Store::list) must set it.
+    /// The last recorded access of a file; `None` for a directory, or if the store does not keep accesses. Of the methods of a store
+    /// only `list` must set it.
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub accessed: Option<SystemTime>,

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::changing::{Changing, Missing, note};
 use super::file_arguments::ExpireArguments;
-use super::output::{Output, age, count, time};
+use super::output::{Output, age, count};
 use super::style::Style;
 use super::{Ended, Failure};
 use crate::with::with;

@@ -4967,8 +4967,8 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let text: String
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: another program changed the
-     * file since its last version, or it has no version.
+     * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
+     * another program since its last version, or has no version.
      */
     public let version: String?
     /**
@@ -4976,7 +4976,7 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let change: String?
     /**
-     * What this change did: external if another program brought the line.
+     * What this change did: `external` if another program brought the line.
      */
     public let operation: HistoryOperation?
     /**
@@ -4988,8 +4988,8 @@ public struct BlamedLine: Equatable, Hashable {
      */
     public let time: Date?
     /**
-     * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
-     * their age, redacted or damaged.
+     * Whether the line may be older than this version: another program brought it, or earlier versions were removed
+     * for their age, redacted or damaged.
      */
     public let mayBeOlder: Bool
 
@@ -5003,24 +5003,24 @@ public struct BlamedLine: Equatable, Hashable {
          * The line without its line feed. A carriage return before that is a part of the text.
          */text: String,
         /**
-         * The id of the version that brought the line. Null if the history does not know of it: another program changed the
-         * file since its last version, or it has no version.
-         */version: String?,
+         * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
+         * another program since its last version, or has no version.
+         */version: String? = nil,
         /**
          * The id of the change that made this version.
-         */change: String?,
+         */change: String? = nil,
         /**
-         * What this change did: external if another program brought the line.
-         */operation: HistoryOperation?,
+         * What this change did: `external` if another program brought the line.
+         */operation: HistoryOperation? = nil,
         /**
          * Who made this change, as the memory was told.
-         */actor: String?,
+         */actor: String? = nil,
         /**
          * When. Of an external version, when it was noticed.
-         */time: Date?,
+         */time: Date? = nil,
         /**
-         * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
-         * their age, redacted or damaged.
+         * Whether the line may be older than this version: another program brought it, or earlier versions were removed
+         * for their age, redacted or damaged.
          */mayBeOlder: Bool) {
         self.line = line
         self.text = text
@@ -5088,20 +5088,22 @@ public func FfiConverterTypeBlamedLine_lower(_ value: BlamedLine) -> RustBuffer 
 
 
 /**
- * A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
- * after the change, it is told as well: look at the path to see what is there.
+ * A change to a memory.
+ *
+ * It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
+ * or after the change, it is told as well: look at the path to see what is there.
  */
 public struct Change: Equatable, Hashable {
     /**
-     * What happened.
+     * What happened. A watch tells only of files that are `written` or `deleted`.
      */
     public let kind: ChangeKind
     /**
-     * Where: for a rename the new path, for `cleared` the root.
+     * Where: for `renamed` the new path, for `cleared` the root.
      */
     public let path: String
     /**
-     * For a rename: the path before.
+     * The path before, for `renamed`; otherwise null.
      */
     public let oldPath: String?
 
@@ -5109,13 +5111,13 @@ public struct Change: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * What happened.
+         * What happened. A watch tells only of files that are `written` or `deleted`.
          */kind: ChangeKind,
         /**
-         * Where: for a rename the new path, for `cleared` the root.
+         * Where: for `renamed` the new path, for `cleared` the root.
          */path: String,
         /**
-         * For a rename: the path before.
+         * The path before, for `renamed`; otherwise null.
          */oldPath: String? = nil) {
         self.kind = kind
         self.path = path
@@ -5184,7 +5186,7 @@ public struct Checked: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
-     * Versions in the store's history, each computed; none if the store has no history.
+     * Versions in the store's history, each computed; null if the store has no history.
      */
     public let versions: Int64?
     /**
@@ -5205,8 +5207,8 @@ public struct Checked: Equatable, Hashable {
          * The bytes that were read.
          */bytes: Int64,
         /**
-         * Versions in the store's history, each computed; none if the store has no history.
-         */versions: Int64?,
+         * Versions in the store's history, each computed; null if the store has no history.
+         */versions: Int64? = nil,
         /**
          * The problems that were found; empty if there are none.
          */problems: [Problem]) {
@@ -5275,13 +5277,13 @@ public struct Conflict: Equatable, Hashable {
      */
     public let path: String
     /**
-     * Whether it is in the way: a file where a directory is needed, or a directory or something else where
-     * a file is needed. It is never overwritten. Delete or rename it first.
+     * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
+     * needed. It is never overwritten. Delete or rename it first.
      */
     public let inTheWay: Bool
     /**
-     * The id of the newest later change of the file. Null if it is not recorded: another program changed the
-     * file since its last version, or something is in the way.
+     * The id of the newest later change of the file. Null if it is not recorded: another program changed the file
+     * since its last version, or something is in the way.
      */
     public let change: String?
     /**
@@ -5300,19 +5302,19 @@ public struct Conflict: Equatable, Hashable {
          * The path.
          */path: String,
         /**
-         * Whether it is in the way: a file where a directory is needed, or a directory or something else where
-         * a file is needed. It is never overwritten. Delete or rename it first.
+         * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
+         * needed. It is never overwritten. Delete or rename it first.
          */inTheWay: Bool,
         /**
-         * The id of the newest later change of the file. Null if it is not recorded: another program changed the
-         * file since its last version, or something is in the way.
-         */change: String?,
+         * The id of the newest later change of the file. Null if it is not recorded: another program changed the file
+         * since its last version, or something is in the way.
+         */change: String? = nil,
         /**
          * Who made this change, as the memory was told.
-         */actor: String?,
+         */actor: String? = nil,
         /**
          * When. If another program made the change, when it was noticed.
-         */time: Date?) {
+         */time: Date? = nil) {
         self.path = path
         self.inTheWay = inTheWay
         self.change = change
@@ -5370,7 +5372,7 @@ public func FfiConverterTypeConflict_lower(_ value: Conflict) -> RustBuffer {
 
 
 /**
- * The result of a copy.
+ * What a copy did.
  */
 public struct Copied: Equatable, Hashable {
     /**
@@ -5390,7 +5392,7 @@ public struct Copied: Equatable, Hashable {
      */
     public let directories: Int64
     /**
-     * Entries of the source that are not part of the memory, such as links, and were not copied.
+     * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
      */
     public let leftOut: [String]
 
@@ -5410,7 +5412,7 @@ public struct Copied: Equatable, Hashable {
          * Empty directories that were made.
          */directories: Int64,
         /**
-         * Entries of the source that are not part of the memory, such as links, and were not copied.
+         * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
          */leftOut: [String]) {
         self.files = files
         self.bytes = bytes
@@ -5578,7 +5580,7 @@ public func FfiConverterTypeCopyProgress_lower(_ value: CopyProgress) -> RustBuf
 
 
 /**
- * An entry of a directory.
+ * A file or a directory, as a store lists it.
  */
 public struct Entry: Equatable, Hashable {
     /**
@@ -5586,16 +5588,16 @@ public struct Entry: Equatable, Hashable {
      */
     public let path: String
     /**
-     * A file's length in bytes; null for a directory.
+     * The size of a file in bytes; null for a directory.
      */
     public let size: Int64?
     /**
-     * When a file was last written, to the microsecond; null for a directory, or if the store does
-     * not keep it.
+     * When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
      */
     public let modified: Date?
     /**
-     * The last recorded access of a file, likewise.
+     * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
+     * of a store only `list` must set it.
      */
     public let accessed: Date?
 
@@ -5606,14 +5608,14 @@ public struct Entry: Equatable, Hashable {
          * The whole path, from `/memories` on.
          */path: String,
         /**
-         * A file's length in bytes; null for a directory.
+         * The size of a file in bytes; null for a directory.
          */size: Int64?,
         /**
-         * When a file was last written, to the microsecond; null for a directory, or if the store does
-         * not keep it.
+         * When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
          */modified: Date? = nil,
         /**
-         * The last recorded access of a file, likewise.
+         * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
+         * of a store only `list` must set it.
          */accessed: Date? = nil) {
         self.path = path
         self.size = size
@@ -5669,7 +5671,7 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 
 
 /**
- * How much `Memory.erase` removed for good, or would.
+ * How much `erase` removed for good, or would remove.
  */
 public struct Erased: Equatable, Hashable {
     /**
@@ -5681,7 +5683,8 @@ public struct Erased: Equatable, Hashable {
      */
     public let bytes: Int64
     /**
-     * The number of versions in the history, those of deleted files included.
+     * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
+     * none.
      */
     public let versions: Int64
     /**
@@ -5699,7 +5702,8 @@ public struct Erased: Equatable, Hashable {
          * The bytes of all files together.
          */bytes: Int64,
         /**
-         * The number of versions in the history, those of deleted files included.
+         * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
+         * none.
          */versions: Int64,
         /**
          * The bytes of its records.
@@ -5762,16 +5766,16 @@ public func FfiConverterTypeErased_lower(_ value: Erased) -> RustBuffer {
  */
 public struct Event: Equatable, Hashable {
     /**
-     * The name of the command, such as `str_replace`; null if the input named none of the six.
+     * The name of the command; null if the input named none of the six.
      */
     public let command: String?
     /**
-     * The canonical path; for a rename, the old one. Null if the call was refused before its paths
-     * were validated.
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
+     * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
      */
     public let path: String?
     /**
-     * For a rename: the new path.
+     * For a rename: the new path; otherwise null.
      */
     public let newPath: String?
     /**
@@ -5779,8 +5783,8 @@ public struct Event: Equatable, Hashable {
      */
     public let outcome: Outcome
     /**
-     * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
-     * `before` left it; for view those of the reply. Otherwise 0.
+     * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
+     * `before` left it; for `view` those of the reply or the image. Otherwise 0.
      */
     public let bytes: Int64
     /**
@@ -5792,15 +5796,15 @@ public struct Event: Equatable, Hashable {
      */
     public let duration: TimeInterval
     /**
-     * The ids of the repairs in the input, such as `insert_text_from_new_str`.
+     * What the decoder repaired in the input.
      */
     public let repairs: [String]
     /**
-     * The text of the reply, with the option `event_content`; otherwise null.
+     * The text of the reply, with the option `event_content`; otherwise null, and for an image.
      */
     public let content: String?
     /**
-     * The id of the change that the command made, if the memory has a history; otherwise null.
+     * The id of the change that the command made; null if it made none, or the memory has no history.
      */
     public let change: String?
 
@@ -5808,21 +5812,21 @@ public struct Event: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * The name of the command, such as `str_replace`; null if the input named none of the six.
-         */command: String?,
+         * The name of the command; null if the input named none of the six.
+         */command: String? = nil,
         /**
-         * The canonical path; for a rename, the old one. Null if the call was refused before its paths
-         * were validated.
-         */path: String?,
+         * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
+         * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
+         */path: String? = nil,
         /**
-         * For a rename: the new path.
-         */newPath: String?,
+         * For a rename: the new path; otherwise null.
+         */newPath: String? = nil,
         /**
          * How it ended.
          */outcome: Outcome,
         /**
-         * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
-         * `before` left it; for view those of the reply. Otherwise 0.
+         * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
+         * `before` left it; for `view` those of the reply or the image. Otherwise 0.
          */bytes: Int64,
         /**
          * The lines of the same text.
@@ -5831,14 +5835,14 @@ public struct Event: Equatable, Hashable {
          * The time until the reply was ready, `before` included.
          */duration: TimeInterval,
         /**
-         * The ids of the repairs in the input, such as `insert_text_from_new_str`.
+         * What the decoder repaired in the input.
          */repairs: [String],
         /**
-         * The text of the reply, with the option `event_content`; otherwise null.
-         */content: String?,
+         * The text of the reply, with the option `event_content`; otherwise null, and for an image.
+         */content: String? = nil,
         /**
-         * The id of the change that the command made, if the memory has a history; otherwise null.
-         */change: String?) {
+         * The id of the change that the command made; null if it made none, or the memory has no history.
+         */change: String? = nil) {
         self.command = command
         self.path = path
         self.newPath = newPath
@@ -6071,8 +6075,7 @@ public struct GrepMatch: Equatable, Hashable {
      */
     public let line: Int64?
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
+     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
      */
     public let text: String
 
@@ -6084,10 +6087,9 @@ public struct GrepMatch: Equatable, Hashable {
          */path: String,
         /**
          * The number of the line, counted from 1; null if the name was found.
-         */line: Int64?,
+         */line: Int64? = nil,
         /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left
-         * out.
+         * The line, or the name. A long line is cut around the match, with `…` where something is left out.
          */text: String) {
         self.path = path
         self.line = line
@@ -6140,7 +6142,7 @@ public func FfiConverterTypeGrepMatch_lower(_ value: GrepMatch) -> RustBuffer {
 
 
 /**
- * A place where `grep_history` found something that is not there any more.
+ * A line or a name that is in the history, and not in the files as they are.
  */
 public struct HistoryMatch: Equatable, Hashable {
     /**
@@ -6148,12 +6150,11 @@ public struct HistoryMatch: Equatable, Hashable {
      */
     public let version: Version
     /**
-     * The number of the line in that version, counted from 1; null if the name was found.
+     * The number of the line, counted from 1; null if the name was found.
      */
     public let line: Int64?
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
+     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
      */
     public let text: String
 
@@ -6164,11 +6165,10 @@ public struct HistoryMatch: Equatable, Hashable {
          * The newest version that has it.
          */version: Version,
         /**
-         * The number of the line in that version, counted from 1; null if the name was found.
-         */line: Int64?,
+         * The number of the line, counted from 1; null if the name was found.
+         */line: Int64? = nil,
         /**
-         * The line, or the name. A long line is cut around the match, with `…` where something is left
-         * out.
+         * The line, or the name. A long line is cut around the match, with `…` where something is left out.
          */text: String) {
         self.version = version
         self.line = line
@@ -6681,15 +6681,15 @@ public struct PastFile: Equatable, Hashable {
      */
     public let path: String
     /**
-     * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+     * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
      */
     public let size: Int64?
     /**
-     * When it was last changed before that time, if that is known.
+     * When it was last changed before that time; null if that is not known.
      */
     public let modified: Date?
     /**
-     * The id of its version; null for a file that was not changed since the history is kept.
+     * The id of its version. Null for a file that was not changed since the history is kept.
      */
     public let version: String?
 
@@ -6700,14 +6700,14 @@ public struct PastFile: Equatable, Hashable {
          * Where it was.
          */path: String,
         /**
-         * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
-         */size: Int64?,
+         * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+         */size: Int64? = nil,
         /**
-         * When it was last changed before that time, if that is known.
-         */modified: Date?,
+         * When it was last changed before that time; null if that is not known.
+         */modified: Date? = nil,
         /**
-         * The id of its version; null for a file that was not changed since the history is kept.
-         */version: String?) {
+         * The id of its version. Null for a file that was not changed since the history is kept.
+         */version: String? = nil) {
         self.path = path
         self.size = size
         self.modified = modified
@@ -6766,10 +6766,9 @@ public func FfiConverterTypePastFile_lower(_ value: PastFile) -> RustBuffer {
  */
 public struct Problem: Equatable, Hashable {
     /**
-     * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
-     * `special-file` or `bad-name`.
+     * The kind of problem.
      */
-    public let kind: String
+    public let kind: ProblemKind
     /**
      * The path, or a text like a path if no path can contain the name. It is safe to display.
      */
@@ -6787,9 +6786,8 @@ public struct Problem: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
-         * `special-file` or `bad-name`.
-         */kind: String,
+         * The kind of problem.
+         */kind: ProblemKind,
         /**
          * The path, or a text like a path if no path can contain the name. It is safe to display.
          */path: String,
@@ -6821,7 +6819,7 @@ public struct FfiConverterTypeProblem: FfiConverterRustBuffer {
     public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> Problem {
         return
             try Problem(
-                kind: FfiConverterString.read(from: &buf),
+                kind: FfiConverterTypeProblemKind.read(from: &buf),
                 path: FfiConverterString.read(from: &buf),
                 description: FfiConverterString.read(from: &buf),
                 isBeside: FfiConverterBool.read(from: &buf)
@@ -6829,7 +6827,7 @@ public struct FfiConverterTypeProblem: FfiConverterRustBuffer {
     }
 
     public static func write(_ value: Problem, into buf: inout [UInt8]) {
-        FfiConverterString.write(value.kind, into: &buf)
+        FfiConverterTypeProblemKind.write(value.kind, into: &buf)
         FfiConverterString.write(value.path, into: &buf)
         FfiConverterString.write(value.description, into: &buf)
         FfiConverterBool.write(value.isBeside, into: &buf)
@@ -6853,11 +6851,11 @@ public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
 
 
 /**
- * What `Memory.redactText` removed from the history, or would remove.
+ * What `redact_text` removed from the history, or would remove.
  */
 public struct RedactedText: Equatable, Hashable {
     /**
-     * The id of the change; null if there was nothing to do, or with `dryRun`.
+     * The id of the change; null if there was nothing to do, or with `dry_run`.
      */
     public let change: String?
     /**
@@ -6865,12 +6863,12 @@ public struct RedactedText: Equatable, Hashable {
      */
     public let versions: [Version]
     /**
-     * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+     * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
      */
     public let current: [String]
     /**
-     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
-     * names.
+     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
+     * the names.
      */
     public let names: [String]
     /**
@@ -6882,17 +6880,17 @@ public struct RedactedText: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * The id of the change; null if there was nothing to do, or with `dryRun`.
-         */change: String?,
+         * The id of the change; null if there was nothing to do, or with `dry_run`.
+         */change: String? = nil,
         /**
          * The versions whose contents have the text, newest first, as they were before.
          */versions: [Version],
         /**
-         * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+         * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
          */current: [String],
         /**
-         * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
-         * names.
+         * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
+         * the names.
          */names: [String],
         /**
          * The paths that have the text in a name now, sorted: they stay.
@@ -7124,12 +7122,12 @@ public func FfiConverterTypeReplyImage_lower(_ value: ReplyImage) -> RustBuffer 
 
 
 /**
- * What was done to bring back an earlier state, or would be done.
+ * What `restore`, `undo` and `restore_all` did.
  */
 public struct Restored: Equatable, Hashable {
     /**
-     * The id of the change that this made, which can be undone itself; null if there was nothing to do,
-     * or with `dry_run`.
+     * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
+     * `dry_run`.
      */
     public let change: String?
     /**
@@ -7137,7 +7135,7 @@ public struct Restored: Equatable, Hashable {
      */
     public let files: [RestoredFile]
     /**
-     * What was left out with `skip_conflicts`, and why, in the order of the paths.
+     * What was left out, with `skip_conflicts`, and why: in the order of the paths.
      */
     public let skipped: [Conflict]
 
@@ -7145,15 +7143,15 @@ public struct Restored: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * The id of the change that this made, which can be undone itself; null if there was nothing to do,
-         * or with `dry_run`.
-         */change: String?,
+         * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
+         * `dry_run`.
+         */change: String? = nil,
         /**
          * The files, in the order of their paths.
          */files: [RestoredFile],
         /**
-         * What was left out with `skip_conflicts`, and why, in the order of the paths.
-         */skipped: [Conflict] = []) {
+         * What was left out, with `skip_conflicts`, and why: in the order of the paths.
+         */skipped: [Conflict]) {
         self.change = change
         self.files = files
         self.skipped = skipped
@@ -7205,23 +7203,23 @@ public func FfiConverterTypeRestored_lower(_ value: Restored) -> RustBuffer {
 
 
 /**
- * A file that was changed to bring back an earlier state, or would be changed.
+ * What was done to a file to bring back an earlier state, or would be done.
  */
 public struct RestoredFile: Equatable, Hashable {
     /**
-     * What was done: created, modified, renamed or deleted.
+     * What was done: `created`, `modified`, `renamed` or `deleted`.
      */
     public let operation: HistoryOperation
     /**
-     * Where the file is; where it was, if it was deleted.
+     * Where.
      */
     public let path: String
     /**
-     * Where it was before, if it was renamed.
+     * Where it was before, if it was renamed; otherwise null.
      */
     public let oldPath: String?
     /**
-     * The text of the file after it, if this was merged with later changes.
+     * The text of the file after it, if this was merged with later changes; otherwise null.
      */
     public let merged: String?
 
@@ -7229,16 +7227,16 @@ public struct RestoredFile: Equatable, Hashable {
     // declare one manually.
     public init(
         /**
-         * What was done: created, modified, renamed or deleted.
+         * What was done: `created`, `modified`, `renamed` or `deleted`.
          */operation: HistoryOperation,
         /**
-         * Where the file is; where it was, if it was deleted.
+         * Where.
          */path: String,
         /**
-         * Where it was before, if it was renamed.
-         */oldPath: String?,
+         * Where it was before, if it was renamed; otherwise null.
+         */oldPath: String? = nil,
         /**
-         * The text of the file after it, if this was merged with later changes.
+         * The text of the file after it, if this was merged with later changes; otherwise null.
          */merged: String? = nil) {
         self.operation = operation
         self.path = path
@@ -7294,7 +7292,7 @@ public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuf
 
 
 /**
- * A place where `find_sensitive` found something. It does not have the text itself.
+ * A place where a rule finds sensitive text. It does not have the text itself.
  */
 public struct SensitiveMatch: Equatable, Hashable {
     /**
@@ -7318,7 +7316,7 @@ public struct SensitiveMatch: Equatable, Hashable {
          */path: String,
         /**
          * The number of the line, counted from 1; null if it is in the name.
-         */line: Int64?,
+         */line: Int64? = nil,
         /**
          * The id of the rule.
          */rule: String) {
@@ -7442,7 +7440,10 @@ public func FfiConverterTypeSizedPath_lower(_ value: SizedPath) -> RustBuffer {
 
 
 /**
- * How much a memory holds. Hidden files count, as they do for the limits; the files of the history do not.
+ * How much a memory holds.
+ *
+ * Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
+ * Times are those of listings: in object storage, a file that was copied there counts from then on.
  */
 public struct Stats: Equatable, Hashable {
     /**
@@ -7462,16 +7463,17 @@ public struct Stats: Equatable, Hashable {
      */
     public let largest: SizedPath?
     /**
-     * The file whose last change is the longest ago; null if the store does not keep times.
+     * The file whose last change is the longest ago. Null if the store does not keep times.
      */
     public let oldest: TimedPath?
     /**
-     * The file that was changed last.
+     * The file that was changed last; null as for `oldest`.
      */
     public let newest: TimedPath?
     /**
-     * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
-     * accesses, or is read-only. Without `record_access`, only changes count as uses.
+     * The file that was not used for the longest time, and when it was used last: the later of its last change and its
+     * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
+     * `record_access`, only changes count as uses.
      */
     public let leastRecentlyUsed: TimedPath?
     /**
@@ -7493,20 +7495,21 @@ public struct Stats: Equatable, Hashable {
          */bytes: Int64,
         /**
          * The largest file; null if there are no files.
-         */largest: SizedPath?,
+         */largest: SizedPath? = nil,
         /**
-         * The file whose last change is the longest ago; null if the store does not keep times.
-         */oldest: TimedPath?,
+         * The file whose last change is the longest ago. Null if the store does not keep times.
+         */oldest: TimedPath? = nil,
         /**
-         * The file that was changed last.
-         */newest: TimedPath?,
+         * The file that was changed last; null as for `oldest`.
+         */newest: TimedPath? = nil,
         /**
-         * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
-         * accesses, or is read-only. Without `record_access`, only changes count as uses.
-         */leastRecentlyUsed: TimedPath?,
+         * The file that was not used for the longest time, and when it was used last: the later of its last change and its
+         * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
+         * `record_access`, only changes count as uses.
+         */leastRecentlyUsed: TimedPath? = nil,
         /**
          * How much the history holds; null if the memory has none.
-         */history: HistorySize?) {
+         */history: HistorySize? = nil) {
         self.files = files
         self.directories = directories
         self.bytes = bytes
@@ -7650,8 +7653,8 @@ public struct Version: Equatable, Hashable {
      */
     public let id: String
     /**
-     * The id of the change that made it. One change can make versions of several files, such as the
-     * deletion of a directory.
+     * The id of the change that made it. One change can make versions of several files, such as the deletion of a
+     * directory.
      */
     public let change: String
     /**
@@ -7663,7 +7666,7 @@ public struct Version: Equatable, Hashable {
      */
     public let path: String
     /**
-     * Where it was before, if it was renamed.
+     * Where it was before, if it was renamed; otherwise null.
      */
     public let oldPath: String?
     /**
@@ -7671,16 +7674,16 @@ public struct Version: Equatable, Hashable {
      */
     public let time: Date
     /**
-     * Who, as the memory that made the change was told.
+     * Who, as the memory that made the change was told; null if it was not told.
      */
     public let actor: String?
     /**
-     * The size of the content in bytes; null if the file was deleted, its content is redacted, or
-     * nobody has read it since it was moved.
+     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+     * since it was moved.
      */
     public let size: Int64?
     /**
-     * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
+     * The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
      */
     public let sha256: String?
     /**
@@ -7699,8 +7702,8 @@ public struct Version: Equatable, Hashable {
          * Names this version, for `read_version` and the like. Ids sort by time.
          */id: String,
         /**
-         * The id of the change that made it. One change can make versions of several files, such as the
-         * deletion of a directory.
+         * The id of the change that made it. One change can make versions of several files, such as the deletion of a
+         * directory.
          */change: String,
         /**
          * What was done.
@@ -7709,27 +7712,27 @@ public struct Version: Equatable, Hashable {
          * Where the file is since then; where it was, if it was deleted.
          */path: String,
         /**
-         * Where it was before, if it was renamed.
-         */oldPath: String?,
+         * Where it was before, if it was renamed; otherwise null.
+         */oldPath: String? = nil,
         /**
          * When, by the clock of the machine that made the change.
          */time: Date,
         /**
-         * Who, as the memory that made the change was told.
-         */actor: String?,
+         * Who, as the memory that made the change was told; null if it was not told.
+         */actor: String? = nil,
         /**
-         * The size of the content in bytes; null if the file was deleted, its content is redacted, or
-         * nobody has read it since it was moved.
-         */size: Int64?,
+         * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+         * since it was moved.
+         */size: Int64? = nil,
         /**
-         * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
-         */sha256: String?,
+         * The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
+         */sha256: String? = nil,
         /**
          * Whether the file is there, and this is what it holds, as far as the history knows.
          */isCurrent: Bool,
         /**
          * Why the content was removed from the history; null if it was not.
-         */redacted: String?) {
+         */redacted: String? = nil) {
         self.id = id
         self.change = change
         self.operation = operation
@@ -7805,7 +7808,7 @@ public func FfiConverterTypeVersion_lower(_ value: Version) -> RustBuffer {
 
 
 /**
- * What a change did.
+ * What a `Change` did.
  */
 
 public enum ChangeKind: Equatable, Hashable {
@@ -8854,7 +8857,7 @@ public enum HistoryOperation: Equatable, Hashable {
      */
     case expired
     /**
-     * It was deleted with everything else.
+     * It was deleted with everything else (`Memory.clear`).
      */
     case cleared
     /**
@@ -8862,7 +8865,7 @@ public enum HistoryOperation: Equatable, Hashable {
      */
     case restored
     /**
-     * It came from a file outside of the memory.
+     * It came from a file outside of the memory (`memdir import`).
      */
     case imported
     /**
@@ -8870,14 +8873,10 @@ public enum HistoryOperation: Equatable, Hashable {
      */
     case redacted
     /**
-     * Somebody else changed the file, not through a memory with history. The next change of that file
-     * notices it.
+     * Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
+     * file, and is what that change found.
      */
     case external
-    /**
-     * An operation that this package has no name for.
-     */
-    case unknown
 
 
 
@@ -8920,8 +8919,6 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
         case 10: return .redacted
 
         case 11: return .external
-
-        case 12: return .unknown
 
         default: throw UniffiInternalError.unexpectedEnumCase
         }
@@ -8973,10 +8970,6 @@ public struct FfiConverterTypeHistoryOperation: FfiConverterRustBuffer {
 
         case .external:
             writeInt(&buf, Int32(11))
-
-
-        case .unknown:
-            writeInt(&buf, Int32(12))
 
         }
     }
@@ -9502,8 +9495,7 @@ public enum Outcome: Equatable, Hashable {
      */
     case ok
     /**
-     * The call was refused: by the command's own rules, by a policy, or because the input is not a
-     * command.
+     * The call was refused: by the command's own rules, by a policy, or because the input is not a command.
      */
     case refused
     /**
@@ -9593,6 +9585,142 @@ public func FfiConverterTypeOutcome_lift(_ buf: RustBuffer) throws -> Outcome {
 #endif
 public func FfiConverterTypeOutcome_lower(_ value: Outcome) -> RustBuffer {
     return FfiConverterTypeOutcome.lower(value)
+}
+
+
+
+/**
+ * The kind of a `Problem`.
+ */
+
+public enum ProblemKind: Equatable, Hashable {
+
+    /**
+     * A file or directory cannot be read.
+     */
+    case unreadable
+    /**
+     * A file holds more or fewer bytes than its directory says.
+     */
+    case wrongSize
+    /**
+     * The store's own structures contradict each other.
+     */
+    case damaged
+    /**
+     * A process that ended in the middle of a command left this.
+     */
+    case leftOver
+    /**
+     * A symbolic link. It is never followed, and is not part of the memory.
+     */
+    case link
+    /**
+     * Neither a file nor a directory. It is never opened, and is not part of the memory.
+     */
+    case specialFile
+    /**
+     * A name that no path can contain. It, and everything below it, is not part of the memory.
+     */
+    case badName
+    /**
+     * A reserved name, such as that of the record of an encrypted store. It, and everything below it, is not part of
+     * the memory.
+     */
+    case reserved
+
+
+
+
+
+}
+
+#if compiler(>=6)
+extension ProblemKind: Sendable {}
+#endif
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public struct FfiConverterTypeProblemKind: FfiConverterRustBuffer {
+    typealias SwiftType = ProblemKind
+
+    public static func read(from buf: inout (data: Data, offset: Data.Index)) throws -> ProblemKind {
+        let variant: Int32 = try readInt(&buf)
+        switch variant {
+
+        case 1: return .unreadable
+
+        case 2: return .wrongSize
+
+        case 3: return .damaged
+
+        case 4: return .leftOver
+
+        case 5: return .link
+
+        case 6: return .specialFile
+
+        case 7: return .badName
+
+        case 8: return .reserved
+
+        default: throw UniffiInternalError.unexpectedEnumCase
+        }
+    }
+
+    public static func write(_ value: ProblemKind, into buf: inout [UInt8]) {
+        switch value {
+
+
+        case .unreadable:
+            writeInt(&buf, Int32(1))
+
+
+        case .wrongSize:
+            writeInt(&buf, Int32(2))
+
+
+        case .damaged:
+            writeInt(&buf, Int32(3))
+
+
+        case .leftOver:
+            writeInt(&buf, Int32(4))
+
+
+        case .link:
+            writeInt(&buf, Int32(5))
+
+
+        case .specialFile:
+            writeInt(&buf, Int32(6))
+
+
+        case .badName:
+            writeInt(&buf, Int32(7))
+
+
+        case .reserved:
+            writeInt(&buf, Int32(8))
+
+        }
+    }
+}
+
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeProblemKind_lift(_ buf: RustBuffer) throws -> ProblemKind {
+    return try FfiConverterTypeProblemKind.lift(buf)
+}
+
+#if swift(>=5.8)
+@_documentation(visibility: private)
+#endif
+public func FfiConverterTypeProblemKind_lower(_ value: ProblemKind) -> RustBuffer {
+    return FfiConverterTypeProblemKind.lower(value)
 }
 
 
@@ -11528,13 +11656,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_func_open_store() != 33486) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_check() != 57525) {
+    if (uniffi_memdir_ffi_checksum_func_check() != 18753) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_check_contract() != 35113) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_func_copy() != 63989) {
+    if (uniffi_memdir_ffi_checksum_func_copy() != 54284) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_func_cancelled_reply() != 64564) {
@@ -11564,7 +11692,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 55842) {
+    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 34793) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 22138) {
@@ -11573,16 +11701,16 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_storefactory_make() != 32079) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 8217) {
+    if (uniffi_memdir_ffi_checksum_method_copywatch_copying() != 37156) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 43961) {
+    if (uniffi_memdir_ffi_checksum_method_expirywatch_scanned() != 61117) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 9217) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 26960) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 2776) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 14398) {
@@ -11594,13 +11722,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_forget_views() != 6273) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_grep() != 13050) {
+    if (uniffi_memdir_ffi_checksum_method_memory_grep() != 43431) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_index() != 63933) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_list() != 51286) {
+    if (uniffi_memdir_ffi_checksum_method_memory_list() != 64501) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read() != 35464) {
@@ -11624,7 +11752,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_diff() != 27054) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_history() != 6324) {
+    if (uniffi_memdir_ffi_checksum_method_memory_history() != 39265) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read_version() != 53905) {
@@ -11633,16 +11761,16 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_redact() != 35171) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_restore() != 10660) {
+    if (uniffi_memdir_ffi_checksum_method_memory_restore() != 10978) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 45535) {
+    if (uniffi_memdir_ffi_checksum_method_memory_restore_all() != 3480) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_trim_history() != 42191) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 13840) {
+    if (uniffi_memdir_ffi_checksum_method_memory_undo() != 48259) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
@@ -11663,7 +11791,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_execute_view() != 54426) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 44528) {
+    if (uniffi_memdir_ffi_checksum_method_memory_expire() != 46500) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_insert() != 35968) {
@@ -11681,22 +11809,22 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_view() != 3453) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_blame() != 2572) {
+    if (uniffi_memdir_ffi_checksum_method_memory_blame() != 8404) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_export_history() != 61272) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 44316) {
+    if (uniffi_memdir_ffi_checksum_method_memory_files_at() != 5497) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_grep_history() != 45043) {
+    if (uniffi_memdir_ffi_checksum_method_memory_grep_history() != 31902) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_read_at() != 36668) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 27065) {
+    if (uniffi_memdir_ffi_checksum_method_memory_redact_text() != 16552) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_resolve_id() != 65057) {
@@ -11711,13 +11839,13 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_own_hooks() != 6789) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_erase() != 57353) {
+    if (uniffi_memdir_ffi_checksum_method_memory_erase() != 34150) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 54151) {
+    if (uniffi_memdir_ffi_checksum_method_memory_find_sensitive() != 41534) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_stats() != 3506) {
+    if (uniffi_memdir_ffi_checksum_method_memory_stats() != 19457) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_watch() != 15053) {
@@ -11729,7 +11857,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_pendingcall_command() != 21966) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_pendingcall_event() != 55382) {
+    if (uniffi_memdir_ffi_checksum_method_pendingcall_event() != 52839) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook() != 50254) {
@@ -11756,7 +11884,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_store_read() != 44157) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_store_list() != 42798) {
+    if (uniffi_memdir_ffi_checksum_method_store_list() != 6766) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_store_write() != 35394) {
@@ -11789,7 +11917,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_watch_cancel() != 23184) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_watch_changes() != 26468) {
+    if (uniffi_memdir_ffi_checksum_method_watch_changes() != 24473) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_watch_is_due() != 43027) {

@@ -1505,13 +1505,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_func_open_store() and 0xFFFF) != 33486) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 57525) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_check() and 0xFFFF) != 18753) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_check_contract() and 0xFFFF) != 35113) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 63989) {
+    if ((lib.uniffi_memdir_ffi_checksum_func_copy() and 0xFFFF) != 54284) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_func_cancelled_reply() and 0xFFFF) != 64564) {
@@ -1541,7 +1541,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 55842) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 34793) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 22138) {
@@ -1550,16 +1550,16 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_storefactory_make() and 0xFFFF) != 32079) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 8217) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_copywatch_copying() and 0xFFFF) != 37156) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 43961) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_expirywatch_scanned() and 0xFFFF) != 61117) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 9217) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 26960) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 2776) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 14398) {
@@ -1571,13 +1571,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_forget_views() and 0xFFFF) != 6273) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep() and 0xFFFF) != 13050) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep() and 0xFFFF) != 43431) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_index() and 0xFFFF) != 63933) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_list() and 0xFFFF) != 51286) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_list() and 0xFFFF) != 64501) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read() and 0xFFFF) != 35464) {
@@ -1601,7 +1601,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_diff() and 0xFFFF) != 27054) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 6324) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_history() and 0xFFFF) != 39265) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_version() and 0xFFFF) != 53905) {
@@ -1610,16 +1610,16 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact() and 0xFFFF) != 35171) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 10660) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore() and 0xFFFF) != 10978) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 45535) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_restore_all() and 0xFFFF) != 3480) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_trim_history() and 0xFFFF) != 42191) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 13840) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 48259) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
@@ -1640,7 +1640,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_execute_view() and 0xFFFF) != 54426) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 44528) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_expire() and 0xFFFF) != 46500) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_insert() and 0xFFFF) != 35968) {
@@ -1658,22 +1658,22 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_view() and 0xFFFF) != 3453) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_blame() and 0xFFFF) != 2572) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_blame() and 0xFFFF) != 8404) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_export_history() and 0xFFFF) != 61272) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 44316) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_files_at() and 0xFFFF) != 5497) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep_history() and 0xFFFF) != 45043) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_grep_history() and 0xFFFF) != 31902) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_read_at() and 0xFFFF) != 36668) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 27065) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_redact_text() and 0xFFFF) != 16552) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_resolve_id() and 0xFFFF) != 65057) {
@@ -1688,13 +1688,13 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_own_hooks() and 0xFFFF) != 6789) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 57353) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_erase() and 0xFFFF) != 34150) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 54151) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_find_sensitive() and 0xFFFF) != 41534) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 3506) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_stats() and 0xFFFF) != 19457) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_watch() and 0xFFFF) != 15053) {
@@ -1706,7 +1706,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_command() and 0xFFFF) != 21966) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_event() and 0xFFFF) != 55382) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_event() and 0xFFFF) != 52839) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_pendingcall_fail_hook() and 0xFFFF) != 50254) {
@@ -1733,7 +1733,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_store_read() and 0xFFFF) != 44157) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 42798) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_store_list() and 0xFFFF) != 6766) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_store_write() and 0xFFFF) != 35394) {
@@ -1766,7 +1766,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_watch_cancel() and 0xFFFF) != 23184) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 26468) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_watch_changes() and 0xFFFF) != 24473) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_watch_is_due() and 0xFFFF) != 43027) {
@@ -8631,34 +8631,34 @@ data class BlamedLine (
     val `text`: kotlin.String
     ,
     /**
-     * The id of the version that brought the line. Null if the history does not know of it: another program changed the
-     * file since its last version, or it has no version.
+     * The id of the version that brought the line. Null if the history does not know of it: the file was changed by
+     * another program since its last version, or has no version.
      */
-    val `version`: kotlin.String?
+    val `version`: kotlin.String? = null
     ,
     /**
      * The id of the change that made this version.
      */
-    val `change`: kotlin.String?
+    val `change`: kotlin.String? = null
     ,
     /**
-     * What this change did: external if another program brought the line.
+     * What this change did: `external` if another program brought the line.
      */
-    val `operation`: HistoryOperation?
+    val `operation`: HistoryOperation? = null
     ,
     /**
      * Who made this change, as the memory was told.
      */
-    val `actor`: kotlin.String?
+    val `actor`: kotlin.String? = null
     ,
     /**
      * When. Of an external version, when it was noticed.
      */
-    val `time`: java.time.Instant?
+    val `time`: java.time.Instant? = null
     ,
     /**
-     * Whether the line may be older than this version: another program brought it, or earlier versions were removed for
-     * their age, redacted or damaged.
+     * Whether the line may be older than this version: another program brought it, or earlier versions were removed
+     * for their age, redacted or damaged.
      */
     val `mayBeOlder`: kotlin.Boolean
 
@@ -8714,22 +8714,24 @@ internal object FfiConverterTypeBlamedLine: FfiConverterRustBuffer<BlamedLine> {
 
 
 /**
- * A change that a memory of this process made, or that a `Watch` found. After a failure of the store that may have come before or
- * after the change, it is told as well: look at the path to see what is there.
+ * A change to a memory.
+ *
+ * It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
+ * or after the change, it is told as well: look at the path to see what is there.
  */
 data class Change @JvmOverloads constructor (
     /**
-     * What happened.
+     * What happened. A watch tells only of files that are `written` or `deleted`.
      */
     val `kind`: ChangeKind
     ,
     /**
-     * Where: for a rename the new path, for `cleared` the root.
+     * Where: for `renamed` the new path, for `cleared` the root.
      */
     val `path`: kotlin.String
     ,
     /**
-     * For a rename: the path before.
+     * The path before, for `renamed`; otherwise null.
      */
     val `oldPath`: kotlin.String? = null
 
@@ -8789,9 +8791,9 @@ data class Checked (
     val `bytes`: kotlin.Long
     ,
     /**
-     * Versions in the store's history, each computed; none if the store has no history.
+     * Versions in the store's history, each computed; null if the store has no history.
      */
-    val `versions`: kotlin.Long?
+    val `versions`: kotlin.Long? = null
     ,
     /**
      * The problems that were found; empty if there are none.
@@ -8850,26 +8852,26 @@ data class Conflict (
     val `path`: kotlin.String
     ,
     /**
-     * Whether it is in the way: a file where a directory is needed, or a directory or something else where
-     * a file is needed. It is never overwritten. Delete or rename it first.
+     * Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is
+     * needed. It is never overwritten. Delete or rename it first.
      */
     val `inTheWay`: kotlin.Boolean
     ,
     /**
-     * The id of the newest later change of the file. Null if it is not recorded: another program changed the
-     * file since its last version, or something is in the way.
+     * The id of the newest later change of the file. Null if it is not recorded: another program changed the file
+     * since its last version, or something is in the way.
      */
-    val `change`: kotlin.String?
+    val `change`: kotlin.String? = null
     ,
     /**
      * Who made this change, as the memory was told.
      */
-    val `actor`: kotlin.String?
+    val `actor`: kotlin.String? = null
     ,
     /**
      * When. If another program made the change, when it was noticed.
      */
-    val `time`: java.time.Instant?
+    val `time`: java.time.Instant? = null
 
 ){
 
@@ -8914,7 +8916,7 @@ internal object FfiConverterTypeConflict: FfiConverterRustBuffer<Conflict> {
 
 
 /**
- * The result of a copy.
+ * What a copy did.
  */
 data class Copied (
     /**
@@ -8938,7 +8940,7 @@ data class Copied (
     val `directories`: kotlin.Long
     ,
     /**
-     * Entries of the source that are not part of the memory, such as links, and were not copied.
+     * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
      */
     val `leftOut`: List<kotlin.String>
 
@@ -9064,7 +9066,7 @@ internal object FfiConverterTypeCopyProgress: FfiConverterRustBuffer<CopyProgres
 
 
 /**
- * An entry of a directory.
+ * A file or a directory, as a store lists it.
  */
 data class Entry @JvmOverloads constructor (
     /**
@@ -9073,18 +9075,18 @@ data class Entry @JvmOverloads constructor (
     val `path`: kotlin.String
     ,
     /**
-     * A file's length in bytes; null for a directory.
+     * The size of a file in bytes; null for a directory.
      */
     val `size`: kotlin.Long?
     ,
     /**
-     * When a file was last written, to the microsecond; null for a directory, or if the store does
-     * not keep it.
+     * When a file was last written, to the microsecond; null for a directory, or if the store does not keep times.
      */
     val `modified`: java.time.Instant? = null
     ,
     /**
-     * The last recorded access of a file, likewise.
+     * The last recorded access of a file; null for a directory, or if the store does not keep accesses. Of the methods
+     * of a store only `list` must set it.
      */
     val `accessed`: java.time.Instant? = null
 
@@ -9128,7 +9130,7 @@ internal object FfiConverterTypeEntry: FfiConverterRustBuffer<Entry> {
 
 
 /**
- * How much `Memory.erase` removed for good, or would.
+ * How much `erase` removed for good, or would remove.
  */
 data class Erased (
     /**
@@ -9142,7 +9144,8 @@ data class Erased (
     val `bytes`: kotlin.Long
     ,
     /**
-     * The number of versions in the history, those of deleted files included.
+     * The number of versions in the history, those of deleted files included. A history that cannot be read counts as
+     * none.
      */
     val `versions`: kotlin.Long
     ,
@@ -9195,20 +9198,20 @@ internal object FfiConverterTypeErased: FfiConverterRustBuffer<Erased> {
  */
 data class Event (
     /**
-     * The name of the command, such as `str_replace`; null if the input named none of the six.
+     * The name of the command; null if the input named none of the six.
      */
-    val `command`: kotlin.String?
+    val `command`: kotlin.String? = null
     ,
     /**
-     * The canonical path; for a rename, the old one. Null if the call was refused before its paths
-     * were validated.
+     * The canonical path; for a rename, the old one. Null if the call was refused before its paths were validated.
+     * With an option about sensitive text, `[REDACTED:rule]` is in the place of each finding.
      */
-    val `path`: kotlin.String?
+    val `path`: kotlin.String? = null
     ,
     /**
-     * For a rename: the new path.
+     * For a rename: the new path; otherwise null.
      */
-    val `newPath`: kotlin.String?
+    val `newPath`: kotlin.String? = null
     ,
     /**
      * How it ended.
@@ -9216,8 +9219,8 @@ data class Event (
     val `outcome`: Outcome
     ,
     /**
-     * If the outcome is ok: for create, str_replace and insert the bytes of the text to write, as
-     * `before` left it; for view those of the reply. Otherwise 0.
+     * If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as the hook
+     * `before` left it; for `view` those of the reply or the image. Otherwise 0.
      */
     val `bytes`: kotlin.Long
     ,
@@ -9232,19 +9235,19 @@ data class Event (
     val `duration`: java.time.Duration
     ,
     /**
-     * The ids of the repairs in the input, such as `insert_text_from_new_str`.
+     * What the decoder repaired in the input.
      */
     val `repairs`: List<kotlin.String>
     ,
     /**
-     * The text of the reply, with the option `event_content`; otherwise null.
+     * The text of the reply, with the option `event_content`; otherwise null, and for an image.
      */
-    val `content`: kotlin.String?
+    val `content`: kotlin.String? = null
     ,
     /**
-     * The id of the change that the command made, if the memory has a history; otherwise null.
+     * The id of the change that the command made; null if it made none, or the memory has no history.
      */
-    val `change`: kotlin.String?
+    val `change`: kotlin.String? = null
 
 ){
 
@@ -9417,11 +9420,10 @@ data class GrepMatch (
     /**
      * The number of the line, counted from 1; null if the name was found.
      */
-    val `line`: kotlin.Long?
+    val `line`: kotlin.Long? = null
     ,
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
+     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
      */
     val `text`: kotlin.String
 
@@ -9462,7 +9464,7 @@ internal object FfiConverterTypeGrepMatch: FfiConverterRustBuffer<GrepMatch> {
 
 
 /**
- * A place where `grep_history` found something that is not there any more.
+ * A line or a name that is in the history, and not in the files as they are.
  */
 data class HistoryMatch (
     /**
@@ -9471,13 +9473,12 @@ data class HistoryMatch (
     val `version`: Version
     ,
     /**
-     * The number of the line in that version, counted from 1; null if the name was found.
+     * The number of the line, counted from 1; null if the name was found.
      */
-    val `line`: kotlin.Long?
+    val `line`: kotlin.Long? = null
     ,
     /**
-     * The line, or the name. A long line is cut around the match, with `…` where something is left
-     * out.
+     * The line, or the name. A long line is cut around the match, with `…` where something is left out.
      */
     val `text`: kotlin.String
 
@@ -9856,19 +9857,19 @@ data class PastFile (
     val `path`: kotlin.String
     ,
     /**
-     * Its size in bytes; null if its content is redacted, or nobody has read it since it was moved.
+     * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
      */
-    val `size`: kotlin.Long?
+    val `size`: kotlin.Long? = null
     ,
     /**
-     * When it was last changed before that time, if that is known.
+     * When it was last changed before that time; null if that is not known.
      */
-    val `modified`: java.time.Instant?
+    val `modified`: java.time.Instant? = null
     ,
     /**
-     * The id of its version; null for a file that was not changed since the history is kept.
+     * The id of its version. Null for a file that was not changed since the history is kept.
      */
-    val `version`: kotlin.String?
+    val `version`: kotlin.String? = null
 
 ){
 
@@ -9914,10 +9915,9 @@ internal object FfiConverterTypePastFile: FfiConverterRustBuffer<PastFile> {
  */
 data class Problem (
     /**
-     * The kind of problem: `unreadable`, `wrong-size`, `damaged`, `left-over`, `link`,
-     * `special-file` or `bad-name`.
+     * The kind of problem.
      */
-    val `kind`: kotlin.String
+    val `kind`: ProblemKind
     ,
     /**
      * The path, or a text like a path if no path can contain the name. It is safe to display.
@@ -9949,7 +9949,7 @@ data class Problem (
 internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
     override fun read(buf: ByteBuffer): Problem {
         return Problem(
-            FfiConverterString.read(buf),
+            FfiConverterTypeProblemKind.read(buf),
             FfiConverterString.read(buf),
             FfiConverterString.read(buf),
             FfiConverterBoolean.read(buf),
@@ -9957,14 +9957,14 @@ internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
     }
 
     override fun allocationSize(value: Problem) = (
-            FfiConverterString.allocationSize(value.`kind`) +
+            FfiConverterTypeProblemKind.allocationSize(value.`kind`) +
             FfiConverterString.allocationSize(value.`path`) +
             FfiConverterString.allocationSize(value.`description`) +
             FfiConverterBoolean.allocationSize(value.`isBeside`)
     )
 
     override fun write(value: Problem, buf: ByteBuffer) {
-            FfiConverterString.write(value.`kind`, buf)
+            FfiConverterTypeProblemKind.write(value.`kind`, buf)
             FfiConverterString.write(value.`path`, buf)
             FfiConverterString.write(value.`description`, buf)
             FfiConverterBoolean.write(value.`isBeside`, buf)
@@ -9974,13 +9974,13 @@ internal object FfiConverterTypeProblem: FfiConverterRustBuffer<Problem> {
 
 
 /**
- * What `Memory.redactText` removed from the history, or would remove.
+ * What `redact_text` removed from the history, or would remove.
  */
 data class RedactedText (
     /**
-     * The id of the change; null if there was nothing to do, or with `dryRun`.
+     * The id of the change; null if there was nothing to do, or with `dry_run`.
      */
-    val `change`: kotlin.String?
+    val `change`: kotlin.String? = null
     ,
     /**
      * The versions whose contents have the text, newest first, as they were before.
@@ -9988,13 +9988,13 @@ data class RedactedText (
     val `versions`: List<Version>
     ,
     /**
-     * The paths of the files that have it now, with `dryRun`; otherwise that is an error.
+     * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
      */
     val `current`: List<kotlin.String>
     ,
     /**
-     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the
-     * names.
+     * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
+     * the names.
      */
     val `names`: List<kotlin.String>
     ,
@@ -10165,14 +10165,14 @@ internal object FfiConverterTypeReplyImage: FfiConverterRustBuffer<ReplyImage> {
 
 
 /**
- * What was done to bring back an earlier state, or would be done.
+ * What `restore`, `undo` and `restore_all` did.
  */
 data class Restored (
     /**
-     * The id of the change that this made, which can be undone itself; null if there was nothing to do,
-     * or with `dry_run`.
+     * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
+     * `dry_run`.
      */
-    val `change`: kotlin.String?
+    val `change`: kotlin.String? = null
     ,
     /**
      * The files, in the order of their paths.
@@ -10180,9 +10180,9 @@ data class Restored (
     val `files`: List<RestoredFile>
     ,
     /**
-     * What was left out with `skip_conflicts`, and why, in the order of the paths.
+     * What was left out, with `skip_conflicts`, and why: in the order of the paths.
      */
-    val `skipped`: List<Conflict> = listOf()
+    val `skipped`: List<Conflict>
 
 ){
 
@@ -10221,26 +10221,26 @@ internal object FfiConverterTypeRestored: FfiConverterRustBuffer<Restored> {
 
 
 /**
- * A file that was changed to bring back an earlier state, or would be changed.
+ * What was done to a file to bring back an earlier state, or would be done.
  */
 data class RestoredFile (
     /**
-     * What was done: created, modified, renamed or deleted.
+     * What was done: `created`, `modified`, `renamed` or `deleted`.
      */
     val `operation`: HistoryOperation
     ,
     /**
-     * Where the file is; where it was, if it was deleted.
+     * Where.
      */
     val `path`: kotlin.String
     ,
     /**
-     * Where it was before, if it was renamed.
+     * Where it was before, if it was renamed; otherwise null.
      */
-    val `oldPath`: kotlin.String?
+    val `oldPath`: kotlin.String? = null
     ,
     /**
-     * The text of the file after it, if this was merged with later changes.
+     * The text of the file after it, if this was merged with later changes; otherwise null.
      */
     val `merged`: kotlin.String? = null
 
@@ -10284,7 +10284,7 @@ internal object FfiConverterTypeRestoredFile: FfiConverterRustBuffer<RestoredFil
 
 
 /**
- * A place where `find_sensitive` found something. It does not have the text itself.
+ * A place where a rule finds sensitive text. It does not have the text itself.
  */
 data class SensitiveMatch (
     /**
@@ -10295,7 +10295,7 @@ data class SensitiveMatch (
     /**
      * The number of the line, counted from 1; null if it is in the name.
      */
-    val `line`: kotlin.Long?
+    val `line`: kotlin.Long? = null
     ,
     /**
      * The id of the rule.
@@ -10386,7 +10386,10 @@ internal object FfiConverterTypeSizedPath: FfiConverterRustBuffer<SizedPath> {
 
 
 /**
- * How much a memory holds. Hidden files count, as they do for the limits; the files of the history do not.
+ * How much a memory holds.
+ *
+ * Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
+ * Times are those of listings: in object storage, a file that was copied there counts from then on.
  */
 data class Stats (
     /**
@@ -10407,28 +10410,29 @@ data class Stats (
     /**
      * The largest file; null if there are no files.
      */
-    val `largest`: SizedPath?
+    val `largest`: SizedPath? = null
     ,
     /**
-     * The file whose last change is the longest ago; null if the store does not keep times.
+     * The file whose last change is the longest ago. Null if the store does not keep times.
      */
-    val `oldest`: TimedPath?
+    val `oldest`: TimedPath? = null
     ,
     /**
-     * The file that was changed last.
+     * The file that was changed last; null as for `oldest`.
      */
-    val `newest`: TimedPath?
+    val `newest`: TimedPath? = null
     ,
     /**
-     * The file that was not used for the longest time, and when it was used last. Null if the store does not keep
-     * accesses, or is read-only. Without `record_access`, only changes count as uses.
+     * The file that was not used for the longest time, and when it was used last: the later of its last change and its
+     * last recorded access. Null if the store does not keep accesses, or is read-only. Without the option
+     * `record_access`, only changes count as uses.
      */
-    val `leastRecentlyUsed`: TimedPath?
+    val `leastRecentlyUsed`: TimedPath? = null
     ,
     /**
      * How much the history holds; null if the memory has none.
      */
-    val `history`: HistorySize?
+    val `history`: HistorySize? = null
 
 ){
 
@@ -10538,8 +10542,8 @@ data class Version (
     val `id`: kotlin.String
     ,
     /**
-     * The id of the change that made it. One change can make versions of several files, such as the
-     * deletion of a directory.
+     * The id of the change that made it. One change can make versions of several files, such as the deletion of a
+     * directory.
      */
     val `change`: kotlin.String
     ,
@@ -10554,9 +10558,9 @@ data class Version (
     val `path`: kotlin.String
     ,
     /**
-     * Where it was before, if it was renamed.
+     * Where it was before, if it was renamed; otherwise null.
      */
-    val `oldPath`: kotlin.String?
+    val `oldPath`: kotlin.String? = null
     ,
     /**
      * When, by the clock of the machine that made the change.
@@ -10564,20 +10568,20 @@ data class Version (
     val `time`: java.time.Instant
     ,
     /**
-     * Who, as the memory that made the change was told.
+     * Who, as the memory that made the change was told; null if it was not told.
      */
-    val `actor`: kotlin.String?
+    val `actor`: kotlin.String? = null
     ,
     /**
-     * The size of the content in bytes; null if the file was deleted, its content is redacted, or
-     * nobody has read it since it was moved.
+     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+     * since it was moved.
      */
-    val `size`: kotlin.Long?
+    val `size`: kotlin.Long? = null
     ,
     /**
-     * The SHA-256 of the content, in hexadecimal digits; null as for `size`.
+     * The SHA-256 of the content, in hexadecimal digits. Null as for `size`.
      */
-    val `sha256`: kotlin.String?
+    val `sha256`: kotlin.String? = null
     ,
     /**
      * Whether the file is there, and this is what it holds, as far as the history knows.
@@ -10587,7 +10591,7 @@ data class Version (
     /**
      * Why the content was removed from the history; null if it was not.
      */
-    val `redacted`: kotlin.String?
+    val `redacted`: kotlin.String? = null
 
 ){
 
@@ -10650,7 +10654,7 @@ internal object FfiConverterTypeVersion: FfiConverterRustBuffer<Version> {
 
 
 /**
- * What a change did.
+ * What a `Change` did.
  */
 
 enum class ChangeKind {
@@ -11373,7 +11377,7 @@ enum class HistoryOperation {
      */
     EXPIRED,
     /**
-     * It was deleted with everything else.
+     * It was deleted with everything else (`Memory.clear`).
      */
     CLEARED,
     /**
@@ -11381,7 +11385,7 @@ enum class HistoryOperation {
      */
     RESTORED,
     /**
-     * It came from a file outside of the memory.
+     * It came from a file outside of the memory (`memdir import`).
      */
     IMPORTED,
     /**
@@ -11389,14 +11393,10 @@ enum class HistoryOperation {
      */
     REDACTED,
     /**
-     * Somebody else changed the file, not through a memory with history. The next change of that file
-     * notices it.
+     * Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
+     * file, and is what that change found.
      */
-    EXTERNAL,
-    /**
-     * An operation that this package has no name for.
-     */
-    UNKNOWN;
+    EXTERNAL;
 
 
 
@@ -11977,8 +11977,7 @@ enum class Outcome {
      */
     OK,
     /**
-     * The call was refused: by the command's own rules, by a policy, or because the input is not a
-     * command.
+     * The call was refused: by the command's own rules, by a policy, or because the input is not a command.
      */
     REFUSED,
     /**
@@ -12016,6 +12015,76 @@ internal object FfiConverterTypeOutcome: FfiConverterRustBuffer<Outcome> {
     override fun allocationSize(value: Outcome) = 4UL
 
     override fun write(value: Outcome, buf: ByteBuffer) {
+        buf.putInt(value.ordinal + 1)
+    }
+}
+
+
+
+
+
+/**
+ * The kind of a `Problem`.
+ */
+
+enum class ProblemKind {
+
+    /**
+     * A file or directory cannot be read.
+     */
+    UNREADABLE,
+    /**
+     * A file holds more or fewer bytes than its directory says.
+     */
+    WRONG_SIZE,
+    /**
+     * The store's own structures contradict each other.
+     */
+    DAMAGED,
+    /**
+     * A process that ended in the middle of a command left this.
+     */
+    LEFT_OVER,
+    /**
+     * A symbolic link. It is never followed, and is not part of the memory.
+     */
+    LINK,
+    /**
+     * Neither a file nor a directory. It is never opened, and is not part of the memory.
+     */
+    SPECIAL_FILE,
+    /**
+     * A name that no path can contain. It, and everything below it, is not part of the memory.
+     */
+    BAD_NAME,
+    /**
+     * A reserved name, such as that of the record of an encrypted store. It, and everything below it, is not part of
+     * the memory.
+     */
+    RESERVED;
+
+
+
+
+    companion object
+}
+
+
+/**
+ * @suppress
+ */
+internal object FfiConverterTypeProblemKind: FfiConverterRustBuffer<ProblemKind> {
+    override fun read(buf: ByteBuffer) = try {
+
+        ProblemKind.entries[buf.getInt() - 1]
+
+    } catch (e: IndexOutOfBoundsException) {
+        throw RuntimeException("invalid enum value, something is very wrong!!", e)
+    }
+
+    override fun allocationSize(value: ProblemKind) = 4UL
+
+    override fun write(value: ProblemKind, buf: ByteBuffer) {
         buf.putInt(value.ordinal + 1)
     }
 }
