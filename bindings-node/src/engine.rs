@@ -14,7 +14,8 @@ use crate::answer::Answer;
 use crate::call::PendingCall;
 use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
-use crate::input::{decode, decode_as, value};
+use crate::files::given;
+use crate::input::{decode, decode_as};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, span};
@@ -156,8 +157,7 @@ impl Engine {
         progress: Option<Function<'_, Shown, bool>>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let older_than =
-            span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
+        let older_than = given(env, "olderThan", older_than, span)?;
         let mut on_progress = progress_callback(progress)?;
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), &self.memory);

@@ -2,7 +2,7 @@
 
 use memdir::command::Dialect;
 use memdir::value::Value;
-use memdir::{GrepQuery, Memory, Project};
+use memdir::{Error, GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
@@ -205,7 +205,7 @@ impl Engine {
         env: &'env Env,
         purpose: Purpose,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
-        work: impl FnOnce(&Memory) -> Result<T, memdir::Error> + Send + 'static,
+        work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
         finish: impl FnOnce(T) -> D + Send + 'static,
     ) -> napi::Result<Object<'env>>
     where
@@ -242,9 +242,9 @@ pub(crate) fn given<T>(
     env: &Env,
     name: &str,
     argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
+    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
 ) -> napi::Result<T> {
-    read(name, &value(&argument)?).map_err(|failure| failure.into_js(env))
+    read(name, &value(&argument)?).map_err(|error| Failure::from(error).into_js(env))
 }
 
 /// An argument that may be null.
@@ -252,10 +252,12 @@ pub(crate) fn optional<T>(
     env: &Env,
     name: &str,
     argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
+    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
 ) -> napi::Result<Option<T>> {
     match value(&argument)? {
         Value::Null => Ok(None),
-        argument => read(name, &argument).map(Some).map_err(|failure| failure.into_js(env)),
+        argument => {
+            read(name, &argument).map(Some).map_err(|error| Failure::from(error).into_js(env))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The history of a memory, for your own code.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use memdir::history::HistoryError;
 use memdir::{ConfigError, Memory};
@@ -16,7 +16,7 @@ use crate::files::{given, optional};
 use crate::options::{count, flag, string};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;
-use crate::times::{end_of_date, from_millis};
+use crate::times::{LAST_NANOS, from_millis};
 
 #[napi]
 impl Engine {
@@ -152,7 +152,7 @@ impl Engine {
         dry_run: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let at = end_of_date(time(env, "at", at)?);
+        let at = time(env, "at", at)? + Duration::from_nanos(LAST_NANOS);
         let dry_run = given(env, "dryRun", dry_run, flag)?;
         let work = move |memory: &Memory| memory.restore_all(at, dry_run);
         self.of_history(env, Purpose::Change, cancellation, work, Shown::of)

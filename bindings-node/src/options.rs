@@ -66,7 +66,7 @@ pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     let given = value(set)?;
     if given != Value::Object {
-        return Err(wrong(name, " must be an object", given));
+        return Err(wrong(name, " must be an object", given).into());
     }
     let set = set.coerce_to_object()?;
     let mut patterns = Vec::new();
@@ -74,10 +74,10 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         let given: Unknown<'_> = set.get_named_property_unchecked(&id)?;
         match value(&given)? {
             Value::Text(pattern) => patterns.push((id, pattern.into_owned())),
-            other => return Err(wrong(name, format!(".{id} must be a string"), other)),
+            other => return Err(wrong(name, format!(".{id} must be a string"), other).into()),
         }
     }
-    custom_rules(patterns).map_err(|error| refused(name, error))
+    custom_rules(patterns).map_err(|error| refused(name, error).into())
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
@@ -99,7 +99,7 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
         }
         _ => return Err(no_key(name)),
     };
-    key.map_err(|error| refused(name, error))
+    key.map_err(|error| refused(name, error).into())
 }
 
 /// Says nothing of what was given, which could be a key.

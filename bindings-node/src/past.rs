@@ -1,5 +1,7 @@
 //! What the history of a memory knows of times before, for your own code.
 
+use std::time::Duration;
+
 use memdir::Memory;
 use memdir_bindings_shared::history::export;
 use napi::Env;
@@ -13,7 +15,7 @@ use crate::history::time;
 use crate::options::{count, flag, string};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;
-use crate::times::end_of_date;
+use crate::times::LAST_NANOS;
 
 #[napi]
 impl Engine {
@@ -103,7 +105,7 @@ impl Engine {
         at: f64,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let at = end_of_date(time(env, "at", at)?);
+        let at = time(env, "at", at)? + Duration::from_nanos(LAST_NANOS);
         let work = move |memory: &Memory| memory.files_at(at);
         self.of_history(env, Purpose::View, cancellation, work, Shown::of)
     }
@@ -121,7 +123,7 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let path = given(env, "path", path, string)?;
-        let at = end_of_date(time(env, "at", at)?);
+        let at = time(env, "at", at)? + Duration::from_nanos(LAST_NANOS);
         let work = move |memory: &Memory| memory.read_at(&path, at);
         self.of_history(env, Purpose::View, cancellation, work, |content| {
             content.map(Uint8Array::from)

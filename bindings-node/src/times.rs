@@ -1,6 +1,6 @@
 //! Times as JavaScript counts them, in milliseconds since 1970. WebAssembly has the same (`bindings-wasm`).
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use memdir::store::micros;
 
@@ -24,8 +24,6 @@ pub(crate) fn of_date(time: SystemTime) -> f64 {
     to_millis(time).floor().clamp(-LAST_DATE, LAST_DATE)
 }
 
-/// The end of the millisecond of a `Date`. What was done within it belongs to it, so the time of a version is a time with this
-/// version.
-pub(crate) fn end_of_date(date: SystemTime) -> SystemTime {
-    date + Duration::from_nanos(999_999)
-}
+/// The nanoseconds after a `Date` within its millisecond. What was done then belongs to it, so the time of a version is a time
+/// with this version.
+pub(crate) const LAST_NANOS: u64 = 999_999;

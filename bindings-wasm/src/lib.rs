@@ -16,11 +16,10 @@ mod border;
 mod build_profile;
 mod engine;
 mod errors;
-mod files;
 mod handles;
-mod history;
 mod input;
 mod js_store;
+mod memories;
 #[path = "../../bindings-node/src/option_values.rs"]
 mod option_values;
 mod options;

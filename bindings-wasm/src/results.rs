@@ -12,7 +12,7 @@ pub(crate) fn shown(value: impl Serialize) -> Json {
     into_json(Plain::of(&value))
 }
 
-fn into_json(value: Plain) -> Json {
+pub(crate) fn into_json(value: Plain) -> Json {
     match value {
         Plain::Nothing => Json::Null,
         Plain::Flag(flag) => flag.into(),
