@@ -262,7 +262,7 @@ mod tests {
         let path = ("path", text("/memories/a"));
         let write = ask(&memory, "write", &[path.clone(), ("text", text("tea\n"))]).unwrap();
         assert!(matches!(write, Some(Returned::Value(Plain::Nothing))));
-        let read = ask(&memory, "read", &[path.clone()]).unwrap();
+        let read = ask(&memory, "read", std::slice::from_ref(&path)).unwrap();
         assert!(matches!(read, Some(Returned::Value(Plain::Text(text))) if text == "tea\n"));
         let Some(Returned::Value(Plain::List(found))) =
             ask(&memory, "grep", &[("query", text("TEA")), ("ignore_case", Value::Bool(true))])
