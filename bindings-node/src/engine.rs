@@ -11,10 +11,10 @@ use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi_derive::napi;
 
 use crate::answer::Answer;
+use crate::arguments::given;
 use crate::call::PendingCall;
 use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
-use crate::files::given;
 use crate::input::{decode, decode_as};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;

@@ -1,7 +1,6 @@
 //! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
 
 use memdir::command::Dialect;
-use memdir::value::Value;
 use memdir::{Error, GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
 use napi::Env;
@@ -9,11 +8,11 @@ use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
 
 use crate::answer::text as to_text;
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
-use crate::input::value;
 use crate::options::{count, flag, string, strings, word};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;
@@ -235,29 +234,4 @@ pub(crate) fn query(
     let regex = given(env, "regex", regex, flag)?;
     let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
     grep_query(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
-}
-
-/// An argument, which is read as an option is.
-pub(crate) fn given<T>(
-    env: &Env,
-    name: &str,
-    argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
-) -> napi::Result<T> {
-    read(name, &value(&argument)?).map_err(|error| Failure::from(error).into_js(env))
-}
-
-/// An argument that may be null.
-pub(crate) fn optional<T>(
-    env: &Env,
-    name: &str,
-    argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
-) -> napi::Result<Option<T>> {
-    match value(&argument)? {
-        Value::Null => Ok(None),
-        argument => {
-            read(name, &argument).map(Some).map_err(|error| Failure::from(error).into_js(env))
-        }
-    }
 }

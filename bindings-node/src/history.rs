@@ -9,10 +9,10 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::{Failure, history_to_js};
-use crate::files::{given, optional};
 use crate::options::{count, flag, string};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;

@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod arguments;
 mod build_profile;
 mod call;
 mod cancel;

@@ -5,8 +5,8 @@ use napi::Env;
 use napi::bindgen_prelude::{Object, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::errors::Failure;
-use crate::files::given;
 use crate::options::string;
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};

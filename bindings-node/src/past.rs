@@ -8,9 +8,10 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Uint8Array, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::cancel::Cancellation;
 use crate::engine::Engine;
-use crate::files::{given, query};
+use crate::files::query;
 use crate::history::time;
 use crate::options::{count, flag, string};
 use crate::results::Shown;

@@ -5,9 +5,9 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::cancel::Cancellation;
 use crate::engine::Engine;
-use crate::files::given;
 use crate::options::{count, flag, string};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;

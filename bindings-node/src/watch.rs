@@ -8,10 +8,10 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::files::{given, optional};
 use crate::options::{span, string};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};
