@@ -68,25 +68,28 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
 # shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
 # Rust is compiled.
-.PHONY: test test-kotlin-alone test-python-and-swift test-node-c-and-go
+.PHONY: test test-kotlin-alone test-python-alone test-swift-alone test-node-c-and-go
 test: ## every test
 	@tests/step begin
 	@status=0
 	@{
 		$(MAKE) --no-print-directory --jobs 3 --keep-going rust-built fetched &&
-		tests/servers/run $(MAKE) --no-print-directory --jobs 4 --output-sync=recurse --keep-going test-kotlin-alone test-python-and-swift test-node-c-and-go test-rust &&
+		tests/servers/run $(MAKE) --no-print-directory --jobs 5 --output-sync=recurse --keep-going test-kotlin-alone test-python-alone test-swift-alone test-node-c-and-go test-rust &&
 		$(call ready,test-counts)
 	} 2>&1 | tee target/test-output || status=$$?
 	@tests/step report
 	@grep '^==> LEFT OUT' target/test-output | sort --unique || true
 	@exit $$status
 
-# Three chains, put together so that they take about as long as one another. In each, one test after the other, and all, whatever fails.
+# Chains, put together so that none is left alone at the end. In each, one test after the other, and all, whatever fails.
 test-kotlin-alone:
 	@$(call ready,--keep-going test-kotlin)
 
-test-python-and-swift:
-	@$(call ready,--keep-going test-python test-swift)
+test-python-alone:
+	@$(call ready,--keep-going test-python)
+
+test-swift-alone:
+	@$(call ready,--keep-going test-swift)
 
 test-node-c-and-go:
 	@$(call ready,--keep-going test-release test-node test-wasm test-mcp test-page test-c test-go)
@@ -614,7 +617,7 @@ lint-workflows:
 	@$(PYTHON) tests/workflows
 
 .PHONY: generate
-generate: generate-options generate-cli generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
+generate: generate-options generate-cli generate-results generate-python generate-node generate-uniffi generate-c ## make again what is generated and committed
 
 .PHONY: generate-check
 generate-check: generate ## that what is generated is what is committed
@@ -632,6 +635,12 @@ generate-options: # what is made from the tables of the options and of the opera
 generate-cli: # the pages of man and the completions of shells, which the packages carry
 	@$(call need,cargo,Rust)
 	@MEMDIR_GENERATE=1 cargo test $(RUST) --lib --quiet cli::pages > /dev/null
+
+.PHONY: generate-results
+generate-results: # the types of results and events in each language
+	@$(call need,cargo,Rust)
+	@MEMDIR_GENERATE=1 cargo test $(RUST) --test conformance --quiet results:: > /dev/null
+	@$(PYTHON) core/generate-results
 
 .PHONY: generate-node
 generate-node: # the types of the native half

@@ -5,8 +5,6 @@ package memdir
 import (
 	"context"
 	"encoding/json"
-	"math"
-	"time"
 )
 
 // Read returns the text of a file, as it is: also what views hide. It is no use of the file.

@@ -38,7 +38,7 @@ func TestAWatchTellsWhatAnybodyChanges(t *testing.T) {
 		}
 		select {
 		case change := <-changes:
-			begun = reflect.DeepEqual(change, Change{ChangeWritten, "/memories/begun.md"})
+			begun = reflect.DeepEqual(change, Change{ChangeWritten, "/memories/begun.md", ""})
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

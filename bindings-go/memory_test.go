@@ -356,7 +356,7 @@ func TestAProgramReadsAndWritesFilesItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed, err := memory.List(ctx, "/memories", 0)
-	if err != nil || len(listed) != 2 || !listed[0].IsDirectory || listed[1].Size != 22 || time.Since(listed[1].Modified) > time.Minute {
+	if err != nil || len(listed) != 2 || !listed[0].IsDirectory() || listed[1].IsDirectory() || *listed[1].Size != 22 || time.Since(listed[1].Modified) > time.Minute {
 		t.Fatal(listed, err)
 	}
 	if listed, err := memory.List(ctx, "/memories", 1); err != nil || len(listed) != 1 {

@@ -95,6 +95,61 @@ type Erased struct {
 	HistoryBytes int64 `json:"history_bytes"`
 }
 
+// ErrorKind: What kind of error a call ended with. A model reads sentences; a program should look at this.
+type ErrorKind string
+
+const (
+	// ErrorNotFound: Nothing is at the path.
+	ErrorNotFound ErrorKind = "not_found"
+	// ErrorExists: Something is at the path already.
+	ErrorExists ErrorKind = "exists"
+	// ErrorIsADirectory: A directory is where a file is needed.
+	ErrorIsADirectory ErrorKind = "is_a_directory"
+	// ErrorNotADirectory: A file is where a directory is needed.
+	ErrorNotADirectory ErrorKind = "not_a_directory"
+	// ErrorInvalid: The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such
+	// a case, too.
+	ErrorInvalid ErrorKind = "invalid"
+	// ErrorNoMatch: The text to replace is not in the file.
+	ErrorNoMatch ErrorKind = "no_match"
+	// ErrorSeveralMatches: The text to replace is in the file more than once.
+	ErrorSeveralMatches ErrorKind = "several_matches"
+	// ErrorNotText: The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
+	// device.
+	ErrorNotText ErrorKind = "not_text"
+	// ErrorReadOnly: The memory, the store or the path is read-only.
+	ErrorReadOnly ErrorKind = "read_only"
+	// ErrorPermissionDenied: The operating system or the server does not allow it.
+	ErrorPermissionDenied ErrorKind = "permission_denied"
+	// ErrorFixed: This cannot be deleted or moved: /memories itself, a mount, a directory that its store cannot move as a
+	// whole.
+	ErrorFixed ErrorKind = "fixed"
+	// ErrorTooLarge: A file is, or would be, larger than one may be.
+	ErrorTooLarge ErrorKind = "too_large"
+	// ErrorFull: The memory would hold more than it may, or the store is full.
+	ErrorFull ErrorKind = "full"
+	// ErrorSensitive: The text or the path holds sensitive text.
+	ErrorSensitive ErrorKind = "sensitive"
+	// ErrorStale: The model has not seen what the file holds now (the option StaleGuard).
+	ErrorStale ErrorKind = "stale"
+	// ErrorChanged: The file does not hold what it was expected to hold.
+	ErrorChanged ErrorKind = "changed"
+	// ErrorDenied: The hook Before denied it.
+	ErrorDenied ErrorKind = "denied"
+	// ErrorBusy: Other writers have kept the store locked for too long. Nothing was changed.
+	ErrorBusy ErrorKind = "busy"
+	// ErrorCancelled: The caller cancelled it before it began to write. Nothing was changed.
+	ErrorCancelled ErrorKind = "cancelled"
+	// ErrorUnavailable: The store failed, and nothing was changed.
+	ErrorUnavailable ErrorKind = "unavailable"
+	// ErrorOutcomeUnknown: The store failed, and the change may or may not have been made.
+	ErrorOutcomeUnknown ErrorKind = "outcome_unknown"
+	// ErrorHookFailed: The hook Before failed. Nothing was changed.
+	ErrorHookFailed ErrorKind = "hook_failed"
+	// ErrorConfig: An option or the store's address is wrong.
+	ErrorConfig ErrorKind = "config"
+)
+
 // Event: What happened in one call.
 type Event struct {
 	// Command: The name of the command; empty if the input named none of the six.

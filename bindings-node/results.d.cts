@@ -146,6 +146,60 @@ export interface Erased {
   historyBytes: number;
 }
 
+/**
+ * What kind of error a call ended with. A model reads sentences; a program should look at this.
+ * - `not_found`: Nothing is at the path.
+ * - `exists`: Something is at the path already.
+ * - `is_a_directory`: A directory is where a file is needed.
+ * - `not_a_directory`: A file is where a directory is needed.
+ * - `invalid`: The input, a parameter or a path is wrong, whatever the memory holds. A symbolic
+ *   link on the path is such a case, too.
+ * - `no_match`: The text to replace is not in the file.
+ * - `several_matches`: The text to replace is in the file more than once.
+ * - `not_text`: The file cannot be shown or edited as what it is: it is not UTF-8, no whole image,
+ *   or no file at all but a device.
+ * - `read_only`: The memory, the store or the path is read-only.
+ * - `permission_denied`: The operating system or the server does not allow it.
+ * - `fixed`: This cannot be deleted or moved: `/memories` itself, a mount, a directory that its
+ *   store cannot move as a whole.
+ * - `too_large`: A file is, or would be, larger than one may be.
+ * - `full`: The memory would hold more than it may, or the store is full.
+ * - `sensitive`: The text or the path holds sensitive text.
+ * - `stale`: The model has not seen what the file holds now (the option `staleGuard`).
+ * - `changed`: The file does not hold what it was expected to hold.
+ * - `denied`: The hook `before` denied it.
+ * - `busy`: Other writers have kept the store locked for too long. Nothing was changed.
+ * - `cancelled`: The caller cancelled it before it began to write. Nothing was changed.
+ * - `unavailable`: The store failed, and nothing was changed.
+ * - `outcome_unknown`: The store failed, and the change may or may not have been made.
+ * - `hook_failed`: The hook `before` failed. Nothing was changed.
+ * - `config`: An option or the store's address is wrong.
+ */
+export type ErrorKind =
+  | 'not_found'
+  | 'exists'
+  | 'is_a_directory'
+  | 'not_a_directory'
+  | 'invalid'
+  | 'no_match'
+  | 'several_matches'
+  | 'not_text'
+  | 'read_only'
+  | 'permission_denied'
+  | 'fixed'
+  | 'too_large'
+  | 'full'
+  | 'sensitive'
+  | 'stale'
+  | 'changed'
+  | 'denied'
+  | 'busy'
+  | 'cancelled'
+  | 'unavailable'
+  | 'outcome_unknown'
+  | 'hook_failed'
+  | 'config';
+
 /** What happened in one call. */
 export interface Event {
   /** The name of the command; absent if the input named none of the six. */

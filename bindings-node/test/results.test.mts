@@ -11,8 +11,11 @@ import type { Seen } from './all-results.mjs';
 import { MapStore } from './stores.mjs';
 import { PACKAGE } from './support.mjs';
 
-/** A watch tells of a rename as of two files. A namespace is of a server. Entries are no results: programs make them, too. */
-const ELSEWHERE = ['Change.oldPath', 'Entry', 'Namespace'];
+/**
+ * A watch tells of a rename as of two files. A namespace is of a server. Entries are no results: programs make them, too. Replies have
+ * the kinds of errors.
+ */
+const ELSEWHERE = ['Change.oldPath', 'Entry', 'ErrorKind', 'Namespace'];
 
 test('a result of every type has the fields that its type says', async () => {
   const seen: Seen = new Set();

@@ -1,7 +1,7 @@
 /** The classes of errors that you can test with `instanceof`, and how the native half's become such. */
 
-import type { Conflict } from '../results.cjs';
-import type { ErrorKind } from './error-kind.js';
+import type { Conflict, ErrorKind } from '../results.cjs';
+
 import { StoreError, ofKind } from './store.js';
 import type { StoreErrorCode } from './store.js';
 

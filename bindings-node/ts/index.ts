@@ -17,6 +17,7 @@ export type {
   CopyPhase,
   CopyProgress,
   Erased,
+  ErrorKind,
   Event,
   Expired,
   ExpiryProgress,
@@ -55,7 +56,6 @@ export { check } from './check.js';
 export { copy } from './copy.js';
 export type { CopyOptions } from './copy.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
-export type { ErrorKind } from './error-kind.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,

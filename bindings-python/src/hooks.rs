@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, ConfigError, Event as CoreEvent, HookDecision, HookError, MemoryHooks};
+use memdir::{
+    Command, ConfigError, Event as CoreEvent, HookCall, HookDecision, HookError, MemoryHooks,
+};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -117,7 +119,7 @@ impl PythonHooks {
 }
 
 impl MemoryHooks for PythonHooks {
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
         let asked = attached(|py| match self.before.get(py) {
             Some(before) => decided(command, ask(before.bind(py), command)),
             None => Ok(HookDecision::Allow),

@@ -3,9 +3,9 @@
 use memdir::history::HistoryError;
 use memdir::{ConfigError, NameCase, StoreError};
 
-use crate::error_kind::ErrorKind;
 use crate::reply::{Reply, sentence};
 use crate::results::Conflict;
+use crate::results::ErrorKind;
 
 /// Why a call did not do what it was asked to do.
 #[derive(uniffi::Error, thiserror::Error, Debug)]

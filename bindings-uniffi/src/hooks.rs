@@ -129,7 +129,11 @@ pub(crate) fn with_hooks(
 struct ForeignHooks(Arc<dyn MemoryHooks>);
 
 impl CoreHooks for ForeignHooks {
-    fn before(&self, command: &memdir::Command<'_>) -> Result<memdir::HookDecision, CoreHookError> {
+    fn before(
+        &self,
+        command: &memdir::Command<'_>,
+        _: &memdir::HookCall<'_>,
+    ) -> Result<memdir::HookDecision, CoreHookError> {
         let Some(command) = handed_over(command) else { return Ok(memdir::HookDecision::Allow) };
         Ok(self.0.before(command)?.into())
     }

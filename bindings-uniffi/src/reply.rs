@@ -2,7 +2,7 @@
 
 use memdir::{Content, Image, NameCase};
 
-use crate::error_kind::ErrorKind;
+use crate::results::ErrorKind;
 
 /// The answer to one tool call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]

@@ -109,6 +109,7 @@ pub struct Checked {
     #[uniffi(default = None)]
     pub versions: Option<i64>,
     /// The problems that were found; empty if there are none.
+    #[uniffi(default = [])]
     pub problems: Vec<Problem>,
 }
 
@@ -168,6 +169,7 @@ pub struct Copied {
     /// Empty directories that were made.
     pub directories: i64,
     /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+    #[uniffi(default = [])]
     pub left_out: Vec<String>,
 }
 
@@ -286,6 +288,89 @@ impl From<memdir::history::Erased> for Erased {
     }
 }
 
+/// What kind of error a call ended with. A model reads sentences; a program should look at this.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// Nothing is at the path.
+    NotFound,
+    /// Something is at the path already.
+    Exists,
+    /// A directory is where a file is needed.
+    IsADirectory,
+    /// A file is where a directory is needed.
+    NotADirectory,
+    /// The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a
+    /// case, too.
+    Invalid,
+    /// The text to replace is not in the file.
+    NoMatch,
+    /// The text to replace is in the file more than once.
+    SeveralMatches,
+    /// The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a
+    /// device.
+    NotText,
+    /// The memory, the store or the path is read-only.
+    ReadOnly,
+    /// The operating system or the server does not allow it.
+    PermissionDenied,
+    /// This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+    Fixed,
+    /// A file is, or would be, larger than one may be.
+    TooLarge,
+    /// The memory would hold more than it may, or the store is full.
+    Full,
+    /// The text or the path holds sensitive text.
+    Sensitive,
+    /// The model has not seen what the file holds now (the option `stale_guard`).
+    Stale,
+    /// The file does not hold what it was expected to hold.
+    Changed,
+    /// The hook `before` denied it.
+    Denied,
+    /// Other writers have kept the store locked for too long. Nothing was changed.
+    Busy,
+    /// The caller cancelled it before it began to write. Nothing was changed.
+    Cancelled,
+    /// The store failed, and nothing was changed.
+    Unavailable,
+    /// The store failed, and the change may or may not have been made.
+    OutcomeUnknown,
+    /// The hook `before` failed. Nothing was changed.
+    HookFailed,
+    /// An option or the store's address is wrong.
+    Config,
+}
+
+impl From<memdir::ErrorKind> for ErrorKind {
+    fn from(value: memdir::ErrorKind) -> Self {
+        match value {
+            memdir::ErrorKind::NotFound => Self::NotFound,
+            memdir::ErrorKind::Exists => Self::Exists,
+            memdir::ErrorKind::IsADirectory => Self::IsADirectory,
+            memdir::ErrorKind::NotADirectory => Self::NotADirectory,
+            memdir::ErrorKind::Invalid => Self::Invalid,
+            memdir::ErrorKind::NoMatch => Self::NoMatch,
+            memdir::ErrorKind::SeveralMatches => Self::SeveralMatches,
+            memdir::ErrorKind::NotText => Self::NotText,
+            memdir::ErrorKind::ReadOnly => Self::ReadOnly,
+            memdir::ErrorKind::PermissionDenied => Self::PermissionDenied,
+            memdir::ErrorKind::Fixed => Self::Fixed,
+            memdir::ErrorKind::TooLarge => Self::TooLarge,
+            memdir::ErrorKind::Full => Self::Full,
+            memdir::ErrorKind::Sensitive => Self::Sensitive,
+            memdir::ErrorKind::Stale => Self::Stale,
+            memdir::ErrorKind::Changed => Self::Changed,
+            memdir::ErrorKind::Denied => Self::Denied,
+            memdir::ErrorKind::Busy => Self::Busy,
+            memdir::ErrorKind::Cancelled => Self::Cancelled,
+            memdir::ErrorKind::Unavailable => Self::Unavailable,
+            memdir::ErrorKind::OutcomeUnknown => Self::OutcomeUnknown,
+            memdir::ErrorKind::HookFailed => Self::HookFailed,
+            _ => Self::Config,
+        }
+    }
+}
+
 /// What happened in one call.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Event {
@@ -309,6 +394,7 @@ pub struct Event {
     /// The time until the reply was ready, `before` included.
     pub duration: Duration,
     /// What the decoder repaired in the input.
+    #[uniffi(default = [])]
     pub repairs: Vec<String>,
     /// The text of the reply, with the option `event_content`; otherwise null, and for an image.
     #[uniffi(default = None)]
@@ -604,13 +690,17 @@ pub struct RedactedText {
     #[uniffi(default = None)]
     pub change: Option<String>,
     /// The versions whose contents have the text, newest first, as they were before.
+    #[uniffi(default = [])]
     pub versions: Vec<Version>,
     /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+    #[uniffi(default = [])]
     pub current: Vec<String>,
     /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
     /// the names.
+    #[uniffi(default = [])]
     pub names: Vec<String>,
     /// The paths that have the text in a name now, sorted: they stay.
+    #[uniffi(default = [])]
     pub kept_names: Vec<String>,
 }
 
@@ -634,8 +724,10 @@ pub struct Restored {
     #[uniffi(default = None)]
     pub change: Option<String>,
     /// The files, in the order of their paths.
+    #[uniffi(default = [])]
     pub files: Vec<RestoredFile>,
     /// What was left out, with `skip_conflicts`, and why: in the order of the paths.
+    #[uniffi(default = [])]
     pub skipped: Vec<Conflict>,
 }
 

@@ -5,6 +5,7 @@
 //! [`Memory::finish`](crate::Memory::finish), and block no thread in between.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use memdir_store::path::MemoryPath;
@@ -12,10 +13,13 @@ use memdir_store::{Error, ErrorKind, HookError, Refused};
 
 use crate::command::{Command, Decoded, Repair, ValidCommand, ViewRange};
 use crate::history::HistoryId;
+use crate::hook_call::{Basis, Shown};
 use crate::hooks::{Event, HookDecision, Outcome};
+use crate::pin::Pin;
 use crate::policies::Policies;
 use crate::policy::sensitive::redact_path;
 use crate::reply::{self, Content};
+use crate::session::Session;
 use crate::store::StoreError;
 use crate::text::count_lines;
 use crate::trace::Traced;
@@ -28,6 +32,13 @@ pub struct Call<'a> {
     command: Result<ValidCommand<'a>, Error>,
     /// If the call ended before its execution: its outcome and the error.
     stopped: Option<(Outcome, Error)>,
+    /// The text of the command as it will be stored, if it is redacted.
+    stored_text: Option<String>,
+    tool_use_id: Option<Cow<'a, str>>,
+    /// What `before` was shown, if there are hooks.
+    shown: Option<Arc<Shown>>,
+    /// What the command may change, if `before` was shown that.
+    pin: Option<Pin>,
     /// Whether `before` gave another text than the model's.
     has_other_text: bool,
     traced: Traced,
@@ -45,6 +56,10 @@ impl<'a> Call<'a> {
             begun: (watched || traced.is_wanted()).then(Instant::now),
             command: decoded.command.map_err(Error::Refused).and_then(Command::validated),
             stopped: None,
+            stored_text: None,
+            tool_use_id: decoded.tool_use_id,
+            shown: watched.then(Arc::default),
+            pin: None,
             has_other_text: false,
             traced,
         }
@@ -58,6 +73,10 @@ impl<'a> Call<'a> {
             repairs: self.repairs,
             command: self.command.map(ValidCommand::with_own_texts),
             stopped: self.stopped,
+            stored_text: self.stored_text,
+            tool_use_id: self.tool_use_id.map(|id| Cow::Owned(id.into_owned())),
+            shown: self.shown,
+            pin: self.pin,
             has_other_text: self.has_other_text,
             traced: self.traced,
             begun: self.begun,
@@ -67,14 +86,26 @@ impl<'a> Call<'a> {
     /// The command for [`before`](crate::MemoryHooks::before); `None` if the call is already refused.
     #[must_use]
     pub fn command(&self) -> Option<Command<'_>> {
-        if self.stopped.is_some() {
-            return None;
+        let mut command = self.asked_command()?.borrowed();
+        if let (Some(text), Some(stored)) = (command.text_mut(), &self.stored_text) {
+            *text = Cow::Borrowed(stored);
         }
-        let mut command = self.command.as_ref().ok()?.borrowed();
         if let Command::View { view_range, .. } = &mut command {
             view_range.take_if(|range| !matches!(range, ViewRange::Lines(..)));
         }
         Some(command)
+    }
+
+    /// The command with the model's own text, if `before` decides about it.
+    fn asked_command(&self) -> Option<&ValidCommand<'a>> {
+        self.command.as_ref().ok().filter(|_| self.stopped.is_none())
+    }
+
+    /// The command with the model's own text, the id of its block, and what `before` is shown; `None` if it is not asked.
+    pub(crate) fn asked(&self) -> Option<(ValidCommand<'_>, Option<Cow<'_, str>>, Arc<Shown>)> {
+        let shown = Arc::clone(self.shown.as_ref()?);
+        let tool_use_id = self.tool_use_id.as_deref().map(Cow::Borrowed);
+        Some((self.asked_command()?.lent(), tool_use_id, shown))
     }
 
     /// Ends the call before its execution, because something outside the store failed, such as
@@ -88,11 +119,13 @@ impl<'a> Call<'a> {
 
     /// Refuses the call, if a policy does so whatever the store holds. Then no hook asks a person for nothing.
     pub(crate) fn check(&mut self, policies: &Policies) {
-        if let (Ok(command), None) = (&self.command, &self.stopped)
-            && let Err(refusal) = policies.check_paths(command)
-        {
+        let (Ok(command), None) = (&self.command, &self.stopped) else { return };
+        if let Err(refusal) = policies.check_paths(command) {
             self.stopped = Some((Outcome::Refused, refusal));
+            return;
         }
+        // A text that a policy would refuse is no refusal yet: `before` may give another one.
+        self.stored_text = policies.stored_text(command);
     }
 
     pub(crate) fn traced(&self) -> &Traced {
@@ -105,9 +138,23 @@ impl<'a> Call<'a> {
         if self.stopped.is_some() {
             return;
         }
+        let Basis { refusal, pin } =
+            self.shown.as_ref().map(|shown| shown.decide()).unwrap_or_default();
+        self.pin = pin;
+        let shown_text = self.stored_text.as_deref().or(command.text().map(|(_, text)| text));
+        let decision = match decision {
+            // The handler redacts the model's own text, and says so.
+            Ok(HookDecision::Replace(new)) if shown_text == Some(&*new) => Ok(HookDecision::Allow),
+            decision => decision,
+        };
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
         self.stopped = match decision {
-            Ok(HookDecision::Allow) => None,
+            Ok(HookDecision::Allow) => {
+                if refusal.is_some() {
+                    self.pin = Some(Pin::Nothing);
+                }
+                None
+            }
             Ok(HookDecision::Replace(new)) => match command.text_mut() {
                 Some(text) => {
                     self.has_other_text |= *text != new;
@@ -124,25 +171,33 @@ impl<'a> Call<'a> {
                 let sentence = if said { sentence } else { reply::denied() };
                 Some((Outcome::Denied, Error::Refused(Refused::new(ErrorKind::Denied, sentence))))
             }
-            Err(error) => failed(error),
+            // Most likely the hook passed on the refusal.
+            Err(error) => match refusal {
+                Some(refused) => Some((Outcome::Refused, Error::Refused(refused))),
+                None => failed(error),
+            },
         };
     }
 
-    /// Executes the command with `execute`, unless the call is already refused. Returns the event
-    /// as well, if there are hooks or a subscriber.
+    /// Executes the command with `execute`, which gets what it may change, unless the call is already refused. Returns the
+    /// event as well, if there are hooks or a subscriber.
     pub(crate) fn execute(
         self,
         policies: &Policies,
-        execute: impl FnOnce(&ValidCommand<'a>) -> (Result<Content, Error>, Option<HistoryId>),
+        session: &Session,
+        execute: impl FnOnce(
+            &ValidCommand<'a>,
+            Option<&Pin>,
+        ) -> (Result<Content, Error>, Option<HistoryId>),
     ) -> (Result<Content, Error>, Option<Event>) {
-        let Self { name, repairs, command, stopped, has_other_text, traced, begun } = self;
+        let Self { name, repairs, command, stopped, has_other_text, traced, begun, .. } = self;
         let mut change = None;
         let (command, outcome, result) = match (command, stopped) {
             (Err(refusal), _) => (None, Outcome::Refused, Err(refusal)),
             (Ok(command), Some((outcome, refusal))) => (Some(command), outcome, Err(refusal)),
             (Ok(command), None) => {
                 let done;
-                (done, change) = traced.within(|| execute(&command));
+                (done, change) = traced.within(|| execute(&command, self.pin.as_ref()));
                 let result = match done {
                     Ok(Content::Text(said)) if has_other_text => {
                         Ok(Content::Text(said + reply::changed_by_hook()))
@@ -189,6 +244,9 @@ impl<'a> Call<'a> {
             repairs,
             change,
             content: if policies.options.event_content { reply::text_of(&result) } else { None },
+            actor: session.actor.as_deref().map(str::to_owned),
+            session: (*session.id).to_owned(),
+            tool_use_id: self.tool_use_id.map(Cow::into_owned),
         };
         traced.end(&event, result.as_ref().err(), &policies.sensitive);
         (result, Some(event))

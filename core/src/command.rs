@@ -163,6 +163,23 @@ impl ValidCommand<'_> {
         }
     }
 
+    /// Its path; for a rename the old one.
+    pub(crate) fn path(&self) -> &MemoryPath {
+        match self {
+            Command::View { path, .. }
+            | Command::Create { path, .. }
+            | Command::StrReplace { path, .. }
+            | Command::Insert { path, .. }
+            | Command::Delete { path }
+            | Command::Rename { old_path: path, .. } => path,
+        }
+    }
+
+    /// The same command, whose texts are borrowed from this one.
+    pub(crate) fn lent(&self) -> ValidCommand<'_> {
+        self.lend(MemoryPath::clone)
+    }
+
     /// As [`Command::into_owned`].
     pub(crate) fn with_own_texts(self) -> ValidCommand<'static> {
         let Ok(command) = self.convert::<_, Infallible>(Ok, owned);
@@ -178,35 +195,40 @@ impl<P: AsRef<str>> Command<'_, P> {
     /// The same command with paths as text. All texts are borrowed from this one.
     #[must_use]
     pub fn borrowed(&self) -> Command<'_> {
-        fn lent<T: AsRef<str> + ?Sized>(text: &T) -> Cow<'_, str> {
-            Cow::Borrowed(text.as_ref())
-        }
-        match self {
-            Command::View { path, view_range } => {
-                Command::View { path: lent(path), view_range: view_range.clone() }
-            }
-            Command::Create { path, file_text } => {
-                Command::Create { path: lent(path), file_text: lent(file_text) }
-            }
-            Command::StrReplace { path, old_str, new_str } => Command::StrReplace {
-                path: lent(path),
-                old_str: lent(old_str),
-                new_str: lent(new_str),
-            },
-            Command::Insert { path, insert_line, insert_text } => Command::Insert {
-                path: lent(path),
-                insert_line: *insert_line,
-                insert_text: lent(insert_text),
-            },
-            Command::Delete { path } => Command::Delete { path: lent(path) },
-            Command::Rename { old_path, new_path } => {
-                Command::Rename { old_path: lent(old_path), new_path: lent(new_path) }
-            }
-        }
+        self.lend(|path| Cow::Borrowed(path.as_ref()))
     }
 }
 
 impl<'a, P> Command<'a, P> {
+    /// The same command with other paths. Its texts are borrowed from this one.
+    fn lend<'s, Q>(&'s self, path: impl Fn(&'s P) -> Q) -> Command<'s, Q> {
+        fn lent(text: &str) -> Cow<'_, str> {
+            Cow::Borrowed(text)
+        }
+        match self {
+            Command::View { path: at, view_range } => {
+                Command::View { path: path(at), view_range: view_range.clone() }
+            }
+            Command::Create { path: at, file_text } => {
+                Command::Create { path: path(at), file_text: lent(file_text) }
+            }
+            Command::StrReplace { path: at, old_str, new_str } => Command::StrReplace {
+                path: path(at),
+                old_str: lent(old_str),
+                new_str: lent(new_str),
+            },
+            Command::Insert { path: at, insert_line, insert_text } => Command::Insert {
+                path: path(at),
+                insert_line: *insert_line,
+                insert_text: lent(insert_text),
+            },
+            Command::Delete { path: at } => Command::Delete { path: path(at) },
+            Command::Rename { old_path, new_path } => {
+                Command::Rename { old_path: path(old_path), new_path: path(new_path) }
+            }
+        }
+    }
+
     /// The same command with other paths and texts.
     fn convert<'b, Q, E>(
         self,

@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::command::COMMANDS;
 use crate::command::{Command, Repair};
 use crate::history::HistoryId;
+use crate::hook_call::HookCall;
 use crate::value::{Fields, Value};
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).
@@ -26,12 +27,12 @@ use crate::value::{Fields, Value};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use memdir::{Command, Event, HookError, MemoryHooks, Memory, MemoryOptions, HookDecision};
+/// use memdir::{Command, Event, HookCall, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions};
 ///
 /// struct Careful;
 ///
 /// impl MemoryHooks for Careful {
-///     fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+///     fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
 ///         Ok(match command {
 ///             Command::Delete { .. } => HookDecision::Deny("Error: Nothing is deleted here.".into()),
 ///             Command::Create { file_text, .. } => HookDecision::Replace(file_text.replace('\r', "")),
@@ -53,14 +54,24 @@ use crate::value::{Fields, Value};
 /// ```
 pub trait MemoryHooks: Send + Sync {
     /// Called with each command before the store is touched. The command is decoded, its paths are
-    /// validated and canonical, and an invalid `view_range` is left out. Not called for input that
-    /// is not a command, whose path is refused, or that a policy forbids for its paths alone.
+    /// validated and canonical, and an invalid `view_range` is left out. If an option redacts
+    /// sensitive text, the command has the text as it will be stored; only what an edit's
+    /// surroundings bring about is seen in the [diff](HookCall::diff) alone. `call` tells who acts,
+    /// and what the command would change.
+    ///
+    /// Not called for input that is not a command, whose path is refused, or that a policy forbids
+    /// for its paths alone.
     ///
     /// # Errors
     /// Any error of the hook. The command is then not executed: the model reads that it could not
-    /// be checked, and you get [`Error::Hook`].
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
-        let _ = command;
+    /// be checked, and you get [`Error::Hook`]. If [`HookCall::diff`] was refused, the command is
+    /// refused in the same words.
+    fn before(
+        &self,
+        command: &Command<'_>,
+        call: &HookCall<'_>,
+    ) -> Result<HookDecision, HookError> {
+        let _ = (command, call);
         Ok(HookDecision::Allow)
     }
 
@@ -79,8 +90,8 @@ pub enum HookDecision {
     #[default]
     Allow,
     /// The command is executed with this text in the place of its `file_text`, `new_str` or
-    /// `insert_text`. All other policies check this text. If the command writes no text, the hook
-    /// counts as failed.
+    /// `insert_text`. All other policies check this text. The text that the command has counts as
+    /// [`Allow`](Self::Allow). If the command writes no text, the hook counts as failed.
     Replace(String),
     /// The command is not executed, and the model reads this sentence, with `is_error`. The
     /// sentence should say what is forbidden and what to do instead.
@@ -169,6 +180,12 @@ pub struct Event {
     pub content: Option<String>,
     /// The id of the change that the command made; `None` if it made none, or the memory has no history.
     pub change: Option<HistoryId>,
+    /// Who acts, as [`HookCall::actor`].
+    pub actor: Option<String>,
+    /// The session of the memory, as [`HookCall::session`].
+    pub session: String,
+    /// The `id` of the `tool_use` block, as [`HookCall::tool_use_id`].
+    pub tool_use_id: Option<String>,
 }
 
 /// The name of a command, or none.
@@ -246,9 +263,13 @@ impl Installed {
         RUNNING.try_with(|running| running.borrow().contains(&self.id())).unwrap_or(false)
     }
 
-    pub(crate) fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    pub(crate) fn before(
+        &self,
+        command: &Command<'_>,
+        call: &HookCall<'_>,
+    ) -> Result<HookDecision, HookError> {
         let _running = Running::new(self.id());
-        self.0.before(command)
+        self.0.before(command, call)
     }
 
     pub(crate) fn after(&self, event: &Event) {

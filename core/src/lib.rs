@@ -74,11 +74,15 @@ mod check;
 mod context_management;
 mod files;
 mod handlers;
+mod hook_call;
 mod image;
 mod memory;
 mod options;
+mod pin;
 mod policies;
+mod preview;
 mod repair;
+mod session;
 mod trace;
 mod unit_of_work;
 
@@ -92,6 +96,7 @@ pub use files::{
     GrepMatch, GrepQuery, HistoryMatch, Project, SensitiveMatch, SharedWatch, SizedPath, Stats,
     TimedPath, Watch,
 };
+pub use hook_call::HookCall;
 pub use hooks::{Event, HookDecision, MemoryHooks, Outcome};
 pub use image::Image;
 pub use memdir_store::{

@@ -12,14 +12,18 @@ use crate::call::Call;
 use crate::changes::{self, Change, Subscription};
 use crate::command::{Command, Decoded, ValidCommand, ViewRange};
 use crate::handlers;
-use crate::history::Recorder;
+use crate::history::{HistoryId, Recorder};
+use crate::hook_call::HookCall;
 use crate::hooks::{Event, HookDecision, Installed, MemoryHooks};
 use crate::options::MemoryOptions;
+use crate::pin::{Pin, Pinned};
 use crate::policies::Policies;
 use crate::policy::expiry::{self, Expired};
 use crate::reply::{self, Content, Reply};
+use crate::session::Session;
 use crate::store::{Cancellation, InContext, Mutation, ReadOnly, Store, StoreError, open_store};
 use crate::trace;
+use crate::unit_of_work::UnitOfWork;
 
 mod files;
 mod history;
@@ -50,7 +54,7 @@ pub struct Memory {
     policies: Arc<Policies>,
     hooks: Option<Installed>,
     history: Option<Arc<Recorder>>,
-    actor: Option<Arc<str>>,
+    session: Session,
     cancellation: Cancellation,
 }
 
@@ -94,7 +98,7 @@ impl Memory {
     fn new(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         let folding = Folding::new(store.info().folds_case);
         let options = options.for_store(&*store);
-        let actor = options.actor.as_deref().map(Arc::from);
+        let session = Session::new(options.actor.as_deref().map(Arc::from));
         let history = options.history.then(|| Self::new_history(&store, &options));
         let store = match &history {
             Some(recorder) => Arc::clone(recorder).into_store(),
@@ -105,7 +109,7 @@ impl Memory {
             policies: Arc::new(Policies::new(options, folding)),
             hooks: None,
             history,
-            actor,
+            session,
             cancellation: Cancellation::never(),
         }
     }
@@ -163,7 +167,24 @@ impl Memory {
     /// ```
     #[must_use]
     pub fn session(&self) -> Self {
-        Self { policies: Arc::new(self.policies.for_session()), ..self.clone() }
+        let session = Session::new(self.session.actor.clone());
+        Self { policies: Arc::new(self.policies.for_session()), session, ..self.clone() }
+    }
+
+    /// The id of this session, which no other one has. Clones of a memory share it; [`session`](Memory::session) and
+    /// [`acting_as`](Memory::acting_as) begin another one. Hooks are told it.
+    ///
+    /// ```
+    /// use memdir::{Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// assert_eq!(memory.clone().session_id(), memory.session_id());
+    /// assert_ne!(memory.session().session_id(), memory.session_id());
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        &self.session.id
     }
 
     /// What cancels the calls of this memory.
@@ -231,6 +252,7 @@ impl Memory {
     ///
     /// # Errors
     /// The input, if the call has to be executed where it may wait. Nothing was done.
+    #[allow(clippy::result_large_err, reason = "the input goes back as it came")]
     pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
         if self.hooks.is_some() || trace::is_wanted() {
             return Err(decoded);
@@ -244,10 +266,10 @@ impl Memory {
             // Refused, which the call says.
             Ok(Err(_)) | Err(_) => None,
         };
-        let execute = |command: &ValidCommand<'a>| {
+        let execute = |command: &ValidCommand<'a>, _: Option<&Pin>| {
             (result.unwrap_or_else(|| handlers::execute(&self.work(), command)), None)
         };
-        let (result, _) = Call::begin(decoded, false).execute(policies, execute);
+        let (result, _) = Call::begin(decoded, false).execute(policies, &self.session, execute);
         Ok(result.into())
     }
 
@@ -291,13 +313,46 @@ impl Memory {
     }
 
     /// The first half of a call, for a binding that calls hooks itself. Call the hook `before` with
-    /// [`Call::command`], then call [`finish`](Memory::finish). The hooks of
+    /// [`Call::command`] and [`hook_call`](Memory::hook_call), then call [`finish`](Memory::finish). The hooks of
     /// [`with_hooks`](Memory::with_hooks) are not called.
     #[must_use]
     pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
         let mut call = Call::begin(decoded, true);
         call.check(&self.policies);
         call
+    }
+
+    /// What the hook `before` may know of a call that [`begin`](Memory::begin) began; `None` if the call is already refused.
+    ///
+    /// ```
+    /// use memdir::command::Decoded;
+    /// use memdir::{HookDecision, Memory, MemoryOptions};
+    ///
+    /// let memory = Memory::open("memory:", MemoryOptions::default())?;
+    /// let create = r#"{"command": "create", "path": "/memories/tea.md", "file_text": "green\n"}"#;
+    /// let call = memory.begin(Decoded::parse(create));
+    /// let known = memory.hook_call(&call).unwrap().into_owned();
+    /// let diff = std::thread::spawn(move || known.diff()).join().unwrap()?;
+    /// assert_eq!(diff, "--- /dev/null\n+++ /memories/tea.md\n@@ -0,0 +1 @@\n+green\n");
+    ///
+    /// // Another program is faster.
+    /// memory.create("/memories/tea.md", "black\n")?;
+    /// let (reply, _) = memory.finish(call, Ok(HookDecision::Allow));
+    /// assert_eq!(reply.kind, Some(memdir::ErrorKind::Changed));
+    /// # Ok::<(), memdir::Error>(())
+    /// ```
+    #[must_use]
+    pub fn hook_call<'c>(&self, call: &'c Call<'_>) -> Option<HookCall<'c>> {
+        let (command, tool_use_id, shown) = call.asked()?;
+        Some(HookCall {
+            command,
+            tool_use_id,
+            session: self.session.clone(),
+            store: Arc::clone(&self.store),
+            policies: Arc::clone(&self.policies),
+            cancellation: self.cancellation.clone(),
+            shown,
+        })
     }
 
     /// The second half of a call: executes the command if `before` allows it. Call the hook `after`
@@ -319,8 +374,10 @@ impl Memory {
         let mut call = Call::begin(decoded, hooks.is_some());
         if let Some(hooks) = hooks {
             call.check(&self.policies);
-            let decision =
-                call.command().map(|command| call.traced().within(|| hooks.before(&command)));
+            let asked = call.command().zip(self.hook_call(&call));
+            let decision = asked.map(|(command, hook_call)| {
+                call.traced().within(|| hooks.before(&command, &hook_call))
+            });
             if let Some(decision) = decision {
                 call.apply(decision);
             }
@@ -339,7 +396,7 @@ impl Memory {
         call: Call<'_>,
         hooks: Option<&Installed>,
     ) -> (Result<Content, Error>, Option<Event>) {
-        let (result, event) = call.execute(&self.policies, |command| {
+        let (result, event) = call.execute(&self.policies, &self.session, |command, pin| {
             // The caller may have gone away while the call waited for a thread or a hook.
             if let Err(cancelled) = self.cancellation.check() {
                 return (Err(Error::Store(cancelled)), None);
@@ -349,12 +406,33 @@ impl Memory {
             if let Err(cancelled) = self.cancellation.check() {
                 return (Err(Error::Store(cancelled)), None);
             }
-            self.working(|work| handlers::execute(work, command))
+            match pin {
+                None => self.working(|work| handlers::execute(work, command)),
+                Some(pin) => self.execute_pinned(command, pin),
+            }
         });
         if let (Some(hooks), Some(event)) = (hooks, &event) {
             hooks.after(event);
         }
         (result, event)
+    }
+
+    /// Executes a command that may only change what it was approved for.
+    fn execute_pinned(
+        &self,
+        command: &ValidCommand<'_>,
+        pin: &Pin,
+    ) -> (Result<Content, Error>, Option<HistoryId>) {
+        let pinned = Pinned::new(&*self.store, pin);
+        let work = UnitOfWork::through(&self.store, &pinned, &self.policies, self.context());
+        let done = handlers::execute(&work, command);
+        let change = work.finish();
+        match done {
+            Err(_) if pinned.is_broken() => {
+                (Err(reply::changed_since_shown(command.path())), change)
+            }
+            done => (done, change),
+        }
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the

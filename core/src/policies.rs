@@ -135,6 +135,15 @@ impl Policies {
         Ok(NewFile { text, note, reservation })
     }
 
+    /// The text of a command as it will be stored, if an option redacts it: without what an edit's surroundings bring about.
+    pub(crate) fn stored_text(&self, command: &ValidCommand<'_>) -> Option<String> {
+        let (_, text) = command.text()?;
+        match sensitive::stored(&self.sensitive, text) {
+            Cow::Owned(redacted) => Some(redacted),
+            Cow::Borrowed(_) => None,
+        }
+    }
+
     /// Whether `create` replaces an existing file.
     pub(crate) fn overwrites(&self) -> bool {
         self.options.on_existing == OnExisting::Overwrite

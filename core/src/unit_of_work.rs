@@ -18,6 +18,8 @@ use crate::store::{Context, InContext, Mutation, Store, StoreError};
 /// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
     store: &'m Arc<dyn Store>,
+    /// Where changes go: the store, or a layer over it.
+    target: &'m dyn Store,
     in_context: InContext<'m>,
     policies: &'m Policies,
     context: Context,
@@ -27,8 +29,18 @@ pub(crate) struct UnitOfWork<'m> {
 
 impl<'m> UnitOfWork<'m> {
     pub(crate) fn new(store: &'m Arc<dyn Store>, policies: &'m Policies, context: Context) -> Self {
+        Self::through(store, &**store, policies, context)
+    }
+
+    /// The same, where changes go through a layer over the store.
+    pub(crate) fn through(
+        store: &'m Arc<dyn Store>,
+        target: &'m dyn Store,
+        policies: &'m Policies,
+        context: Context,
+    ) -> Self {
         let in_context = InContext::new(&**store, &context);
-        Self { store, in_context, policies, context, changes: RefCell::default() }
+        Self { store, target, in_context, policies, context, changes: RefCell::default() }
     }
 
     /// The store, whose methods end when the call is cancelled.
@@ -52,7 +64,7 @@ impl<'m> UnitOfWork<'m> {
         let (limits, views) = (&self.policies.limits, &self.policies.views);
         match mutation {
             Mutation::Write { path, .. } => {
-                let written = self.store.mutate(&self.context, mutation);
+                let written = self.target.mutate(&self.context, mutation);
                 self.note(is_changed(&written), ChangeKind::Written, path, None);
                 written
             }
@@ -64,7 +76,7 @@ impl<'m> UnitOfWork<'m> {
                     splice
                 };
                 let update = Mutation::Update { path, edit: &mut watched };
-                let updated = self.store.mutate(&self.context, update);
+                let updated = self.target.mutate(&self.context, update);
                 let is_changed = is_changed(&updated) && (is_edited || updated.is_err());
                 self.note(is_changed, ChangeKind::Written, path, None);
                 updated
@@ -73,8 +85,10 @@ impl<'m> UnitOfWork<'m> {
             | Mutation::DeleteUnused { path, .. }
             | Mutation::DeleteIf { path, .. } => {
                 let moving = limits.moving();
-                let deleted = self.store.mutate(&self.context, mutation);
-                limits.shrunk();
+                let deleted = self.target.mutate(&self.context, mutation);
+                if is_changed(&deleted) {
+                    limits.shrunk();
+                }
                 drop(moving);
                 if let Ok(true) = deleted {
                     views.removed(path);
@@ -84,7 +98,7 @@ impl<'m> UnitOfWork<'m> {
             }
             Mutation::Rename { from, to } | Mutation::RenameIf { from, to, .. } => {
                 let moving = limits.moving();
-                let renamed = self.store.mutate(&self.context, mutation);
+                let renamed = self.target.mutate(&self.context, mutation);
                 drop(moving);
                 if let Ok(true) = renamed {
                     views.moved(from, to);
@@ -94,7 +108,7 @@ impl<'m> UnitOfWork<'m> {
             }
             Mutation::Clear => {
                 let (cleared, root) =
-                    (self.store.mutate(&self.context, mutation), MemoryPath::root());
+                    (self.target.mutate(&self.context, mutation), MemoryPath::root());
                 limits.shrunk();
                 if is_changed(&cleared) {
                     views.removed(&root);
@@ -103,7 +117,7 @@ impl<'m> UnitOfWork<'m> {
                 cleared
             }
             // No command makes these.
-            other => self.store.mutate(&self.context, other),
+            other => self.target.mutate(&self.context, other),
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use memdir::value::Value as Field;
-use memdir::{Command, Event, HookDecision, HookError, MemoryHooks};
+use memdir::{Command, Event, HookCall, HookDecision, HookError, MemoryHooks};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -111,7 +111,7 @@ impl CaseHooks {
 }
 
 impl MemoryHooks for CaseHooks {
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
         let fields = command.fields();
         let has = |(name, wanted): (&String, &Value)| {
             fields.iter().any(|(field, value)| field == name && *value == Field::from(wanted))

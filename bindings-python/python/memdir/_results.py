@@ -40,6 +40,33 @@ ProblemKind = Literal[
 CopyPhase = Literal["comparing", "copying"]
 """The phase of a copy."""
 
+ErrorKind = Literal[
+    "not_found",
+    "exists",
+    "is_a_directory",
+    "not_a_directory",
+    "invalid",
+    "no_match",
+    "several_matches",
+    "not_text",
+    "read_only",
+    "permission_denied",
+    "fixed",
+    "too_large",
+    "full",
+    "sensitive",
+    "stale",
+    "changed",
+    "denied",
+    "busy",
+    "cancelled",
+    "unavailable",
+    "outcome_unknown",
+    "hook_failed",
+    "config",
+]
+"""What kind of error a call ended with. A model reads sentences; a program should look at this."""
+
 Outcome = Literal["ok", "refused", "denied", "failed", "cancelled"]
 """How a call ended."""
 

@@ -26,6 +26,9 @@ pub struct Decoded<'a> {
     pub command: Result<Command<'a>, Refused>,
     /// The repairs, in the order in which they were made.
     pub repairs: Vec<Repair>,
+    /// The `id` of the `tool_use` block, if the input was a whole block. Set it if you decode the input of a block whose id
+    /// you know: [hooks](crate::HookCall::tool_use_id) are told it.
+    pub tool_use_id: Option<Cow<'a, str>>,
 }
 
 impl<'a> Decoded<'a> {
@@ -47,7 +50,13 @@ impl<'a> Decoded<'a> {
     #[must_use]
     pub fn of_json(input: &'a serde_json::Value) -> Self {
         match input {
-            serde_json::Value::Object(fields) => Self::of(input_of_block(fields).unwrap_or(fields)),
+            serde_json::Value::Object(fields) => match input_of_block(fields) {
+                Some(input) => {
+                    let id = fields.get("id").and_then(serde_json::Value::as_str);
+                    Self { tool_use_id: id.map(Cow::Borrowed), ..Self::of(input) }
+                }
+                None => Self::of(fields),
+            },
             other => Self::not_an_object(&Value::from(other)),
         }
     }
@@ -70,7 +79,7 @@ impl<'a> Decoded<'a> {
         let mut input = Input { command: name, fields, repairs: Vec::new() };
         let command = read(name, &mut input).map_err(invalid);
         let name = COMMANDS.into_iter().find(|known| *known == name);
-        Self { name, command, repairs: input.repairs }
+        Self { name, command, repairs: input.repairs, tool_use_id: None }
     }
 
     /// The result for input that is not an object. For a front end that implements [`Fields`] for its own objects, and got
@@ -90,20 +99,23 @@ impl<'a> Decoded<'a> {
 
     /// The result for invalid input, with the sentence that says so.
     pub(crate) fn refused(sentence: String) -> Self {
-        Self { name: None, command: Err(invalid(sentence)), repairs: Vec::new() }
+        let command = Err(invalid(sentence));
+        Self { name: None, command, repairs: Vec::new(), tool_use_id: None }
     }
 
     /// The same with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Decoded<'static> {
         let command = self.command.map(Command::into_owned);
-        Decoded { name: self.name, command, repairs: self.repairs }
+        let tool_use_id = self.tool_use_id.map(|id| Cow::Owned(id.into_owned()));
+        Decoded { name: self.name, command, repairs: self.repairs, tool_use_id }
     }
 }
 
 impl<'a> From<Command<'a>> for Decoded<'a> {
     fn from(command: Command<'a>) -> Self {
-        Self { name: Some(command.name()), command: Ok(command), repairs: Vec::new() }
+        let name = Some(command.name());
+        Self { name, command: Ok(command), repairs: Vec::new(), tool_use_id: None }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::history::{
 };
 use crate::options::MemoryOptions;
 use crate::reply;
+use crate::session::Session;
 use crate::store::{Context, Store};
 use crate::unit_of_work::UnitOfWork;
 
@@ -48,7 +49,8 @@ impl Memory {
     /// [`MemoryOptions::actor`](crate::MemoryOptions::actor). Never take it from a model's input.
     #[must_use]
     pub fn acting_as(&self, actor: &str) -> Self {
-        Self { actor: Some(Arc::from(actor)), ..self.session() }
+        let session = Session::new(Some(Arc::from(actor)));
+        Self { session, ..self.session() }
     }
 
     /// The history at this moment, for a caller that reads much of it.
@@ -386,7 +388,7 @@ impl Memory {
 
     /// The context of an operation of this memory's actor. Only a history needs the actor.
     pub(super) fn context(&self) -> Context {
-        let actor = self.history.as_ref().and_then(|_| self.actor.clone());
+        let actor = self.history.as_ref().and_then(|_| self.session.actor.clone());
         Context::of(actor).cancelled_by(&self.cancellation)
     }
 

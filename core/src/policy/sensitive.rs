@@ -137,6 +137,15 @@ pub(crate) fn check_content(
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
+/// The text as a command writes it, if it introduces all of it.
+pub(crate) fn stored<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
+    if settings.mode == SensitiveText::Redact {
+        redacted(text, &settings.rules)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 /// Checks a change of `old`; `None` if it may be made as it is.
 pub(crate) fn check_splice(
     settings: &Settings,

@@ -251,6 +251,17 @@ pub(crate) fn changed_by_hook() -> &'static str {
     "\n[The program that runs this memory changed the text before it was written. View the file to see it.]"
 }
 
+/// For a command whose diff a hook has shown, if that diff does not hold any more.
+pub(crate) fn changed_since_shown(path: &MemoryPath) -> Error {
+    refused(
+        ErrorKind::Changed,
+        format!(
+            "Error: The command was not carried out, because {path} was changed while the command was being \
+         checked. View it again before you try again."
+        ),
+    )
+}
+
 /// For a failure of the hook `before`.
 pub(super) fn unchecked() -> String {
     "Error: The command was not carried out, because the program that runs this memory could not \

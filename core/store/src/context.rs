@@ -84,6 +84,17 @@ impl Context {
         }
     }
 
+    /// The same context, in which the history says this operation, unless it has a name of its own already.
+    #[must_use]
+    pub fn named(&self, operation: Operation) -> Self {
+        Self {
+            cancellation: self.cancellation.clone(),
+            actor: self.actor.clone(),
+            operation: Some(self.operation(operation)),
+            change: Rc::clone(&self.change),
+        }
+    }
+
     /// A context for what is done beside the change, such as in another store, in a transaction of its own. It is cancelled
     /// with this one.
     #[must_use]

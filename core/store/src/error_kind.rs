@@ -4,10 +4,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::StoreError;
 
-/// What kind of error a call ended with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// What kind of error a call ended with. A model reads sentences; a program should look at this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Nothing is at the path.

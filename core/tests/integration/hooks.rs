@@ -10,7 +10,7 @@ use crate::common::failing::Failing;
 use memdir::policy::sensitive::SensitiveText;
 use memdir::store::InProcess;
 use memdir::{
-    Cancellation, Command, Error, Event, HookDecision, HookError, Memory, MemoryHooks,
+    Cancellation, Command, Error, Event, HookCall, HookDecision, HookError, Memory, MemoryHooks,
     MemoryOptions, MemoryPath, Store, StoreError,
 };
 
@@ -39,7 +39,7 @@ impl Told {
 }
 
 impl MemoryHooks for Told {
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
         (self.before)(command)
     }
 
@@ -236,7 +236,7 @@ impl CallsBack {
 }
 
 impl MemoryHooks for CallsBack {
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
         self.write(command.name());
         Ok(HookDecision::Allow)
     }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use memdir::policy::sensitive::{SensitiveRule, SensitiveText};
 use memdir::store::InProcess;
 use memdir::{
-    Command, Event, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath,
-    OnExisting, Store,
+    Command, Event, HookCall, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions,
+    MemoryPath, OnExisting, Store,
 };
 
 /// Half of a token each; together they are one.
@@ -169,7 +169,7 @@ fn paths_are_judged_and_not_repeated() {
 struct Told(Mutex<Vec<String>>);
 
 impl MemoryHooks for Told {
-    fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
         Ok(match command {
             Command::Delete { .. } => HookDecision::Deny("No.".to_owned()),
             _ => HookDecision::Allow,

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 use crate::common::failing::UNREACHABLE;
 use memdir::store::{Mutation, StoreInfo};
 use memdir::{
-    Command, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath, OnExisting,
-    Store, StoreError,
+    Command, HookCall, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions, MemoryPath,
+    OnExisting, Store, StoreError,
 };
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -286,7 +286,7 @@ fn a_failure_names_the_kind_of_its_cause_and_its_details_are_for_debugging() {
 fn the_details_of_a_failed_hook_hold_no_sensitive_text() {
     struct Unwell;
     impl MemoryHooks for Unwell {
-        fn before(&self, _: &Command<'_>) -> Result<HookDecision, HookError> {
+        fn before(&self, _: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
             Err("no answer from postgres://app:t7Kq-9zLw2@db/app".into())
         }
     }
@@ -353,7 +353,11 @@ fn what_a_store_or_a_hook_records_stands_in_the_span() {
     let _alone = alone();
     struct Records;
     impl MemoryHooks for Records {
-        fn before(&self, command: &Command<'_>) -> Result<HookDecision, HookError> {
+        fn before(
+            &self,
+            command: &Command<'_>,
+            _: &HookCall<'_>,
+        ) -> Result<HookDecision, HookError> {
             tracing::info!(target: "memdir", "of the hook's own");
             Ok(match command {
                 Command::Delete { .. } => HookDecision::Deny("No.".into()),

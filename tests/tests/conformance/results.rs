@@ -32,6 +32,7 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
         &mut all,
         memdir::Change,
         memdir::ChangeKind,
+        memdir::ErrorKind,
         memdir::Event,
         memdir::Expired,
         memdir::GrepMatch,
@@ -75,4 +76,32 @@ fn the_types_in_other_languages_are_made_from_those_in_rust() {
         made,
         "`make generate` writes it anew"
     );
+}
+
+/// What a word serializes to, and what it is in messages and in the documentation.
+macro_rules! same_word {
+    ($($enum:path: $($case:ident),*;)*) => {
+        $($({
+            use $enum as Word;
+            assert_eq!(json!(Word::$case), Word::$case.as_str());
+        })*)*
+    };
+}
+
+#[test]
+fn a_word_is_the_same_wherever_it_is_shown() {
+    for kind in memdir::ErrorKind::ALL {
+        assert_eq!(json!(kind), kind.as_str());
+    }
+    for operation in memdir::history::Operation::ALL {
+        assert_eq!(json!(operation), operation.as_str());
+    }
+    same_word! {
+        memdir::ChangeKind: Written, Deleted, Renamed, Cleared;
+        memdir::Outcome: Ok, Refused, Denied, Failed, Cancelled;
+        memdir::command::Repair: InsertTextFromNewStr, OldPathFromPath, IntegerFromText, IntegerFromFloat,
+            ViewRangeFromNull, NewStrFromNull;
+        memdir::copy::Phase: Comparing, Copying;
+        memdir::store::ProblemKind: Unreadable, WrongSize, Damaged, LeftOver, Link, SpecialFile, BadName, Reserved;
+    }
 }

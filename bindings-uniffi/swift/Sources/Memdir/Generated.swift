@@ -4957,7 +4957,7 @@ public func FfiConverterTypeWatch_lower(_ value: Watch) -> UInt64 {
 /**
  * A line of a file, and the version that brought it.
  */
-public struct BlamedLine: Equatable, Hashable {
+public struct BlamedLine: Equatable, Hashable, Codable {
     /**
      * The number of the line, counted from 1.
      */
@@ -5093,7 +5093,7 @@ public func FfiConverterTypeBlamedLine_lower(_ value: BlamedLine) -> RustBuffer 
  * It is told after the change, when a reply is not yet given. After a failure of the store that may have come before
  * or after the change, it is told as well: look at the path to see what is there.
  */
-public struct Change: Equatable, Hashable {
+public struct Change: Equatable, Hashable, Codable {
     /**
      * What happened. A watch tells only of files that are `written` or `deleted`.
      */
@@ -5172,7 +5172,7 @@ public func FfiConverterTypeChange_lower(_ value: Change) -> RustBuffer {
 /**
  * The result of a check.
  */
-public struct Checked: Equatable, Hashable {
+public struct Checked: Equatable, Hashable, Codable {
     /**
      * Directories, including the root.
      */
@@ -5211,7 +5211,7 @@ public struct Checked: Equatable, Hashable {
          */versions: Int64? = nil,
         /**
          * The problems that were found; empty if there are none.
-         */problems: [Problem]) {
+         */problems: [Problem] = []) {
         self.directories = directories
         self.files = files
         self.bytes = bytes
@@ -5271,7 +5271,7 @@ public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
 /**
  * A path that was changed since, or where something is in the way, so a file is not brought back there.
  */
-public struct Conflict: Equatable, Hashable {
+public struct Conflict: Equatable, Hashable, Codable {
     /**
      * The path.
      */
@@ -5374,7 +5374,7 @@ public func FfiConverterTypeConflict_lower(_ value: Conflict) -> RustBuffer {
 /**
  * What a copy did.
  */
-public struct Copied: Equatable, Hashable {
+public struct Copied: Equatable, Hashable, Codable {
     /**
      * Files that were written.
      */
@@ -5413,7 +5413,7 @@ public struct Copied: Equatable, Hashable {
          */directories: Int64,
         /**
          * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
-         */leftOut: [String]) {
+         */leftOut: [String] = []) {
         self.files = files
         self.bytes = bytes
         self.equal = equal
@@ -5473,7 +5473,7 @@ public func FfiConverterTypeCopied_lower(_ value: Copied) -> RustBuffer {
 /**
  * The progress of a copy.
  */
-public struct CopyProgress: Equatable, Hashable {
+public struct CopyProgress: Equatable, Hashable, Codable {
     /**
      * The current phase.
      */
@@ -5582,7 +5582,7 @@ public func FfiConverterTypeCopyProgress_lower(_ value: CopyProgress) -> RustBuf
 /**
  * A file or a directory, as a store lists it.
  */
-public struct Entry: Equatable, Hashable {
+public struct Entry: Equatable, Hashable, Codable {
     /**
      * The whole path, from `/memories` on.
      */
@@ -5673,7 +5673,7 @@ public func FfiConverterTypeEntry_lower(_ value: Entry) -> RustBuffer {
 /**
  * How much `erase` removed for good, or would remove.
  */
-public struct Erased: Equatable, Hashable {
+public struct Erased: Equatable, Hashable, Codable {
     /**
      * The number of files, hidden ones included.
      */
@@ -5764,7 +5764,7 @@ public func FfiConverterTypeErased_lower(_ value: Erased) -> RustBuffer {
 /**
  * What happened in one call.
  */
-public struct Event: Equatable, Hashable {
+public struct Event: Equatable, Hashable, Codable {
     /**
      * The name of the command; null if the input named none of the six.
      */
@@ -5836,7 +5836,7 @@ public struct Event: Equatable, Hashable {
          */duration: TimeInterval,
         /**
          * What the decoder repaired in the input.
-         */repairs: [String],
+         */repairs: [String] = [],
         /**
          * The text of the reply, with the option `event_content`; otherwise null, and for an image.
          */content: String? = nil,
@@ -5917,7 +5917,7 @@ public func FfiConverterTypeEvent_lower(_ value: Event) -> RustBuffer {
 /**
  * A file that was removed because nobody used it.
  */
-public struct Expired: Equatable, Hashable {
+public struct Expired: Equatable, Hashable, Codable {
     /**
      * Its path.
      */
@@ -5996,7 +5996,7 @@ public func FfiConverterTypeExpired_lower(_ value: Expired) -> RustBuffer {
 /**
  * The progress of an expiry.
  */
-public struct ExpiryProgress: Equatable, Hashable {
+public struct ExpiryProgress: Equatable, Hashable, Codable {
     /**
      * The files that were scanned.
      */
@@ -6065,7 +6065,7 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 /**
  * A place where `grep` found something.
  */
-public struct GrepMatch: Equatable, Hashable {
+public struct GrepMatch: Equatable, Hashable, Codable {
     /**
      * The path of the file, or of the directory whose name it is.
      */
@@ -6144,7 +6144,7 @@ public func FfiConverterTypeGrepMatch_lower(_ value: GrepMatch) -> RustBuffer {
 /**
  * A line or a name that is in the history, and not in the files as they are.
  */
-public struct HistoryMatch: Equatable, Hashable {
+public struct HistoryMatch: Equatable, Hashable, Codable {
     /**
      * The newest version that has it.
      */
@@ -6223,7 +6223,7 @@ public func FfiConverterTypeHistoryMatch_lower(_ value: HistoryMatch) -> RustBuf
 /**
  * How much the history of a memory holds.
  */
-public struct HistorySize: Equatable, Hashable {
+public struct HistorySize: Equatable, Hashable, Codable {
     /**
      * The number of versions of all files, those of deleted files included.
      */
@@ -6675,7 +6675,7 @@ public func FfiConverterTypeMemoryOptions_lower(_ value: MemoryOptions) -> RustB
 /**
  * A file as it was at a time.
  */
-public struct PastFile: Equatable, Hashable {
+public struct PastFile: Equatable, Hashable, Codable {
     /**
      * Where it was.
      */
@@ -6764,7 +6764,7 @@ public func FfiConverterTypePastFile_lower(_ value: PastFile) -> RustBuffer {
 /**
  * A problem in a store.
  */
-public struct Problem: Equatable, Hashable {
+public struct Problem: Equatable, Hashable, Codable {
     /**
      * The kind of problem.
      */
@@ -6853,7 +6853,7 @@ public func FfiConverterTypeProblem_lower(_ value: Problem) -> RustBuffer {
 /**
  * What `redact_text` removed from the history, or would remove.
  */
-public struct RedactedText: Equatable, Hashable {
+public struct RedactedText: Equatable, Hashable, Codable {
     /**
      * The id of the change; null if there was nothing to do, or with `dry_run`.
      */
@@ -6884,17 +6884,17 @@ public struct RedactedText: Equatable, Hashable {
          */change: String? = nil,
         /**
          * The versions whose contents have the text, newest first, as they were before.
-         */versions: [Version],
+         */versions: [Version] = [],
         /**
          * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
-         */current: [String],
+         */current: [String] = [],
         /**
          * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
          * the names.
-         */names: [String],
+         */names: [String] = [],
         /**
          * The paths that have the text in a name now, sorted: they stay.
-         */keptNames: [String]) {
+         */keptNames: [String] = []) {
         self.change = change
         self.versions = versions
         self.current = current
@@ -6954,7 +6954,7 @@ public func FfiConverterTypeRedactedText_lower(_ value: RedactedText) -> RustBuf
 /**
  * The answer to one tool call.
  */
-public struct Reply: Equatable, Hashable {
+public struct Reply: Equatable, Hashable, Codable {
     /**
      * The text for the model. If the reply is an image, a few words in its place.
      */
@@ -7055,7 +7055,7 @@ public func FfiConverterTypeReply_lower(_ value: Reply) -> RustBuffer {
 /**
  * An image that a view shows. The bytes are those of a whole PNG or JPEG file.
  */
-public struct ReplyImage: Equatable, Hashable {
+public struct ReplyImage: Equatable, Hashable, Codable {
     /**
      * `image/png` or `image/jpeg`, according to the content and not the name.
      */
@@ -7124,7 +7124,7 @@ public func FfiConverterTypeReplyImage_lower(_ value: ReplyImage) -> RustBuffer 
 /**
  * What `restore`, `undo` and `restore_all` did.
  */
-public struct Restored: Equatable, Hashable {
+public struct Restored: Equatable, Hashable, Codable {
     /**
      * The id of the change that this made, which can be undone itself. Null if there was nothing to do, or with
      * `dry_run`.
@@ -7148,10 +7148,10 @@ public struct Restored: Equatable, Hashable {
          */change: String? = nil,
         /**
          * The files, in the order of their paths.
-         */files: [RestoredFile],
+         */files: [RestoredFile] = [],
         /**
          * What was left out, with `skip_conflicts`, and why: in the order of the paths.
-         */skipped: [Conflict]) {
+         */skipped: [Conflict] = []) {
         self.change = change
         self.files = files
         self.skipped = skipped
@@ -7205,7 +7205,7 @@ public func FfiConverterTypeRestored_lower(_ value: Restored) -> RustBuffer {
 /**
  * What was done to a file to bring back an earlier state, or would be done.
  */
-public struct RestoredFile: Equatable, Hashable {
+public struct RestoredFile: Equatable, Hashable, Codable {
     /**
      * What was done: `created`, `modified`, `renamed` or `deleted`.
      */
@@ -7294,7 +7294,7 @@ public func FfiConverterTypeRestoredFile_lower(_ value: RestoredFile) -> RustBuf
 /**
  * A place where a rule finds sensitive text. It does not have the text itself.
  */
-public struct SensitiveMatch: Equatable, Hashable {
+public struct SensitiveMatch: Equatable, Hashable, Codable {
     /**
      * The path of the file, or of the directory whose name it is.
      */
@@ -7373,7 +7373,7 @@ public func FfiConverterTypeSensitiveMatch_lower(_ value: SensitiveMatch) -> Rus
 /**
  * A file and its size.
  */
-public struct SizedPath: Equatable, Hashable {
+public struct SizedPath: Equatable, Hashable, Codable {
     /**
      * The path of the file.
      */
@@ -7445,7 +7445,7 @@ public func FfiConverterTypeSizedPath_lower(_ value: SizedPath) -> RustBuffer {
  * Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not.
  * Times are those of listings: in object storage, a file that was copied there counts from then on.
  */
-public struct Stats: Equatable, Hashable {
+public struct Stats: Equatable, Hashable, Codable {
     /**
      * The number of files.
      */
@@ -7578,7 +7578,7 @@ public func FfiConverterTypeStats_lower(_ value: Stats) -> RustBuffer {
 /**
  * A file and a time of it.
  */
-public struct TimedPath: Equatable, Hashable {
+public struct TimedPath: Equatable, Hashable, Codable {
     /**
      * The path of the file.
      */
@@ -7647,7 +7647,7 @@ public func FfiConverterTypeTimedPath_lower(_ value: TimedPath) -> RustBuffer {
 /**
  * One version of one file: what a change made of it.
  */
-public struct Version: Equatable, Hashable {
+public struct Version: Equatable, Hashable, Codable {
     /**
      * Names this version, for `read_version` and the like. Ids sort by time.
      */
@@ -7811,7 +7811,7 @@ public func FfiConverterTypeVersion_lower(_ value: Version) -> RustBuffer {
  * What a `Change` did.
  */
 
-public enum ChangeKind: Equatable, Hashable {
+public enum ChangeKind: Equatable, Hashable, Codable {
 
     /**
      * A file was created, overwritten or edited.
@@ -7906,7 +7906,7 @@ public func FfiConverterTypeChangeKind_lower(_ value: ChangeKind) -> RustBuffer 
  * One command of the tool, decoded.
  */
 
-public enum Command: Equatable, Hashable {
+public enum Command: Equatable, Hashable, Codable {
 
     /**
      * Show a directory, or a file or some lines of it.
@@ -8085,7 +8085,7 @@ public func FfiConverterTypeCommand_lower(_ value: Command) -> RustBuffer {
  * The phase of a copy.
  */
 
-public enum CopyPhase: Equatable, Hashable {
+public enum CopyPhase: Equatable, Hashable, Codable {
 
     /**
      * Both stores are compared; nothing is changed.
@@ -8160,7 +8160,7 @@ public func FfiConverterTypeCopyPhase_lower(_ value: CopyPhase) -> RustBuffer {
  * Which model host a tool's definition is for.
  */
 
-public enum Dialect: Equatable, Hashable {
+public enum Dialect: Equatable, Hashable, Codable {
 
     /**
      * `name`, `description`, and `parameters` in JSON Schema 2020-12.
@@ -8265,7 +8265,7 @@ public func FfiConverterTypeDialect_lower(_ value: Dialect) -> RustBuffer {
  * What an acknowledged command survives.
  */
 
-public enum Durability: Equatable, Hashable {
+public enum Durability: Equatable, Hashable, Codable {
 
     /**
      * A loss of power: data and directory are flushed before the command is acknowledged.
@@ -8340,7 +8340,7 @@ public func FfiConverterTypeDurability_lower(_ value: Durability) -> RustBuffer 
  * What kind of error a call ended with. A model reads sentences; a program should look at this.
  */
 
-public enum ErrorKind: Equatable, Hashable {
+public enum ErrorKind: Equatable, Hashable, Codable {
 
     /**
      * Nothing is at the path.
@@ -8625,7 +8625,7 @@ public func FfiConverterTypeErrorKind_lower(_ value: ErrorKind) -> RustBuffer {
  * Why a call about the history failed.
  */
 
-public enum HistoryErrorKind: Equatable, Hashable {
+public enum HistoryErrorKind: Equatable, Hashable, Codable {
 
     /**
      * The memory was opened without the option `history`.
@@ -8830,7 +8830,7 @@ public func FfiConverterTypeHistoryErrorKind_lower(_ value: HistoryErrorKind) ->
  * What a change did to a file.
  */
 
-public enum HistoryOperation: Equatable, Hashable {
+public enum HistoryOperation: Equatable, Hashable, Codable {
 
     /**
      * A new file.
@@ -8996,7 +8996,7 @@ public func FfiConverterTypeHistoryOperation_lower(_ value: HistoryOperation) ->
  * What `before` decides about a command.
  */
 
-public enum HookDecision: Equatable, Hashable {
+public enum HookDecision: Equatable, Hashable, Codable {
 
     /**
      * The command is executed.
@@ -9095,7 +9095,7 @@ public func FfiConverterTypeHookDecision_lower(_ value: HookDecision) -> RustBuf
  * Why a hook failed.
  */
 public
-enum HookError: Swift.Error, Equatable, Hashable {
+enum HookError: Swift.Error, Equatable, Hashable, Codable {
 
 
 
@@ -9186,7 +9186,7 @@ public func FfiConverterTypeHookError_lower(_ value: HookError) -> RustBuffer {
  * Why a call did not do what it was asked to do.
  */
 public
-enum MemdirError: Swift.Error, Equatable, Hashable {
+enum MemdirError: Swift.Error, Equatable, Hashable, Codable {
 
 
 
@@ -9413,7 +9413,7 @@ public func FfiConverterTypeMemdirError_lower(_ value: MemdirError) -> RustBuffe
  * What `create` does if the file already exists.
  */
 
-public enum OnExisting: Equatable, Hashable {
+public enum OnExisting: Equatable, Hashable, Codable {
 
     /**
      * Refuses with the documented error.
@@ -9488,7 +9488,7 @@ public func FfiConverterTypeOnExisting_lower(_ value: OnExisting) -> RustBuffer 
  * How a call ended.
  */
 
-public enum Outcome: Equatable, Hashable {
+public enum Outcome: Equatable, Hashable, Codable {
 
     /**
      * The command was executed.
@@ -9593,7 +9593,7 @@ public func FfiConverterTypeOutcome_lower(_ value: Outcome) -> RustBuffer {
  * The kind of a `Problem`.
  */
 
-public enum ProblemKind: Equatable, Hashable {
+public enum ProblemKind: Equatable, Hashable, Codable {
 
     /**
      * A file or directory cannot be read.
@@ -9729,7 +9729,7 @@ public func FfiConverterTypeProblemKind_lower(_ value: ProblemKind) -> RustBuffe
  * What happens to a command that would write sensitive text.
  */
 
-public enum SensitiveText: Equatable, Hashable {
+public enum SensitiveText: Equatable, Hashable, Codable {
 
     /**
      * Nothing.
@@ -9814,7 +9814,7 @@ public func FfiConverterTypeSensitiveText_lower(_ value: SensitiveText) -> RustB
  * Whether an edit that is based on an outdated view is refused.
  */
 
-public enum StaleGuard: Equatable, Hashable {
+public enum StaleGuard: Equatable, Hashable, Codable {
 
     /**
      * Never.
@@ -9900,7 +9900,7 @@ public func FfiConverterTypeStaleGuard_lower(_ value: StaleGuard) -> RustBuffer 
  * Why a method of a store failed.
  */
 public
-enum StoreError: Swift.Error, Equatable, Hashable {
+enum StoreError: Swift.Error, Equatable, Hashable, Codable {
 
 
 

@@ -1,6 +1,7 @@
 //! What tests share: stores of every kind, servers, faults, and processes of their own.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
+pub(crate) mod approving;
 pub(crate) mod failing;
 #[cfg(unix)]
 pub(crate) mod faulty;

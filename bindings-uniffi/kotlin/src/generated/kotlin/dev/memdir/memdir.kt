@@ -8798,7 +8798,7 @@ data class Checked (
     /**
      * The problems that were found; empty if there are none.
      */
-    val `problems`: List<Problem>
+    val `problems`: List<Problem> = listOf()
 
 ){
 
@@ -8942,7 +8942,7 @@ data class Copied (
     /**
      * Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
      */
-    val `leftOut`: List<kotlin.String>
+    val `leftOut`: List<kotlin.String> = listOf()
 
 ){
 
@@ -9237,7 +9237,7 @@ data class Event (
     /**
      * What the decoder repaired in the input.
      */
-    val `repairs`: List<kotlin.String>
+    val `repairs`: List<kotlin.String> = listOf()
     ,
     /**
      * The text of the reply, with the option `event_content`; otherwise null, and for an image.
@@ -9985,23 +9985,23 @@ data class RedactedText (
     /**
      * The versions whose contents have the text, newest first, as they were before.
      */
-    val `versions`: List<Version>
+    val `versions`: List<Version> = listOf()
     ,
     /**
      * The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
      */
-    val `current`: List<kotlin.String>
+    val `current`: List<kotlin.String> = listOf()
     ,
     /**
      * The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of
      * the names.
      */
-    val `names`: List<kotlin.String>
+    val `names`: List<kotlin.String> = listOf()
     ,
     /**
      * The paths that have the text in a name now, sorted: they stay.
      */
-    val `keptNames`: List<kotlin.String>
+    val `keptNames`: List<kotlin.String> = listOf()
 
 ){
 
@@ -10177,12 +10177,12 @@ data class Restored (
     /**
      * The files, in the order of their paths.
      */
-    val `files`: List<RestoredFile>
+    val `files`: List<RestoredFile> = listOf()
     ,
     /**
      * What was left out, with `skip_conflicts`, and why: in the order of the paths.
      */
-    val `skipped`: List<Conflict>
+    val `skipped`: List<Conflict> = listOf()
 
 ){
 

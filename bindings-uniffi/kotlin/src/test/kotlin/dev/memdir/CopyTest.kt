@@ -64,7 +64,7 @@ class CopyTest {
         assertEquals(emptyList<Problem>(), checked.problems)
         place.resolve("a/memories/link").createSymbolicLinkPointingTo(place.createDirectories())
         val problem = check(store).problems.single()
-        assertEquals("link" to "/memories/link", problem.kind to problem.path)
+        assertEquals(ProblemKind.LINK to "/memories/link", problem.kind to problem.path)
         assertTrue(problem.isBeside)
     }
 }

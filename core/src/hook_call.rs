@@ -1,0 +1,182 @@
+//! [`HookCall`]: what a hook may know of the call that it decides about.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use memdir_store::{Error, Refused};
+
+use crate::command::ValidCommand;
+use crate::pin::Pin;
+use crate::policies::Policies;
+use crate::preview::{Previewed, preview};
+use crate::session::Session;
+use crate::store::{Cancellation, Context, Store};
+
+/// What the hook [`before`](crate::MemoryHooks::before) may know of a call, beside the command: who acts, and what the
+/// command would change.
+///
+/// ```
+/// use std::sync::Arc;
+/// use memdir::{Command, HookCall, HookDecision, HookError, Memory, MemoryHooks, MemoryOptions};
+///
+/// struct Approval;
+///
+/// impl MemoryHooks for Approval {
+///     fn before(&self, command: &Command<'_>, call: &HookCall<'_>) -> Result<HookDecision, HookError> {
+///         if command.name() == "view" || call.actor() == Some("editor") {
+///             return Ok(HookDecision::Allow);
+///         }
+///         // A program would ask a person here.
+///         let diff = call.diff()?;
+///         assert_eq!(diff, "--- /memories/tea.md\n+++ /memories/tea.md\n@@ -1 +1 @@\n-green\n+black\n");
+///         Ok(HookDecision::Deny("Error: The user does not want this change.".into()))
+///     }
+/// }
+///
+/// let memory = Memory::open("memory:", MemoryOptions::default())?.with_hooks(Arc::new(Approval));
+/// memory.acting_as("editor").create("/memories/tea.md", "green\n")?;
+/// let error = memory.str_replace("/memories/tea.md", "green", "black").unwrap_err();
+/// assert_eq!(error.to_string(), "Error: The user does not want this change.");
+/// # Ok::<(), memdir::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct HookCall<'a> {
+    /// With the text of the model, which the handler itself redacts.
+    pub(crate) command: ValidCommand<'a>,
+    pub(crate) tool_use_id: Option<Cow<'a, str>>,
+    pub(crate) session: Session,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) policies: Arc<Policies>,
+    pub(crate) cancellation: Cancellation,
+    pub(crate) shown: Arc<Shown>,
+}
+
+impl fmt::Debug for HookCall<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the store: its address may hold a password.
+        f.debug_struct("HookCall")
+            .field("session", &self.session)
+            .field("tool_use_id", &self.tool_use_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HookCall<'_> {
+    /// Who acts: the actor of [`acting_as`](crate::Memory::acting_as), or of
+    /// [`MemoryOptions::actor`](crate::MemoryOptions::actor).
+    #[must_use]
+    pub fn actor(&self) -> Option<&str> {
+        self.session.actor.as_deref()
+    }
+
+    /// The session of the memory: [`Memory::session_id`](crate::Memory::session_id).
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session.id
+    }
+
+    /// The `id` of the `tool_use` block, if the input was a whole block.
+    #[must_use]
+    pub fn tool_use_id(&self) -> Option<&str> {
+        self.tool_use_id.as_deref()
+    }
+
+    /// What the command would change, as a unified diff of the texts as they would be stored. Empty for a view, and for an
+    /// edit that changes nothing.
+    ///
+    /// - A file that is made or deleted is compared with `/dev/null`.
+    /// - A rename is two lines, `rename from …` and `rename to …`.
+    /// - The deletion of a directory has a line for each file and directory, with the sizes of files.
+    /// - If a content is not UTF-8, one line says so, with the sizes. For a file that is too large to be edited there is a
+    ///   line with its size.
+    ///
+    /// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is
+    /// changed, and the command is refused ([`ErrorKind::Changed`](crate::ErrorKind::Changed)). A file is compared within
+    /// the change itself. A directory that is deleted is compared by its listing, just before, so a change in the moment
+    /// between goes unnoticed. A rename does not depend on contents.
+    ///
+    /// The first call computes the diff, and later ones return the same. It may be called on any thread, and waits for the
+    /// store. It changes nothing, and no policy counts it as a view or a change. It shows files as they are, also what
+    /// [`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view) hides.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the command would be refused, with the reply of the model. Let `before` fail with this error:
+    /// the command is then refused with that very reply. If `before` allows the command all the same, nothing is changed
+    /// either. [`Error::Store`] if the store fails. [`Error::Hook`] if `before` has returned without having asked for a
+    /// diff: what was not shown in time was not approved.
+    pub fn diff(&self) -> Result<String, Error> {
+        self.shown.diff(|| {
+            let context = Context::new().cancelled_by(&self.cancellation);
+            preview(&self.store, &self.policies, context, &self.command)
+        })
+    }
+
+    /// The same with owned texts, so it can be sent to another thread.
+    #[must_use]
+    pub fn into_owned(self) -> HookCall<'static> {
+        HookCall {
+            command: self.command.with_own_texts(),
+            tool_use_id: self.tool_use_id.map(|id| Cow::Owned(id.into_owned())),
+            session: self.session,
+            store: self.store,
+            policies: self.policies,
+            cancellation: self.cancellation,
+            shown: self.shown,
+        }
+    }
+}
+
+/// What the hook of one call was shown.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    diff: Option<Result<String, Refused>>,
+    pin: Option<Pin>,
+    /// Whether the hook has returned.
+    is_decided: bool,
+}
+
+/// What a decision was based on.
+#[derive(Debug, Default)]
+pub(crate) struct Basis {
+    /// The refusal that stood in the place of the diff.
+    pub(crate) refusal: Option<Refused>,
+    pub(crate) pin: Option<Pin>,
+}
+
+impl Shown {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The diff, computed once. Whoever asks meanwhile waits for it, also the decision.
+    fn diff(&self, compute: impl FnOnce() -> Previewed) -> Result<String, Error> {
+        let mut state = self.state();
+        if let Some(diff) = &state.diff {
+            return diff.clone().map_err(Error::Refused);
+        }
+        if state.is_decided {
+            return Err(Error::Hook("the hook `before` has already decided".into()));
+        }
+        let Previewed { diff, pin } = compute();
+        state.diff = match &diff {
+            Ok(diff) => Some(Ok(diff.clone())),
+            Err(Error::Refused(refused)) => Some(Err(refused.clone())),
+            // It may succeed the next time.
+            Err(_) => return diff,
+        };
+        state.pin = pin;
+        diff
+    }
+
+    /// What the decision is based on, which was just made.
+    pub(crate) fn decide(&self) -> Basis {
+        let mut state = self.state();
+        state.is_decided = true;
+        let refusal = state.diff.as_ref().and_then(|diff| diff.as_ref().err().cloned());
+        Basis { refusal, pin: state.pin.take() }
+    }
+}
