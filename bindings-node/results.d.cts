@@ -232,6 +232,12 @@ export interface Event {
    * history.
    */
   change?: string | undefined;
+  /** Who acts, as `HookCall.actor`. */
+  actor?: string | undefined;
+  /** The session of the memory, as `HookCall.session`. */
+  session: string;
+  /** The `id` of the `toolUse` block, as `HookCall.toolUseId`. */
+  toolUseId?: string | undefined;
 }
 
 /** A file that was removed because nobody used it. */

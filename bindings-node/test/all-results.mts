@@ -121,6 +121,9 @@ export async function allResults(): Promise<[name: string, result: unknown][]> {
   await memory.execute({ command: 'view', path: tea, view_range: ['1', '2'] });
   await memory.execute({ command: 'view', path: 'elsewhere' });
   await memory.execute({ command: 'none' });
+  const input = { command: 'view', path: tea };
+  const block = JSON.stringify({ type: 'tool_use', id: 'toolu_1', name: 'memory', input });
+  await memory.actingAs('Ann').execute(block);
   await memory.actingAs('Ann').str_replace({ path: tea, old_str: 'green', new_str: 'white' });
   await memory.actingAs('Ben').str_replace({ path: tea, old_str: 'water', new_str: 'milk' });
   await memory.create({ path: pot, file_text: 'a pot\n' });

@@ -24,7 +24,7 @@ const CALLS = `
   const said = [];
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC', 'base64');
   const plain = (key, value) =>
-    ['modified', 'accessed', 'duration', 'lastUsed', 'time'].includes(key) ? typeof value
+    ['modified', 'accessed', 'duration', 'lastUsed', 'session', 'time'].includes(key) ? typeof value
     : typeof value === 'bigint' ? String(value) : value;
   async function say(name, work) {
     try {
@@ -167,7 +167,7 @@ function comparable(value: unknown, name?: string): unknown {
     return typeof value;
   }
   if (typeof value === 'string') {
-    return ['id', 'change', 'version'].includes(name ?? '') ? 'an id' : value;
+    return ['id', 'change', 'session', 'version'].includes(name ?? '') ? 'an id' : value;
   }
   if (Array.isArray(value)) {
     return value.map((item) => comparable(item));
