@@ -7,7 +7,7 @@ use std::time::Duration;
 use memdir::policy::PathPattern;
 use memdir::value::Value;
 use memdir::{ConfigError, Error, MemoryOptions};
-pub(crate) use memdir_bindings_shared::arguments::{count, flag, string, strings, wrong};
+use memdir_bindings_shared::arguments::{flag, strings, wrong};
 
 type Result<T> = std::result::Result<T, Error>;
 

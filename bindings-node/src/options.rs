@@ -3,6 +3,8 @@
 use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
+use memdir_bindings_shared::arguments::wrong;
+pub(crate) use memdir_bindings_shared::arguments::{count, flag, string, strings};
 use napi::ValueType;
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -10,8 +12,8 @@ use napi_derive::napi;
 use crate::errors::Failure;
 use crate::input::value;
 use crate::option_values as values;
-pub(crate) use crate::option_values::{count, flag, span, string, strings, word};
-use crate::option_values::{refused, wrong};
+use crate::option_values::refused;
+pub(crate) use crate::option_values::{span, word};
 
 type Result<T> = std::result::Result<T, Failure>;
 

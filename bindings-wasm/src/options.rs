@@ -3,12 +3,14 @@
 use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
+pub(crate) use memdir_bindings_shared::arguments::string;
+use memdir_bindings_shared::arguments::wrong;
 use serde_json::Value as Json;
 
 use crate::errors::Failure;
 use crate::input::value;
-pub(crate) use crate::option_values::{count, flag, span, string, strings, word};
-use crate::option_values::{refused, set, wrong};
+use crate::option_values::{refused, set};
+pub(crate) use crate::option_values::{span, word};
 
 /// Reads the options: null, or the entries of an object, or a value that is none.
 pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
