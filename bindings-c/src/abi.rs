@@ -12,7 +12,7 @@ use crate::border::{bytes, call, guarded, put, release, text, utf8};
 use crate::failure::Failure;
 use crate::handles::{MEMORIES, Opened};
 use crate::hooks::{self, PENDING, Pending};
-use crate::{operations, reply};
+use crate::{operations, reply, results};
 
 /// Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
 ///
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn memdir_finish(
             if !event.is_null()
                 && let Some(happened) = happened
             {
-                put(event, text(operations::shown(&happened)?.to_string()));
+                put(event, text(results::shown(&happened).to_string()));
             }
             Ok(reply::parts(answer))
         })

@@ -1,93 +1,52 @@
-//! The arguments of an operation: a JSON object, of which each has its type.
+//! The arguments of an operation: a JSON object.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use memdir::ConfigError;
-use serde_json::{Map, Value};
+use memdir::Error;
+use memdir::value::Value;
+use memdir_bindings_shared::arguments::{Arguments, Times, wrong};
+use serde_json::{Map, Value as Json};
 
 use crate::failure::Failure;
 
-/// The arguments of an operation.
-pub(crate) struct Arguments(Map<String, Value>);
+/// Times are texts.
+const TIMES: Times = Times { read: time, rest: Duration::ZERO };
 
-impl Arguments {
-    pub(crate) fn parse(json: &str) -> Result<Self, Failure> {
-        match serde_json::from_str(json) {
-            Ok(Value::Object(fields)) => Ok(Self(fields)),
-            Ok(Value::Null) => Ok(Self(Map::new())),
-            _ => Err(Failure::usage("the arguments of an operation are a JSON object")),
-        }
-    }
-
-    /// The argument; null if it is not there.
-    pub(crate) fn get(&self, name: &str) -> &Value {
-        self.0.get(name).unwrap_or(&Value::Null)
-    }
-
-    /// A text that has to be there.
-    pub(crate) fn text(&self, name: &str) -> Result<&str, Failure> {
-        self.get(name).as_str().ok_or_else(|| wrong(name, " must be a string"))
-    }
-
-    /// A text that may be left out, which then is none.
-    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Failure> {
-        if self.get(name).is_null() { Ok(None) } else { self.text(name).map(Some) }
-    }
-
-    /// A text that may be left out, which then is the default.
-    pub(crate) fn text_or<'a>(&'a self, name: &str, default: &'a str) -> Result<&'a str, Failure> {
-        if self.get(name).is_null() { Ok(default) } else { self.text(name) }
-    }
-
-    /// A list of texts that has to be there.
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, Failure> {
-        let texts = self.get(name).as_array();
-        texts
-            .and_then(|texts| texts.iter().map(Value::as_str).collect())
-            .ok_or_else(|| wrong(name, " must be an array of strings"))
-    }
-
-    /// A flag; false if it is left out.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Failure> {
-        match self.get(name) {
-            Value::Null => Ok(false),
-            given => given.as_bool().ok_or_else(|| wrong(name, " must be true or false")),
-        }
-    }
-
-    /// A whole number that may be left out.
-    pub(crate) fn number(&self, name: &str) -> Result<Option<usize>, Failure> {
-        match self.get(name) {
-            Value::Null => Ok(None),
-            given => {
-                let number = given.as_u64().and_then(|number| usize::try_from(number).ok());
-                number.map(Some).ok_or_else(|| wrong(name, " must be a whole number from 0 on"))
-            }
-        }
-    }
-
-    /// A number of seconds that may be left out.
-    pub(crate) fn span(&self, name: &str) -> Result<Option<Duration>, Failure> {
-        match self.get(name) {
-            Value::Null => Ok(None),
-            given => {
-                let span =
-                    given.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                span.map(Some).ok_or_else(|| wrong(name, " must be a number of seconds from 0 on"))
-            }
-        }
-    }
-
-    /// Fails for an argument that is not one of these, as for an option of a memory that does not exist.
-    pub(crate) fn none_but(&self, names: &[&str]) -> Result<(), Failure> {
-        match self.0.keys().find(|name| !names.contains(&name.as_str())) {
-            None => Ok(()),
-            Some(name) => Err(memdir::Error::from(ConfigError::unknown_option(name, names)).into()),
-        }
+/// An object, or nothing.
+pub(crate) fn parse(json: &str) -> Result<Map<String, Json>, Failure> {
+    match serde_json::from_str(json) {
+        Ok(Json::Object(fields)) => Ok(fields),
+        Ok(Json::Null) => Ok(Map::new()),
+        _ => Err(Failure::usage("the arguments of an operation are a JSON object")),
     }
 }
 
-/// The error for an argument with a wrong value.
-pub(crate) fn wrong(name: &str, problem: &'static str) -> Failure {
-    memdir::Error::from(ConfigError::of_option(name).and(problem)).into()
+/// What is null is left out.
+pub(crate) fn without_nulls(mut fields: Map<String, Json>) -> Map<String, Json> {
+    fields.retain(|_, given| !given.is_null());
+    fields
+}
+
+/// The arguments, of which these names were given.
+pub(crate) fn named<'a>(fields: &'a Map<String, Json>, names: &'a [String]) -> Arguments<'a> {
+    Arguments::new(fields, names.iter().map(String::as_str).collect(), TIMES)
+}
+
+fn time(given: &Value<'_>) -> Result<SystemTime, &'static str> {
+    let time = if let Value::Text(text) = given { memdir::text::parse_rfc3339(text) } else { None };
+    time.ok_or(" must be a time as text, such as \"2026-03-14T15:09:26.535897Z\"")
+}
+
+pub(crate) const NO_SPAN: &str = " must be a number of seconds from 0 on";
+
+/// A number of seconds; none if it is left out.
+pub(crate) fn span(given: &Arguments<'_>, name: &str) -> Result<Option<Duration>, Error> {
+    let Some(given) = given.get(name) else { return Ok(None) };
+    #[expect(clippy::cast_precision_loss, reason = "exact for 285 million years")]
+    let seconds = match given {
+        Value::Integer(seconds) => seconds as f64,
+        Value::Number(seconds) => seconds,
+        _ => f64::NAN,
+    };
+    Duration::try_from_secs_f64(seconds).map(Some).map_err(|_| wrong(name, NO_SPAN, given))
 }

@@ -9,12 +9,11 @@ mod abi;
 mod arguments;
 mod border;
 mod failure;
-mod files;
 mod handles;
-mod history;
 mod hooks;
 mod operations;
 mod reply;
+mod results;
 #[cfg(feature = "testing")]
 mod testing;
 mod watch;

@@ -3,49 +3,58 @@
 use std::ops::ControlFlow;
 
 use memdir::Memory;
-use serde::Serialize;
+use memdir::command::Dialect;
+use memdir::value::Value::Null;
+use memdir_bindings_shared::arguments::{Arguments, wrong};
+use memdir_bindings_shared::operations::perform;
 use serde_json::Value;
 
-use crate::arguments::{Arguments, wrong};
+use crate::arguments::{NO_SPAN, named, parse, span, without_nulls};
 use crate::failure::Failure;
-use crate::files;
-use crate::{history, watch};
+use crate::results::{returned, shown};
+use crate::watch;
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
 pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value, Failure> {
-    let arguments = Arguments::parse(arguments)?;
+    let fields = parse(arguments)?;
+    let names: Vec<String> = fields.keys().cloned().collect();
+    let fields = without_nulls(fields);
+    #[cfg(feature = "testing")]
+    if name.starts_with("testing.") {
+        return crate::testing::call(memory, name, &fields);
+    }
+    let given = named(&fields, &names);
+    if let Some(done) = perform::<Failure>(memory, name, &given)? {
+        return Ok(returned(done));
+    }
     match name {
         "clear" => {
-            arguments.none_but(&[])?;
+            given.none_but(&[])?;
             Ok(memory.clear()?.into())
         }
-        "erase" => {
-            arguments.none_but(&["dry_run"])?;
-            shown(&memory.erase(arguments.flag("dry_run")?)?)
+        "expire" => expire(memory, &given),
+        "tool_definition" => {
+            given.none_but(&["dialect"])?;
+            Ok(memory.tool_definition(dialect(&given)?))
         }
-        "expire" => expire(memory, &arguments),
-        #[cfg(feature = "testing")]
-        _ if name.starts_with("testing.") => crate::testing::call(memory, name, &arguments),
-        _ => {
-            for call in [files::call, history::call, watch::call] {
-                if let Some(result) = call(memory, name, &arguments)? {
-                    return Ok(result);
-                }
-            }
-            Err(Failure::usage(format!("there is no operation {name:?}")))
+        "tool_definitions" => {
+            given.none_but(&["dialect", "prefix"])?;
+            let prefix = given.text_or("prefix", "")?;
+            Ok(memory.tool_definitions(dialect(&given)?, &prefix)?.into())
         }
+        _ => watch::call(memory, name, &given)?
+            .ok_or_else(|| Failure::usage(format!("there is no operation {name:?}"))),
     }
 }
 
-/// A result as JSON.
-pub(crate) fn shown(result: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(result).map_err(|error| Failure::usage(error.to_string()))
+fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
+    Ok(given.text_or("dialect", "json-schema")?.parse()?)
 }
 
-fn expire(memory: &Memory, arguments: &Arguments) -> Result<Value, Failure> {
-    arguments.none_but(&["older_than", "dry_run"])?;
-    let span = arguments.span("older_than")?;
-    let span = span.ok_or_else(|| wrong("older_than", " must be a number of seconds from 0 on"))?;
-    let dry_run = arguments.flag("dry_run")?;
-    shown(&memory.expire(span, dry_run, &mut |_| ControlFlow::Continue(()))?)
+fn expire(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
+    given.none_but(&["older_than", "dry_run"])?;
+    let age = span(given, "older_than")?;
+    let age = age.ok_or_else(|| wrong("older_than", NO_SPAN, Null))?;
+    let dry_run = given.flag("dry_run")?;
+    Ok(shown(&memory.expire(age, dry_run, &mut |_| ControlFlow::Continue(()))?))
 }

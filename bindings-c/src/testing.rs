@@ -8,14 +8,17 @@ use memdir::store::EntryKind;
 use memdir::{Memory, MemoryPath, OnExisting, Store};
 use serde_json::{Map, Value};
 
-use crate::arguments::Arguments;
 use crate::failure::Failure;
 
 /// Does one of these operations.
-pub(crate) fn call(memory: &Memory, name: &str, arguments: &Arguments) -> Result<Value, Failure> {
+pub(crate) fn call(
+    memory: &Memory,
+    name: &str,
+    arguments: &Map<String, Value>,
+) -> Result<Value, Failure> {
     let store = &**memory.store();
     let path = || {
-        let path = arguments.get("path").as_str().unwrap_or_default();
+        let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
         MemoryPath::parse(path).map_err(|error| Failure::usage(error.to_string()))
     };
     match name {
@@ -26,7 +29,7 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &Arguments) -> Result
         }
         "testing.write" => write(store, &path()?, arguments.get("base64"))?,
         "testing.age" => {
-            let seconds = arguments.get("seconds").as_u64().unwrap_or_default();
+            let seconds = arguments.get("seconds").and_then(Value::as_u64).unwrap_or_default();
             let time = SystemTime::now() - Duration::from_secs(seconds);
             store.set_modified(&path()?, time)?;
             store.record_access(&path()?, time)?;
@@ -72,8 +75,8 @@ fn shown(content: &[u8]) -> String {
 }
 
 /// Writes a file, or makes an empty directory.
-fn write(store: &dyn Store, path: &MemoryPath, content: &Value) -> Result<(), Failure> {
-    if let Some(content) = content.as_str() {
+fn write(store: &dyn Store, path: &MemoryPath, content: Option<&Value>) -> Result<(), Failure> {
+    if let Some(content) = content.and_then(Value::as_str) {
         let content =
             BASE64.decode(content.as_bytes()).map_err(|e| Failure::usage(e.to_string()))?;
         return Ok(store.write(path, &content, OnExisting::Overwrite)?);

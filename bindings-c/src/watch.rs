@@ -4,13 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memdir::value::Value as Given;
 use memdir::{Memory, SharedWatch};
+use memdir_bindings_shared::arguments::{Arguments, wrong};
 use serde_json::Value;
 
-use crate::arguments::{Arguments, wrong};
+use crate::arguments::span;
 use crate::failure::Failure;
 use crate::handles::Table;
-use crate::operations::shown;
+use crate::results::shown;
 
 static WATCHES: Table<Arc<SharedWatch>> = Table::new();
 
@@ -18,22 +20,22 @@ static WATCHES: Table<Arc<SharedWatch>> = Table::new();
 pub(crate) fn call(
     memory: &Memory,
     name: &str,
-    given: &Arguments,
+    given: &Arguments<'_>,
 ) -> Result<Option<Value>, Failure> {
     Ok(Some(match name {
         "watch" => {
             given.none_but(&["path", "every"])?;
-            let every = given.span("every")?;
-            let watch = memory.watch(given.text_or("path", "/memories")?, every)?;
+            let every = span(given, "every")?;
+            let watch = memory.watch(&given.text_or("path", "/memories")?, every)?;
             WATCHES.add(Arc::new(SharedWatch::from(watch))).into()
         }
         "changes" => {
             given.none_but(&["watch", "wait"])?;
-            let wait = given.span("wait")?.unwrap_or(Duration::ZERO);
+            let wait = span(given, "wait")?.unwrap_or(Duration::ZERO);
             let number = number(given)?;
             let watch = WATCHES.find(number).ok_or_else(|| none(number))?;
             // Null if it was ended meanwhile.
-            shown(&watch.changes(memory.cancellation(), wait)?)?
+            shown(&watch.changes(memory.cancellation(), wait)?)
         }
         "is_due" => {
             given.none_but(&["watch"])?;
@@ -50,8 +52,10 @@ pub(crate) fn call(
     }))
 }
 
-fn number(given: &Arguments) -> Result<u64, Failure> {
-    given.get("watch").as_u64().ok_or_else(|| wrong("watch", " must be the number of a watch"))
+fn number(given: &Arguments<'_>) -> Result<u64, Failure> {
+    let given = given.get("watch").unwrap_or(Given::Null);
+    let number = if let Given::Integer(number) = given { u64::try_from(number).ok() } else { None };
+    number.ok_or_else(|| wrong("watch", " must be the number of a watch", given).into())
 }
 
 fn none(number: u64) -> Failure {

@@ -15,7 +15,7 @@ const tests = new URL('../test/dist/', import.meta.url);
 /** What takes long, so that it runs beside the rest, and what measures or limits its own process. */
 const ALONE = 'addresses agents cancellation conformance frameworks lifetime package runner store';
 const WASM =
-  'conformance history hooks hostile hostile-tables limits named-options options past policies tool wasm watch';
+  'conformance history hooks hostile hostile-tables limits named-options options past policies results tool wasm watch';
 
 const { values, positionals } = parseArgs({
   options: { wasm: { type: 'boolean' } },

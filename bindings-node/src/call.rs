@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Call, Command, Event, HookDecision, HookError, Memory, StoreError};
+use memdir::{Call, Command, HookDecision, HookError, Memory, StoreError};
 use napi::bindgen_prelude::{Array, JsObjectValue, Object, Unknown};
 use napi::{Env, Error, JsValue};
 use napi_derive::napi;
@@ -14,6 +14,7 @@ use napi_derive::napi;
 use crate::answer::Answer;
 use crate::cancel::Caller;
 use crate::input::{OwnFields, value};
+use crate::results::Shown;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
 /// One tool call that is decoded and validated. Call one of `returned`, `deny`, `fail` and `cancel`, once, to
@@ -57,7 +58,7 @@ impl PendingCall {
                 call.fail(error);
             }
             let (reply, event) = memory.finish(call, before);
-            (Answer::from(reply), event)
+            (Answer::from(reply), event.map(Shown::of))
         };
         let caller = self.caller.clone();
         self.workers.answer(env, purpose, caller, work, |env, (answer, event)| {
@@ -91,7 +92,7 @@ impl PendingCall {
     /// Finishes the call with the value that `before` returned.
     #[napi(
         ts_args_type = "returned: unknown",
-        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }>"
     )]
     pub fn returned<'env>(
         &self,
@@ -114,7 +115,7 @@ impl PendingCall {
 
     /// Finishes the call with the denial of `before`.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }>"
     )]
     pub fn deny<'env>(&self, env: &'env Env, sentence: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Ok(HookDecision::Deny(sentence)))
@@ -122,7 +123,7 @@ impl PendingCall {
 
     /// Finishes the call after `before` failed.
     #[napi(
-        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }>"
+        ts_return_type = "Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }>"
     )]
     pub fn fail<'env>(&self, env: &'env Env, reason: String) -> napi::Result<Object<'env>> {
         self.finish(env, self.take()?, Err(reason.into()))
@@ -130,49 +131,21 @@ impl PendingCall {
 
     /// Ends the call at once, because its caller has cancelled it before the command began.
     #[napi(
-        ts_return_type = "{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: object }"
+        ts_return_type = "{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }"
     )]
     pub fn cancel<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
         let mut call = self.take()?;
         call.fail(StoreError::Cancelled);
         // A call that has failed is not executed, so nothing waits here.
         let (reply, event) = self.memory.finish(call, Ok(HookDecision::Allow));
-        finished(env, Answer::from(reply), event)
+        finished(env, Answer::from(reply), event.map(Shown::of))
     }
 }
 
-fn finished(env: &Env, answer: Answer, event: Option<Event>) -> napi::Result<Object<'static>> {
+fn finished(env: &Env, answer: Answer, event: Option<Shown>) -> napi::Result<Object<'static>> {
     let mut object = answer.into_object(env)?;
     if let Some(event) = event {
-        object.set_named_property("event", event_object(env, event)?)?;
-    }
-    Ok(object)
-}
-
-/// The event for the hook `after`, without empty fields.
-#[expect(clippy::cast_precision_loss, reason = "exact up to 2^53")]
-fn event_object<'env>(env: &'env Env, event: Event) -> napi::Result<Object<'env>> {
-    let mut object = Object::new(env)?;
-    if let Some(command) = event.command {
-        object.set_named_property("command", command)?;
-    }
-    if let Some(path) = &event.path {
-        object.set_named_property("path", path.as_str())?;
-    }
-    if let Some(new_path) = &event.new_path {
-        object.set_named_property("newPath", new_path.as_str())?;
-    }
-    object.set_named_property("outcome", event.outcome.as_str())?;
-    object.set_named_property("bytes", event.bytes as f64)?;
-    object.set_named_property("lines", event.lines as f64)?;
-    object.set_named_property("duration", event.duration.as_secs_f64() * 1_000.0)?;
-    let repairs: Vec<&str> = event.repairs.iter().map(|repair| repair.as_str()).collect();
-    object.set_named_property("repairs", Array::from_vec(env, repairs)?)?;
-    if let Some(change) = event.change {
-        object.set_named_property("change", change.to_string())?;
-    }
-    if let Some(content) = event.content {
-        object.set_named_property("content", content)?;
+        object.set_named_property("event", event)?;
     }
     Ok(object)
 }

@@ -5,7 +5,7 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use crate::files::{given, optional};
+use crate::arguments::{given, optional};
 use crate::options::{count, strings};
 
 /// The JSON text of a request's `context_management`.

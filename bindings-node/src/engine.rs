@@ -11,15 +11,16 @@ use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi_derive::napi;
 
 use crate::answer::Answer;
+use crate::arguments::given;
 use crate::call::PendingCall;
 use crate::cancel::{Caller, Cancellation};
 use crate::errors::Failure;
-use crate::expiry::{ExpiredFile, ExpiryProgress};
-use crate::input::{decode, decode_as, value};
+use crate::input::{decode, decode_as};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
 use crate::options::{self, span};
 use crate::progress::progress_callback;
+use crate::results::Shown;
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Ready, Workers};
 
@@ -145,26 +146,25 @@ impl Engine {
     /// Removes the files that nobody used for `olderThan` milliseconds. `progress` returns whether
     /// it goes on.
     #[napi(
-        ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: ExpiryProgress) => boolean) | undefined, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Array<ExpiredFile>>"
+        ts_args_type = "olderThan: number, dryRun: boolean, progress?: ((progress: results.ExpiryProgress) => boolean) | undefined, cancellation?: Cancellation | undefined",
+        ts_return_type = "Promise<Array<results.Expired>>"
     )]
     pub fn expire<'env>(
         &self,
         env: &'env Env,
         older_than: Unknown<'_>,
         dry_run: bool,
-        progress: Option<Function<'_, ExpiryProgress, bool>>,
+        progress: Option<Function<'_, Shown, bool>>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let older_than =
-            span("olderThan", &value(&older_than)?).map_err(|failure| failure.into_js(env))?;
+        let older_than = given(env, "olderThan", older_than, span)?;
         let mut on_progress = progress_callback(progress)?;
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), &self.memory);
         let work = move || {
             let mut thrown = None;
             let expired = memory.expire(older_than, dry_run, &mut |progress| match on_progress(
-                progress.into(),
+                Shown::of(progress),
             ) {
                 Ok(true) => ControlFlow::Continue(()),
                 Ok(false) => ControlFlow::Break(()),
@@ -175,12 +175,11 @@ impl Engine {
             });
             match thrown {
                 Some(error) => Err(Failure::Thrown(error)),
-                None => expired.map_err(Failure::from),
+                None => expired.map(Shown::of).map_err(Failure::from),
             }
         };
         self.workers.promise(env, Purpose::Change, caller, work, |env, expired| {
-            let expired = expired.map_err(|failure| failure.into_js(&env))?;
-            Ok(expired.into_iter().map(ExpiredFile::from).collect::<Vec<_>>())
+            expired.map_err(|failure| failure.into_js(&env))
         })
     }
 }

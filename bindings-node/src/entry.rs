@@ -1,10 +1,10 @@
 //! [`Entry`]: an entry of a directory.
 
-use std::time::SystemTime;
-
 use memdir::MemoryPath;
-use memdir::store::{Entry, EntryKind, micros};
+use memdir::store::{Entry, EntryKind};
 use napi_derive::napi;
+
+use crate::times::{from_millis, to_millis};
 
 /// One entry of a directory.
 #[napi(object)]
@@ -20,17 +20,6 @@ pub struct StoreEntry {
     /// The last recorded access of a file, in milliseconds since 1970.
     #[napi(ts_type = "number | undefined")]
     pub accessed: Option<f64>,
-}
-
-/// Milliseconds, as JavaScript counts time; the microseconds are its fraction.
-#[expect(clippy::cast_precision_loss, reason = "exact until the year 2109")]
-pub(crate) fn to_millis(time: SystemTime) -> f64 {
-    micros::of(time) as f64 / 1_000.0
-}
-
-/// `None` for a number that is not a time.
-pub(crate) fn from_millis(millis: f64) -> Option<SystemTime> {
-    micros::time_of_float(millis * 1_000.0)
 }
 
 impl From<Entry> for StoreEntry {

@@ -6,7 +6,7 @@ use memdir::{ConfigError, Error as CoreError, MemoryPath, NameCase, StoreError};
 use napi::bindgen_prelude::{JsObjectValue, JsValue, Object, ToNapiValue};
 use napi::{Env, Error, Result};
 
-use crate::conflict::Conflict;
+use crate::results::Shown;
 use crate::thrown::Thrown;
 
 /// Why a call failed, until it is thrown in JavaScript.
@@ -106,7 +106,7 @@ pub(crate) fn history_to_js(env: &Env, error: HistoryError) -> Error {
         return to_js(env, &error);
     }
     let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
-    let conflicts: Vec<Conflict> = error.conflicts().iter().map(Conflict::from).collect();
+    let conflicts = Shown::of(error.conflicts());
     let reason = error.to_string();
     with_properties(env, "HistoryError", &reason, |thrown| {
         thrown.set_named_property("kind", error.kind())?;

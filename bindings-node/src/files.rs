@@ -1,44 +1,21 @@
 //! What your own code does with the files of a memory, and the tool's definitions for other model hosts.
 
 use memdir::command::Dialect;
-use memdir::value::Value;
-use memdir::{GrepMatch, GrepQuery, Memory, Project};
+use memdir::{Error, GrepQuery, Memory, Project};
 use memdir_bindings_shared::grep_query;
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
 
 use crate::answer::text as to_text;
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
-use crate::input::value;
 use crate::options::{count, flag, string, strings, word};
-use crate::progress::number;
+use crate::results::Shown;
 use crate::thread_pool::Purpose;
-
-/// A place where something was found.
-#[napi(object, object_from_js = false)]
-pub(crate) struct FoundMatch {
-    /// The path of the file, or of the directory whose name it is.
-    pub path: String,
-    /// The number of the line, counted from 1; none if the name was found.
-    #[napi(ts_type = "number | undefined")]
-    pub line: Option<i64>,
-    /// The line, or the name.
-    pub text: String,
-}
-
-impl From<GrepMatch> for FoundMatch {
-    fn from(found: GrepMatch) -> Self {
-        Self {
-            path: found.path.as_str().to_owned(),
-            line: found.line.map(number),
-            text: found.text,
-        }
-    }
-}
 
 #[napi]
 impl Engine {
@@ -133,7 +110,7 @@ impl Engine {
     /// The names and lines in which a text, or a regular expression, is found.
     #[napi(
         ts_args_type = "query: string, regex: boolean, ignoreCase: boolean, path: string, limit: number, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Array<FoundMatch>>"
+        ts_return_type = "Promise<Array<results.GrepMatch>>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn grep<'env>(
@@ -150,9 +127,7 @@ impl Engine {
         let path = given(env, "path", path, string)?;
         let limit = given(env, "limit", limit, count)?;
         let work = move |memory: &Memory| memory.grep(&query, &path, limit);
-        self.for_own_code(env, Purpose::View, cancellation, work, |found| {
-            found.into_iter().map(FoundMatch::from).collect::<Vec<_>>()
-        })
+        self.for_own_code(env, Purpose::View, cancellation, work, Shown::of)
     }
 
     /// A table of contents in at most `maxChars` characters.
@@ -191,9 +166,7 @@ impl Engine {
             let features: Vec<&str> = features.iter().map(String::as_str).collect();
             memory.bootstrap(&Project { about: &about, features: &features, init: &init })
         };
-        self.for_own_code(env, Purpose::Change, cancellation, work, |made| {
-            made.into_iter().map(|path| path.as_str().to_owned()).collect::<Vec<_>>()
-        })
+        self.for_own_code(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Forgets what the model has seen.
@@ -231,12 +204,12 @@ impl Engine {
         env: &'env Env,
         purpose: Purpose,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
-        work: impl FnOnce(&Memory) -> Result<T, memdir::Error> + Send + 'static,
+        work: impl FnOnce(&Memory) -> Result<T, Error> + Send + 'static,
         finish: impl FnOnce(T) -> D + Send + 'static,
     ) -> napi::Result<Object<'env>>
     where
-        T: Send + 'static,
-        D: ToNapiValue + 'static,
+        T: 'static,
+        D: ToNapiValue + Send + 'static,
     {
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), self.memory());
@@ -244,8 +217,8 @@ impl Engine {
             env,
             purpose,
             caller,
-            move || work(&memory),
-            |env, result| result.map(finish).map_err(|error| Failure::from(error).into_js(&env)),
+            move || work(&memory).map(finish),
+            |env, result| result.map_err(|error| Failure::from(error).into_js(&env)),
         )
     }
 }
@@ -261,27 +234,4 @@ pub(crate) fn query(
     let regex = given(env, "regex", regex, flag)?;
     let ignore_case = given(env, "ignoreCase", ignore_case, flag)?;
     grep_query(&query, regex, ignore_case).map_err(|error| Failure::from(error).into_js(env))
-}
-
-/// An argument, which is read as an option is.
-pub(crate) fn given<T>(
-    env: &Env,
-    name: &str,
-    argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
-) -> napi::Result<T> {
-    read(name, &value(&argument)?).map_err(|failure| failure.into_js(env))
-}
-
-/// An argument that may be null.
-pub(crate) fn optional<T>(
-    env: &Env,
-    name: &str,
-    argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
-) -> napi::Result<Option<T>> {
-    match value(&argument)? {
-        Value::Null => Ok(None),
-        argument => read(name, &argument).map(Some).map_err(|failure| failure.into_js(env)),
-    }
 }

@@ -2,98 +2,21 @@
 
 use std::time::{Duration, SystemTime};
 
-use memdir::history::{HistoryError, Restored as CoreRestored, Version as CoreVersion};
+use memdir::history::HistoryError;
 use memdir::{ConfigError, Memory};
 use memdir_bindings_shared::history::{Query, Undo, id, undo_options};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
-use crate::conflict::Conflict;
 use crate::engine::Engine;
-use crate::entry::{from_millis, to_millis};
 use crate::errors::{Failure, history_to_js};
-use crate::files::{given, optional};
 use crate::options::{count, flag, string};
+use crate::results::Shown;
 use crate::thread_pool::Purpose;
-
-/// One version of one file. The time is in milliseconds since 1970.
-#[napi(object, object_from_js = false)]
-pub(crate) struct FileVersion {
-    pub id: String,
-    pub change: String,
-    #[napi(
-        ts_type = "'created' | 'modified' | 'overwritten' | 'renamed' | 'deleted' | 'expired' | 'cleared' | 'restored' | 'imported' | 'redacted' | 'external'"
-    )]
-    pub operation: &'static str,
-    pub path: String,
-    #[napi(ts_type = "string | undefined")]
-    pub old_path: Option<String>,
-    pub time: f64,
-    #[napi(ts_type = "string | undefined")]
-    pub actor: Option<String>,
-    #[napi(ts_type = "number | undefined")]
-    pub size: Option<i64>,
-    #[napi(ts_type = "string | undefined")]
-    pub sha256: Option<String>,
-    pub is_current: bool,
-    #[napi(ts_type = "string | undefined")]
-    pub redacted: Option<String>,
-}
-
-impl From<CoreVersion> for FileVersion {
-    fn from(version: CoreVersion) -> Self {
-        Self {
-            id: version.id.to_string(),
-            change: version.change.to_string(),
-            operation: version.operation.as_str(),
-            path: version.path.to_string(),
-            old_path: version.old_path.map(|path| path.to_string()),
-            time: to_millis(version.time),
-            actor: version.actor,
-            size: version.size.map(|size| i64::try_from(size).unwrap_or(i64::MAX)),
-            sha256: version.sha256,
-            is_current: version.is_current,
-            redacted: version.redacted,
-        }
-    }
-}
-
-/// What was done to a file to bring back an earlier state.
-#[napi(object, object_from_js = false)]
-pub(crate) struct RestoredFile {
-    #[napi(ts_type = "'created' | 'modified' | 'renamed' | 'deleted'")]
-    pub operation: &'static str,
-    pub path: String,
-    #[napi(ts_type = "string | undefined")]
-    pub old_path: Option<String>,
-    #[napi(ts_type = "string | undefined")]
-    pub merged: Option<String>,
-}
-
-/// The change that brought back an earlier state, and its files.
-#[napi(object, object_from_js = false)]
-pub(crate) struct Restored {
-    #[napi(ts_type = "string | undefined")]
-    pub change: Option<String>,
-    pub files: Vec<RestoredFile>,
-    pub skipped: Vec<Conflict>,
-}
-
-impl From<CoreRestored> for Restored {
-    fn from(restored: CoreRestored) -> Self {
-        let files = restored.files.into_iter().map(|file| RestoredFile {
-            operation: file.operation.as_str(),
-            path: file.path.to_string(),
-            old_path: file.old_path.map(|path| path.to_string()),
-            merged: file.merged,
-        });
-        let skipped = restored.skipped.iter().map(Conflict::from).collect();
-        let change = restored.change.map(|change| change.to_string());
-        Self { change, files: files.collect(), skipped }
-    }
-}
+use crate::times::{LAST_NANOS, from_millis};
 
 #[napi]
 impl Engine {
@@ -107,7 +30,7 @@ impl Engine {
     /// The versions, newest first. Times are in milliseconds since 1970.
     #[napi(
         ts_args_type = "path: string | null | undefined, limit: number | null | undefined, before: string | null | undefined, actor: string | null | undefined, change: string | null | undefined, since: number | null, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Array<FileVersion>>"
+        ts_return_type = "Promise<Array<results.Version>>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn history<'env>(
@@ -130,9 +53,7 @@ impl Engine {
             since: since.map(|since| time(env, "since", since)).transpose()?,
         };
         let work = move |memory: &Memory| memory.history(&query.into_core()?);
-        self.of_history(env, Purpose::View, cancellation, work, |versions| {
-            versions.into_iter().map(FileVersion::from).collect::<Vec<_>>()
-        })
+        self.of_history(env, Purpose::View, cancellation, work, Shown::of)
     }
 
     /// The content of a version.
@@ -173,7 +94,7 @@ impl Engine {
     /// Writes the content of a version back, or of all versions of a change.
     #[napi(
         ts_args_type = "id: string, overwrite: boolean, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Restored>"
+        ts_return_type = "Promise<results.Restored>"
     )]
     pub fn restore<'env>(
         &self,
@@ -185,13 +106,13 @@ impl Engine {
         let version = given(env, "id", version, string)?;
         let overwrite = given(env, "overwrite", overwrite, flag)?;
         let work = move |memory: &Memory| memory.restore(id(&version)?, overwrite);
-        self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
+        self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Takes back a change, or all changes since a time, in milliseconds since 1970.
     #[napi(
         ts_args_type = "change: string | null | undefined, since: number | null, actor: string | null | undefined, dryRun: boolean, skipConflicts: boolean, merge: boolean, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Restored>"
+        ts_return_type = "Promise<results.Restored>"
     )]
     #[allow(clippy::too_many_arguments, reason = "what TypeScript takes as an object of options")]
     pub fn undo<'env>(
@@ -216,13 +137,13 @@ impl Engine {
         let undo =
             Undo::of(change, since, actor).map_err(|error| Failure::from(error).into_js(env))?;
         let work = move |memory: &Memory| undo.take_back(memory, how);
-        self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
+        self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Makes every file what it was at a time, in milliseconds since 1970.
     #[napi(
         ts_args_type = "at: number, dryRun: boolean, cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Restored>"
+        ts_return_type = "Promise<results.Restored>"
     )]
     pub fn restore_all<'env>(
         &self,
@@ -231,12 +152,10 @@ impl Engine {
         dry_run: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        // JavaScript's times are whole milliseconds. What was done within this one belongs to it, so the time of a
-        // version is a time with this version.
-        let at = time(env, "at", at)? + Duration::from_nanos(999_999);
+        let at = time(env, "at", at)? + Duration::from_nanos(LAST_NANOS);
         let dry_run = given(env, "dryRun", dry_run, flag)?;
         let work = move |memory: &Memory| memory.restore_all(at, dry_run);
-        self.of_history(env, Purpose::Change, cancellation, work, Restored::from)
+        self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Removes the content of a version from the history for good.
@@ -254,9 +173,7 @@ impl Engine {
         let version = given(env, "id", version, string)?;
         let reason = given(env, "reason", reason, string)?;
         let work = move |memory: &Memory| memory.redact(id(&version)?, &reason);
-        self.of_history(env, Purpose::Change, cancellation, work, |change| {
-            change.map(|change| change.to_string())
-        })
+        self.of_history(env, Purpose::Change, cancellation, work, Shown::of)
     }
 
     /// Removes the versions that the options keep no longer.
@@ -269,9 +186,7 @@ impl Engine {
         env: &'env Env,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        self.of_history(env, Purpose::Change, cancellation, Memory::trim_history, |trimmed| {
-            i64::try_from(trimmed).unwrap_or(i64::MAX)
-        })
+        self.of_history(env, Purpose::Change, cancellation, Memory::trim_history, Shown::of)
     }
 }
 
@@ -285,8 +200,8 @@ impl Engine {
         finish: impl FnOnce(T) -> D + Send + 'static,
     ) -> napi::Result<Object<'env>>
     where
-        T: Send + 'static,
-        D: ToNapiValue + 'static,
+        T: 'static,
+        D: ToNapiValue + Send + 'static,
     {
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), self.memory());
@@ -294,8 +209,8 @@ impl Engine {
             env,
             purpose,
             caller,
-            move || work(&memory),
-            |env, result| result.map(finish).map_err(|error| history_to_js(&env, error)),
+            move || work(&memory).map(finish),
+            |env, result| result.map_err(|error| history_to_js(&env, error)),
         )
     }
 }

@@ -5,8 +5,8 @@ use napi::Env;
 use napi::bindgen_prelude::{Uint8Array, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::errors::Failure;
-use crate::files::given;
 use crate::options::string;
 
 /// The 32 bytes of the key in a file, which is made if nothing is there.

@@ -7,19 +7,18 @@
 #![allow(clippy::needless_pass_by_value, reason = "what the macro hands over is owned")]
 
 mod answer;
+mod arguments;
 mod build_profile;
 mod call;
 mod cancel;
 mod check;
 mod cli;
-mod conflict;
 mod context_management;
 mod contract;
 mod copy;
 mod engine;
 mod entry;
 mod errors;
-mod expiry;
 mod files;
 mod history;
 mod image;
@@ -32,10 +31,12 @@ mod option_values;
 mod options;
 mod past;
 mod progress;
+mod results;
 mod stats;
 mod store_request;
 #[cfg(feature = "testing")]
 mod testing;
 mod thread_pool;
 mod thrown;
+mod times;
 mod watch;

@@ -11,12 +11,13 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Error, Status};
 use napi_derive::napi;
 
-use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::entry::StoreEntry;
 use crate::errors::Failure;
 use crate::js_store::JsStore;
 use crate::options;
 use crate::store_request::StoreRequest;
 use crate::thread_pool::{Purpose, Workers, receive};
+use crate::times::{from_millis, to_millis};
 
 mod mounts;
 

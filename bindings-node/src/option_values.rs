@@ -1,18 +1,15 @@
 //! The options whose values are simple, and the arguments that are read alike, under their JavaScript names. The
 //! WebAssembly build reads them with the same file.
 
-use std::borrow::Cow;
-use std::fmt::Display;
 use std::str::FromStr;
 use std::time::Duration;
 
 use memdir::policy::PathPattern;
 use memdir::value::Value;
-use memdir::{ConfigError, Error as CoreError, MemoryOptions};
+use memdir::{ConfigError, Error, MemoryOptions};
+use memdir_bindings_shared::arguments::{flag, strings, wrong};
 
-use crate::errors::Failure;
-
-type Result<T> = std::result::Result<T, Failure>;
+type Result<T> = std::result::Result<T, Error>;
 
 /// Sets the option `name`, which is none of those with a type of its own.
 pub(crate) fn set(options: &mut MemoryOptions, name: &str, set: &Value<'_>) -> Result<()> {
@@ -65,40 +62,12 @@ fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
     number.map(Some).ok_or_else(wrong)
 }
 
-/// A whole number.
-pub(crate) fn count(name: &str, set: &Value<'_>) -> Result<usize> {
-    let number = match set {
-        Value::Integer(number) if *number > 0 => {
-            Some(usize::try_from(*number).unwrap_or(usize::MAX))
-        }
-        Value::Integer(0) => Some(0),
-        _ => None,
-    };
-    number.ok_or_else(|| wrong(name, " must be a whole number from 0 on", set))
-}
-
-/// A text.
-pub(crate) fn string(name: &str, set: &Value<'_>) -> Result<String> {
-    match set {
-        Value::Text(text) => Ok(text.as_ref().to_owned()),
-        _ => Err(wrong(name, " must be a string", set)),
-    }
-}
-
 /// A text; null is none.
 fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
     match set {
         Value::Null => Ok(None),
         Value::Text(text) => Ok(Some(text.as_ref().to_owned())),
         _ => Err(wrong(name, " must be a string, or null", set)),
-    }
-}
-
-/// Whether or not.
-pub(crate) fn flag(name: &str, set: &Value<'_>) -> Result<bool> {
-    match set {
-        Value::Bool(flag) => Ok(*flag),
-        _ => Err(wrong(name, " must be true or false", set)),
     }
 }
 
@@ -127,25 +96,13 @@ pub(crate) fn span(name: &str, set: &Value<'_>) -> Result<Duration> {
         .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", set))
 }
 
-/// Texts.
-pub(crate) fn strings(name: &str, set: &Value<'_>) -> Result<Vec<String>> {
-    let Value::List(items) = set else {
-        return Err(wrong(name, " must be an array", set));
-    };
-    let texts = items.iter().enumerate().map(|(at, item)| match item {
-        Value::Text(text) => Ok(text.as_ref().to_owned()),
-        other => Err(wrong(name, format!("[{at}] must be a string"), other)),
-    });
-    texts.collect()
-}
-
 /// Patterns of paths.
 fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
     PathPattern::all(name, strings(name, set)?).map_err(|error| refused(name, error))
 }
 
 /// One of the words that the core knows.
-pub(crate) fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> Result<W> {
+pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, set: &Value<'_>) -> Result<W> {
     match set {
         Value::Text(word) => word.parse().map_err(|error| refused(name, error)),
         _ => Err(wrong(name, " must be a string", set)),
@@ -153,17 +110,9 @@ pub(crate) fn word<W: FromStr<Err = CoreError>>(name: &str, set: &Value<'_>) -> 
 }
 
 /// What the core says of the value of `name`.
-pub(crate) fn refused(name: &str, error: CoreError) -> Failure {
+pub(crate) fn refused(name: &str, error: Error) -> Error {
     match error {
-        CoreError::Config(error) => error.renamed(name).into(),
-        other => other.into(),
+        Error::Config(error) => error.renamed(name).into(),
+        other => other,
     }
-}
-
-pub(crate) fn wrong(
-    name: &str,
-    problem: impl Into<Cow<'static, str>>,
-    got: impl Display,
-) -> Failure {
-    ConfigError::of_option(name).and(problem).got(got).into()
 }

@@ -3,6 +3,8 @@
 use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
+use memdir_bindings_shared::arguments::wrong;
+pub(crate) use memdir_bindings_shared::arguments::{count, flag, string, strings};
 use napi::ValueType;
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
 use napi_derive::napi;
@@ -10,8 +12,8 @@ use napi_derive::napi;
 use crate::errors::Failure;
 use crate::input::value;
 use crate::option_values as values;
-pub(crate) use crate::option_values::{count, flag, span, string, strings, word};
-use crate::option_values::{refused, wrong};
+use crate::option_values::refused;
+pub(crate) use crate::option_values::{span, word};
 
 type Result<T> = std::result::Result<T, Failure>;
 
@@ -66,7 +68,7 @@ pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
 fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
     let given = value(set)?;
     if given != Value::Object {
-        return Err(wrong(name, " must be an object", given));
+        return Err(wrong(name, " must be an object", given).into());
     }
     let set = set.coerce_to_object()?;
     let mut patterns = Vec::new();
@@ -74,10 +76,10 @@ fn rules(name: &str, set: &Unknown<'_>) -> Result<Vec<SensitiveRule>> {
         let given: Unknown<'_> = set.get_named_property_unchecked(&id)?;
         match value(&given)? {
             Value::Text(pattern) => patterns.push((id, pattern.into_owned())),
-            other => return Err(wrong(name, format!(".{id} must be a string"), other)),
+            other => return Err(wrong(name, format!(".{id} must be a string"), other).into()),
         }
     }
-    custom_rules(patterns).map_err(|error| refused(name, error))
+    custom_rules(patterns).map_err(|error| refused(name, error).into())
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence
@@ -99,7 +101,7 @@ pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
         }
         _ => return Err(no_key(name)),
     };
-    key.map_err(|error| refused(name, error))
+    key.map_err(|error| refused(name, error).into())
 }
 
 /// Says nothing of what was given, which could be a key.

@@ -30,8 +30,3 @@ pub(crate) fn progress_callback<T: JsValuesTupleIntoVec + 'static>(
             .unwrap_or_else(|| Err(Error::from_status(Status::Closing)))
     }))
 }
-
-/// A count, as JavaScript has it.
-pub(crate) fn number(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}

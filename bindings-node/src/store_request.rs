@@ -12,8 +12,9 @@ use napi::Error;
 use napi::bindgen_prelude::{Either5, Uint8Array, Unknown};
 use napi_derive::napi;
 
-use crate::entry::{StoreEntry, from_millis, to_millis};
+use crate::entry::StoreEntry;
 use crate::thrown::Thrown;
+use crate::times::{from_millis, to_millis};
 
 /// The answer of JavaScript to the waiting thread.
 pub(crate) enum Message {

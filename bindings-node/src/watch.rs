@@ -3,31 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memdir::{Change, Memory, SharedWatch};
+use memdir::{Memory, SharedWatch};
 use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
 use napi_derive::napi;
 
+use crate::arguments::{given, optional};
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::files::{given, optional};
 use crate::options::{span, string};
+use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};
-
-/// A file that was written or deleted.
-#[napi(object, object_from_js = false)]
-pub(crate) struct FileChange {
-    #[napi(ts_type = "'written' | 'deleted'")]
-    pub kind: &'static str,
-    pub path: String,
-}
-
-impl From<Change> for FileChange {
-    fn from(change: Change) -> Self {
-        Self { kind: change.kind.as_str(), path: change.path.to_string() }
-    }
-}
 
 /// A watch that has begun.
 #[napi]
@@ -73,7 +60,7 @@ impl Watching {
     /// Looks once; null if the watch is closed.
     #[napi(
         ts_args_type = "cancellation?: Cancellation | undefined",
-        ts_return_type = "Promise<Array<FileChange> | null>"
+        ts_return_type = "Promise<Array<results.Change> | null>"
     )]
     pub fn changes<'env>(
         &self,
@@ -87,13 +74,8 @@ impl Watching {
             env,
             Purpose::View,
             caller,
-            move || watch.changes(&cancelled, Duration::ZERO),
-            |env, changes| {
-                let changes = changes.map_err(|error| Failure::from(error).into_js(&env))?;
-                let shown =
-                    |changes: Vec<Change>| changes.into_iter().map(FileChange::from).collect();
-                Ok(changes.map(shown).map(|changes: Vec<_>| changes))
-            },
+            move || watch.changes(&cancelled, Duration::ZERO).map(Shown::of),
+            |env, changes| changes.map_err(|error| Failure::from(error).into_js(&env)),
         )
     }
 

@@ -6,9 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { Memory, StoreError, openStore } from 'memdir';
+import { Memory, StoreError, namespaces, openStore } from 'memdir';
 import type { MemoryOptions } from 'memdir';
 
+import { assertIs } from './all-results.mjs';
 import { azure, postgres, s3 } from './servers.mjs';
 import { temporary } from './support.mjs';
 
@@ -87,6 +88,13 @@ test('a PostgreSQL database', async (t) => {
   }
   await use(fresh());
   await use(fresh(), { encryptionKey: randomBytes(32) });
+  const address = new URL(fresh());
+  await new Memory(address.href).write('/memories/a', 'one\n');
+  const name = address.searchParams.get('namespace')!;
+  address.search = '';
+  const found = (await namespaces(address.href)).find((one) => one.name === name);
+  assert.deepEqual(found, { name, files: 1, bytes: 4, historyBytes: 0 });
+  assertIs('Namespace', found, new Set());
   tellsOf(fresh().replace(/:\d+\/.*/, ':1/postgres'), /refused/);
 });
 

@@ -189,8 +189,8 @@ function following(rules: Rule[]): Before {
   };
 }
 
-/** An event but for its duration, without what says nothing, in the names of the cases. */
-function told({ duration, newPath, ...event }: Event): Record<string, unknown> {
+/** An event but for its duration and its session, without what says nothing, in the names of the cases. */
+function told({ duration, newPath, session, ...event }: Event): Record<string, unknown> {
   assert.ok(duration >= 0);
   return saying({ ...event, new_path: newPath });
 }

@@ -24,6 +24,7 @@ import { checkContract } from 'memdir/testing';
 import type {
   Entry,
   Event,
+  Expired,
   GrepMatch,
   HistoryErrorKind,
   ImageBlock,
@@ -122,6 +123,8 @@ check<Same<ReturnType<Memory['readVersion']>, Promise<Uint8Array>>>();
 check<Same<Version['time'], Date>>();
 check<Same<HistoryError['kind'], HistoryErrorKind>>();
 check<Same<Event['change'], string | undefined>>();
+check<Same<Event['command'], MemoryCommand['command'] | undefined>>();
+check<Same<Expired['lastUsed'], Date>>();
 export const acting: Memory<{ maxImageBytes: null }> = new Memory('memory:', {
   maxImageBytes: null,
 }).actingAs('me');

@@ -3,12 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deserialize } from 'node:v8';
 
 import Anthropic from '@anthropic-ai/sdk';
 import { ConfigError, Memory, StoreError, memoryTool, openStore, readOnly } from 'memdir';
 import type { Store } from 'memdir';
 import { checkContract } from 'memdir/testing';
 
+import { allResults } from './all-results.mjs';
 import { project } from './consumer.mjs';
 import { MapStore, tableStore } from './stores.mjs';
 import { PACKAGE, run, runScript } from './support.mjs';
@@ -22,7 +24,7 @@ const CALLS = `
   const said = [];
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAD0lEQVR4XmNgQAb/O0AkAAi2AYjsV++JAAAAAElFTkSuQmCC', 'base64');
   const plain = (key, value) =>
-    ['modified', 'accessed', 'duration', 'lastUsed', 'time'].includes(key) ? typeof value
+    ['modified', 'accessed', 'duration', 'lastUsed', 'session', 'time'].includes(key) ? typeof value
     : typeof value === 'bigint' ? String(value) : value;
   async function say(name, work) {
     try {
@@ -154,6 +156,40 @@ test('every call comes to what it comes to with the binary', { skip }, async () 
   assert.ok(here!.length > 120);
   here!.forEach((line, at) => assert.equal(line, there![at]));
   assert.equal(here!.length, there!.length);
+});
+
+/** Results without what differs from call to call: ids, times, and how long it took. */
+function comparable(value: unknown, name?: string): unknown {
+  if (value instanceof Date) {
+    return 'a date';
+  }
+  if (name === 'duration') {
+    return typeof value;
+  }
+  if (typeof value === 'string') {
+    return ['id', 'change', 'session', 'version'].includes(name ?? '') ? 'an id' : value;
+  }
+  if (Array.isArray(value)) {
+    return value.map((item) => comparable(item));
+  }
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).map(([key, field]) => [key, comparable(field, key)])
+    : value;
+}
+
+test('results are deeply equal to those of the binary', { skip }, async () => {
+  const script = `
+    import { serialize } from 'node:v8';
+    import { allResults } from './all-results.mjs';
+    process.stdout.write(serialize(await allResults()).toString('base64'));
+  `;
+  const native = await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: new URL('.', import.meta.url).pathname,
+    env: { ...process.env, MEMDIR_WASM: '' },
+  });
+  assert.equal(native.status, 0, native.stderr);
+  const there: unknown = deserialize(Buffer.from(native.stdout, 'base64'));
+  assert.deepEqual(comparable(await allResults()), comparable(there));
 });
 
 test('other addresses are refused with the reason', { skip }, () => {

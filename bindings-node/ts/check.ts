@@ -1,35 +1,10 @@
 /** Checking a whole store. */
 
+import type { Checked } from '../results.cjs';
+
 import { withOurErrorsAsync } from './errors.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
-
-/** The result of a {@link check}. */
-export interface Checked {
-  /** Directories, including the root. */
-  directories: number;
-  /** Files; each was read to its end. */
-  files: number;
-  /** The bytes that were read. */
-  bytes: number;
-  /** Versions in the store's history, each computed; absent if the store has no history. */
-  versions?: number | undefined;
-  /** The problems that were found; empty if there are none. */
-  problems: Problem[];
-}
-
-/** A problem in a store. */
-export interface Problem {
-  /** The kind of problem. */
-  kind:
-    'unreadable' | 'wrong-size' | 'damaged' | 'left-over' | 'link' | 'special-file' | 'bad-name';
-  /** The path, or a text like a path if no path can contain the name. It is safe to display. */
-  path: string;
-  /** The problem as a sentence, for you. */
-  description: string;
-  /** Whether it is about an entry that is not part of the memory. The memory itself is then in order. */
-  isBeside: boolean;
-}
 
 /**
  * Checks a store and its history: inspects the store's structures, reads every file, reads every record of the

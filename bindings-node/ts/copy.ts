@@ -1,41 +1,13 @@
 /** Copying from store to store. */
 
+import type { Copied, CopyProgress } from '../results.cjs';
+
 import { withOurErrorsAsync } from './errors.js';
 import { optionsOf } from './named-options.js';
 import type { Names } from './named-options.js';
 import type { MemoryOptions } from './options.js';
 import { openNative } from './places.js';
 import type { Places } from './places.js';
-
-/** What a {@link copy} did. */
-export interface Copied {
-  /** Files that were written. */
-  files: number;
-  /** Their bytes. */
-  bytes: number;
-  /** Files that were there already, with the same content. */
-  equal: number;
-  /** Empty directories that were made. */
-  directories: number;
-  /** What is kept beside the memory that was copied, such as links, and is no part of it. */
-  leftOut: string[];
-}
-
-/** How far a {@link copy} is. */
-export interface CopyProgress {
-  /** `comparing` while both stores are looked through, then `copying`. */
-  phase: 'comparing' | 'copying';
-  /** The file that comes next. */
-  path: string;
-  /** The files that this phase is through with. */
-  files: number;
-  /** Their bytes. */
-  bytes: number;
-  /** The files that this phase is about; while comparing, as many as were found so far. */
-  ofFiles: number;
-  /** Their bytes. */
-  ofBytes: number;
-}
 
 /** How {@link copy} goes about it. */
 export interface CopyOptions {

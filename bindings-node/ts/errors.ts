@@ -1,9 +1,7 @@
 /** The classes of errors that you can test with `instanceof`, and how the native half's become such. */
 
-import type { Conflict as NativeConflict } from '../native.cjs';
-import { conflict } from './conflict.js';
-import type { Conflict } from './conflict.js';
-import type { ErrorKind } from './error-kind.js';
+import type { Conflict, ErrorKind } from '../results.cjs';
+
 import { StoreError, ofKind } from './store.js';
 import type { StoreErrorCode } from './store.js';
 
@@ -117,7 +115,7 @@ function ourError(error: unknown): unknown {
   if (error.name === 'HistoryError' && kind !== undefined) {
     return error instanceof HistoryError
       ? error
-      : new HistoryError(kind as HistoryErrorKind, error.message, paths, conflicts?.map(conflict));
+      : new HistoryError(kind as HistoryErrorKind, error.message, paths, conflicts);
   }
   return error;
 }
@@ -133,5 +131,5 @@ interface NativeError extends Error {
   code?: StoreErrorCode;
   kind?: HistoryErrorKind | ErrorKind;
   paths?: readonly string[];
-  conflicts?: readonly NativeConflict[];
+  conflicts?: readonly Conflict[];
 }

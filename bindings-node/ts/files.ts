@@ -1,7 +1,5 @@
 /** What your own code does with the files of a memory: the types of those methods of `Memory`. */
 
-import type { FileTime, MemoryStats } from '../native.cjs';
-
 import { CALL_OPTIONS } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
 import type { Names } from './named-options.js';
@@ -42,46 +40,6 @@ export interface FindSensitiveOptions extends CallOptions {
   limit?: number | undefined;
 }
 
-/** A place where `Memory.findSensitive` found something. It does not have the text itself. */
-export interface SensitiveMatch {
-  /** The path of the file, or of the directory whose name it is. */
-  path: string;
-  /** The number of the line, counted from 1; absent if it is in the name. */
-  line?: number | undefined;
-  /** The id of the rule. */
-  rule: string;
-}
-
-/** How much a memory holds. */
-export interface Stats {
-  /** The number of files. Hidden ones count; those of the history do not. */
-  files: number;
-  /** The number of directories below `/memories`. A hidden one counts if there is a file in it. */
-  directories: number;
-  /** The bytes of all files together. */
-  bytes: number;
-  /** The largest file, with its size in bytes; absent if there are no files. */
-  largest?: { path: string; bytes: number } | undefined;
-  /** The file whose last change is the longest ago; absent if the store does not keep times. */
-  oldest?: { path: string; time: Date } | undefined;
-  /** The file that was changed last. */
-  newest?: { path: string; time: Date } | undefined;
-  /**
-   * The file that was not used for the longest time, and when it was used last. Absent if the store
-   * does not keep accesses, or is read-only. Without `recordAccess`, only changes count as uses.
-   */
-  leastRecentlyUsed?: { path: string; time: Date } | undefined;
-  /** How much the history holds; absent if the memory has none. */
-  history?:
-    | {
-        /** The number of versions of all files, those of deleted files included. */
-        versions: number;
-        /** The bytes of its records, as `historyMaxBytes` counts them. */
-        bytes: number;
-      }
-    | undefined;
-}
-
 /** What `Memory.bootstrap` writes down. */
 export interface Project {
   /** What the project is about, in a line or a paragraph. */
@@ -90,16 +48,6 @@ export interface Project {
   features: readonly string[];
   /** How the project is set up and started, such as a command. */
   init?: string | undefined;
-}
-
-/** A place where `Memory.grep` found something. */
-export interface GrepMatch {
-  /** The path of the file, or of the directory whose name it is. */
-  path: string;
-  /** The number of the line, counted from 1; absent if the name was found. */
-  line?: number | undefined;
-  /** The line, or the name. A long line is cut around the match, with `…` where something is left out. */
-  text: string;
 }
 
 /**
@@ -180,14 +128,3 @@ export const FIND_SENSITIVE_OPTIONS: Names<FindSensitiveOptions> = { limit: true
 
 /** The names of {@link Project}. */
 export const PROJECT: Names<Project> = { about: true, features: true, init: true };
-
-/** The statistics of the native half, with their times as dates. */
-export function stats({ oldest, newest, leastRecentlyUsed, ...rest }: MemoryStats): Stats {
-  const at = (file: FileTime) => ({ path: file.path, time: new Date(file.time) });
-  return {
-    ...rest,
-    ...(oldest && { oldest: at(oldest) }),
-    ...(newest && { newest: at(newest) }),
-    ...(leastRecentlyUsed && { leastRecentlyUsed: at(leastRecentlyUsed) }),
-  };
-}

@@ -9,6 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import process from 'node:process';
 
 import type { Engine, PendingCall } from '../native.cjs';
+import type { Event } from '../results.cjs';
 
 import { contextWith, unlessAborted } from './cancellation.js';
 import type { CallContext, Settled, Signal } from './cancellation.js';
@@ -60,36 +61,6 @@ export type Before = (
  */
 export type After = (event: Event, call: CallContext) => unknown;
 
-/** What happened in one call. */
-export interface Event {
-  /** The name of the command; absent if the input named none of the six. */
-  command?: MemoryCommand['command'];
-  /**
-   * The canonical path; for a rename, the old one. Absent if the call was refused before its paths
-   * were validated.
-   */
-  path?: string;
-  /** For a rename: the new path. */
-  newPath?: string;
-  /** How it ended: `denied` by the hook `before`, or `failed` because of the store or a hook. */
-  outcome: 'ok' | 'refused' | 'denied' | 'failed' | 'cancelled';
-  /**
-   * If the outcome is ok: for `create`, `str_replace` and `insert` the bytes of the text to write,
-   * as `before` left it; for `view` those of the reply. Otherwise 0.
-   */
-  bytes: number;
-  /** The lines of the same text. */
-  lines: number;
-  /** The time until the reply was ready, `before` included, in milliseconds. */
-  duration: number;
-  /** The ids of the repairs in the input, such as `insert_text_from_new_str`. */
-  repairs: string[];
-  /** The id of the change that the command made, if the memory has a history. */
-  change?: string;
-  /** The text of the reply, with `eventContent`. */
-  content?: string;
-}
-
 /** An answer of the engine, and the error of the hook `before`. */
 export interface Answered {
   /** A text, or an image's type and bytes. */
@@ -130,7 +101,7 @@ export class Hooks {
   /** Executes the rest of a call. */
   async carryOut(call: PendingCall, signal: Signal | null | undefined): Promise<Answered> {
     const { event, ...answered } = await this.#decided(call, signal);
-    await unlessAborted(signal, () => this.#tell(event as Event, signal));
+    await unlessAborted(signal, () => this.#tell(event, signal));
     return answered;
   }
 
@@ -145,7 +116,7 @@ export class Hooks {
   async #decided(
     call: PendingCall,
     signal: Signal | null | undefined,
-  ): Promise<Answered & { event: object }> {
+  ): Promise<Answered & { event: Event }> {
     const before = this.#before;
     const { command } = call;
     if (!before || command === null) {

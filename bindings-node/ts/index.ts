@@ -7,6 +7,40 @@
  * @module
  */
 
+export type {
+  BlamedLine,
+  Change,
+  ChangeKind,
+  Checked,
+  Conflict,
+  Copied,
+  CopyPhase,
+  CopyProgress,
+  Erased,
+  ErrorKind,
+  Event,
+  Expired,
+  ExpiryProgress,
+  GrepMatch,
+  HistoryMatch,
+  HistorySize,
+  Namespace,
+  Operation,
+  Outcome,
+  PastFile,
+  Problem,
+  ProblemKind,
+  RedactedText,
+  Repair,
+  Restored,
+  RestoredFile,
+  SensitiveMatch,
+  SizedPath,
+  Stats,
+  TimedPath,
+  Version,
+} from '../results.cjs';
+
 export type { AnyAbortSignal, CallContext, CallOptions, Signal } from './cancellation.js';
 export type {
   CommandFields,
@@ -19,50 +53,35 @@ export type {
   ViewCommand,
 } from './commands.js';
 export { check } from './check.js';
-export type { Checked, Problem } from './check.js';
 export { copy } from './copy.js';
-export type { Copied, CopyOptions, CopyProgress } from './copy.js';
-export type { Conflict } from './conflict.js';
+export type { CopyOptions } from './copy.js';
 export { ConfigError, CopyError, HistoryError } from './errors.js';
-export type { ErrorKind } from './error-kind.js';
 export type { HistoryErrorKind } from './errors.js';
 export type {
   Dialect,
   FindSensitiveOptions,
-  GrepMatch,
   GrepOptions,
   ListOptions,
   Project,
-  SensitiveMatch,
-  Stats,
   ToolDefinition,
   ToolSchema,
   WriteOptions,
 } from './files.js';
 export type {
-  BlamedLine,
-  HistoryMatch,
   HistoryQuery,
-  Operation,
-  PastFile,
-  RedactedText,
   RedactTextOptions,
-  Restored,
   RestoreAllOptions,
-  RestoredFile,
   RestoreOptions,
   Undo,
   UndoOptions,
-  Version,
 } from './history.js';
 export { Deny, HookError } from './hooks.js';
-export type { After, Before, Changed, Event } from './hooks.js';
+export type { After, Before, Changed } from './hooks.js';
 export { imageType } from './image.js';
 export { keyFromFile } from './key-file.js';
 export { Memory } from './memory.js';
-export type { Erased, EraseOptions, Expired, ExpireOptions, ExpiryProgress } from './memory.js';
+export type { EraseOptions, ExpireOptions } from './memory.js';
 export { namespaces } from './namespaces.js';
-export type { Namespace } from './namespaces.js';
 export type { MemoryOptions } from './options.js';
 export { ReadOnly, openStore, readOnly, rekey } from './places.js';
 export type { Place, Places } from './places.js';
@@ -78,4 +97,4 @@ export { StoreError } from './store.js';
 export type { Edit, Entry, Store, StoreErrorCode } from './store.js';
 export { memoryTool } from './tool.js';
 export type { MemoryTool } from './tool.js';
-export type { Change, Watch, WatchOptions } from './watch.js';
+export type { Watch, WatchOptions } from './watch.js';

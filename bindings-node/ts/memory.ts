@@ -1,6 +1,20 @@
 /** The engine: executes commands, without any SDK. */
 
 import type { Cancellation, Engine } from '../native.cjs';
+import type {
+  BlamedLine,
+  Erased,
+  Expired,
+  ExpiryProgress,
+  GrepMatch,
+  HistoryMatch,
+  PastFile,
+  RedactedText,
+  Restored,
+  SensitiveMatch,
+  Stats,
+  Version,
+} from '../results.cjs';
 
 import { CALL_OPTIONS, cancelledWith } from './cancellation.js';
 import type { CallOptions } from './cancellation.js';
@@ -20,17 +34,13 @@ import {
   LIST_OPTIONS,
   PROJECT,
   WRITE_OPTIONS,
-  stats,
 } from './files.js';
 import type {
   Dialect,
   FindSensitiveOptions,
-  GrepMatch,
   GrepOptions,
   ListOptions,
   Project,
-  SensitiveMatch,
-  Stats,
   ToolDefinition,
   WriteOptions,
 } from './files.js';
@@ -41,27 +51,16 @@ import {
   RESTORE_OPTIONS,
   UNDO,
   UNDO_OPTIONS,
-  blamedLine,
-  historyMatch,
   millis,
   optionalMillis,
-  pastFile,
-  restored,
-  version,
 } from './history.js';
 import type {
-  BlamedLine,
-  HistoryMatch,
   HistoryQuery,
-  PastFile,
-  RedactedText,
   RedactTextOptions,
-  Restored,
   RestoreAllOptions,
   RestoreOptions,
   Undo,
   UndoOptions,
-  Version,
 } from './history.js';
 import { withoutHooks } from './hooks.js';
 import type { Answered, Hooks } from './hooks.js';
@@ -76,24 +75,6 @@ import type { Entry } from './store.js';
 import { withRefusals } from './tool-error.js';
 import { WATCH_OPTIONS, Watch } from './watch.js';
 import type { WatchOptions } from './watch.js';
-
-/** A file that was removed because nobody used it. */
-export interface Expired {
-  /** Its path. */
-  path: string;
-  /** Its size in bytes. */
-  bytes: number;
-  /** Its last use, in milliseconds since 1970: its last change or recorded access. */
-  lastUsed: number;
-}
-
-/** The progress of an expiry. */
-export interface ExpiryProgress {
-  /** The files that were scanned. */
-  files: number;
-  /** Those of them that were removed, or would be. */
-  removed: number;
-}
 
 /** The options of `Memory.expire`. */
 export interface ExpireOptions extends CallOptions {
@@ -117,18 +98,6 @@ export interface EraseOptions extends CallOptions {
 
 /** The names of {@link EraseOptions}. */
 const ERASE_OPTIONS: Names<EraseOptions> = { dryRun: true, ...CALL_OPTIONS };
-
-/** How much `Memory.erase` removed for good, or would. */
-export interface Erased {
-  /** The number of files, hidden ones included. */
-  files: number;
-  /** The bytes of all files together. */
-  bytes: number;
-  /** The number of versions in the history, those of deleted files included. */
-  versions: number;
-  /** The bytes of its records. */
-  historyBytes: number;
-}
 
 /** What a memory has in common with those that {@link Memory.actingAs} makes of it. */
 class Opened {
@@ -385,9 +354,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
 
   /** How much the memory holds: files, bytes, the largest file, the oldest one. */
   stats(call?: CallOptions): Promise<Stats> {
-    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
-      stats(await engine.stats(cancellation)),
-    );
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) => engine.stats(cancellation));
   }
 
   /**
@@ -495,8 +462,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     return this.#ask(query, HISTORY_QUERY, async (engine, cancellation, given) => {
       const { limit, before, actor, change, since } = given;
       const from = optionalMillis('since', since);
-      const versions = engine.history(path, limit, before, actor, change, from, cancellation);
-      return (await versions).map(version);
+      return engine.history(path, limit, before, actor, change, from, cancellation);
     });
   }
 
@@ -546,10 +512,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   grepHistory(query: string, options: GrepOptions = {}): Promise<HistoryMatch[]> {
-    return this.#ask(options, GREP_OPTIONS, async (engine, cancellation, given) => {
+    return this.#ask(options, GREP_OPTIONS, (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, path = '/memories', limit = 100 } = given;
-      const found = engine.grepHistory(query, regex, ignoreCase, path, limit, cancellation);
-      return (await found).map(historyMatch);
+      return engine.grepHistory(query, regex, ignoreCase, path, limit, cancellation);
     });
   }
 
@@ -560,7 +525,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   filesAt(at: Date, call?: CallOptions): Promise<PastFile[]> {
     return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
-      (await engine.filesAt(millis('at', at), cancellation)).map(pastFile),
+      engine.filesAt(millis('at', at), cancellation),
     );
   }
 
@@ -585,8 +550,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * ```
    */
   blame(path: string, call?: CallOptions): Promise<BlamedLine[]> {
-    return this.#ask(call, CALL_OPTIONS, async (engine, cancellation) =>
-      (await engine.blame(path, cancellation)).map(blamedLine),
+    return this.#ask(call, CALL_OPTIONS, (engine, cancellation) =>
+      engine.blame(path, cancellation),
     );
   }
 
@@ -622,11 +587,8 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    * apply.
    */
   restore(id: string, options: RestoreOptions = {}): Promise<Restored> {
-    return this.#ask(
-      options,
-      RESTORE_OPTIONS,
-      async (engine, cancellation, { overwrite = false }) =>
-        restored(await engine.restore(id, overwrite, cancellation)),
+    return this.#ask(options, RESTORE_OPTIONS, (engine, cancellation, { overwrite = false }) =>
+      engine.restore(id, overwrite, cancellation),
     );
   }
 
@@ -647,9 +609,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
       const { dryRun = false, skipConflicts = false, merge = false } = given;
       const { change, since, actor } = optionsOf(what, UNDO, 'what');
       const from = optionalMillis('since', since);
-      return restored(
-        await engine.undo(change, from, actor, dryRun, skipConflicts, merge, cancellation),
-      );
+      return engine.undo(change, from, actor, dryRun, skipConflicts, merge, cancellation);
     });
   }
 
@@ -659,7 +619,7 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
    */
   restoreAll(at: Date, options: RestoreAllOptions = {}): Promise<Restored> {
     return this.#ask(options, RESTORE_ALL_OPTIONS, async (engine, cancellation, given) =>
-      restored(await engine.restoreAll(millis('at', at), given.dryRun ?? false, cancellation)),
+      engine.restoreAll(millis('at', at), given.dryRun ?? false, cancellation),
     );
   }
 
@@ -685,11 +645,9 @@ export class Memory<const Given extends MemoryOptions = MemoryOptions> {
     reason: string,
     options: RedactTextOptions = {},
   ): Promise<RedactedText> {
-    return this.#ask(options, REDACT_TEXT_OPTIONS, async (engine, cancellation, given) => {
+    return this.#ask(options, REDACT_TEXT_OPTIONS, (engine, cancellation, given) => {
       const { regex = false, ignoreCase = false, dryRun = false } = given;
-      const redacted = engine.redactText(query, regex, ignoreCase, reason, dryRun, cancellation);
-      const { change, versions, ...paths } = await redacted;
-      return { ...(change && { change }), versions: versions.map(version), ...paths };
+      return engine.redactText(query, regex, ignoreCase, reason, dryRun, cancellation);
     });
   }
 

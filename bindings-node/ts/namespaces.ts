@@ -1,20 +1,9 @@
 /** The memories in a database or bucket. */
 
 import native from '../native.cjs';
+import type { Namespace } from '../results.cjs';
 
 import { withOurErrorsAsync } from './errors.js';
-
-/** One of several memories in a database or bucket. */
-export interface Namespace {
-  /** Its name, as the option `namespace` takes it. */
-  name: string;
-  /** The number of its files, hidden ones included. */
-  files: number;
-  /** The bytes of all files together. */
-  bytes: number;
-  /** The bytes of the records of its history. */
-  historyBytes: number;
-}
 
 /**
  * The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something, sorted by their

@@ -1,6 +1,7 @@
 /** The answer to a call: its types, and how the native half's answer becomes one. */
 
-import type { ErrorKind } from './error-kind.js';
+import type { ErrorKind } from '../results.cjs';
+
 import { storeError } from './errors.js';
 import { HookError } from './hooks.js';
 import type { Answered } from './hooks.js';

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 
 import type { StoreRequest } from '../native.cjs';
-import type { ErrorKind } from './error-kind.js';
+import type { ErrorKind } from '../results.cjs';
 
 import { contextOf } from './cancellation.js';
 import type { CallContext } from './cancellation.js';

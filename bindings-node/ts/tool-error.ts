@@ -6,9 +6,9 @@
  * not need this one.
  */
 
+import type { ErrorKind } from '../results.cjs';
 import { sdkToolError } from '../sdk.cjs';
 
-import type { ErrorKind } from './error-kind.js';
 import { withOurErrorsAsync } from './errors.js';
 
 /** An error whose `content` is sent to the model. */

@@ -7,7 +7,7 @@ import { wasi } from './wasi.js';
 import type { WasmMemory } from './wasi.js';
 import { answerOf } from './wasm-store.js';
 import type { AskedOfStore, Placed, Serve } from './wasm-store.js';
-import { encodeField, isObject } from './wasm-values.js';
+import { decode, encodeField, isObject } from './wasm-values.js';
 import { webAssembly } from './web-assembly.js';
 import type { CompiledModule } from './web-assembly.js';
 
@@ -100,7 +100,7 @@ export class Module {
     this.#kept = [];
     let outcome: Outcome;
     try {
-      outcome = this.#json(this.#exports.memdir_perform(at, length)) as Outcome;
+      outcome = decode(this.#json(this.#exports.memdir_perform(at, length))) as Outcome;
     } catch (error) {
       this.#fault = error;
       throw new Error('memdir itself is at fault: it panicked', { cause: error });
@@ -178,7 +178,7 @@ export class Module {
       return isObject(context.block);
     }
     if ('progress' in question) {
-      return context.progress!(question.progress as never) !== false;
+      return context.progress!(decode(question.progress) as never) !== false;
     }
     if ('edit' in question) {
       const edited = context.edit!(this.take(question.edit));

@@ -1,4 +1,7 @@
-/** JavaScript's values as JSON, as `bindings-wasm/src/input.rs` reads them. What JSON cannot say is an object. */
+/**
+ * JavaScript's values as JSON, as `bindings-wasm/src/input.rs` reads them, and values of JavaScript from the JSON of
+ * `bindings-wasm/src/results.rs`. What JSON cannot say is an object.
+ */
 
 /** A value as JSON: itself, a list of such values, or one of the objects that are made here. */
 export type Encoded = null | boolean | number | string | object;
@@ -56,6 +59,24 @@ function list(items: unknown[], depth: number): Encoded {
   // A list may be sparse, and say that it has four thousand million items.
   const length = Math.min(items.length, MAX_ITEMS);
   return Array.from({ length }, (_, at) => encode(items[at], depth + 1));
+}
+
+/** What the module returned, with a `Date` in the place of each `{ $date: milliseconds }`. The objects are changed. */
+export function decode(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map(decode);
+  }
+  if (!isObject(value)) {
+    return value;
+  }
+  const fields = value as Record<string, unknown>;
+  if (typeof fields['$date'] === 'number') {
+    return new Date(fields['$date']);
+  }
+  for (const name of Object.keys(fields)) {
+    fields[name] = decode(fields[name]);
+  }
+  return fields;
 }
 
 /** Whether it is an object with fields. */

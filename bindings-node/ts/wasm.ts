@@ -58,6 +58,11 @@ export function instantiate(module: CompiledModule): typeof Native {
     return answer;
   }
 
+  /** A content that the module returned, if there is one. */
+  function content(placed: unknown): Uint8Array | null {
+    return placed === null ? null : wasm.take(placed as Placed);
+  }
+
   class Cancellation {
     isCancelled = false;
 
@@ -198,32 +203,32 @@ export function instantiate(module: CompiledModule): typeof Native {
       });
     }
 
-    read(path: unknown, cancellation?: Cancellation) {
-      return this.#files('read', cancellation, path);
+    read(...given: unknown[]) {
+      return this.#ask('read', ['path'], given);
     }
 
-    readShown(path: unknown, cancellation?: Cancellation) {
-      return this.#files('readShown', cancellation, path);
+    readShown(...given: unknown[]) {
+      return this.#ask('read_shown', ['path'], given);
     }
 
-    write(path: unknown, content: unknown, old: unknown, cancellation?: Cancellation) {
-      return this.#files('write', cancellation, path, content, old).then(() => undefined);
+    async write(...given: unknown[]): Promise<void> {
+      await this.#ask('write', ['path', 'text', 'if_unchanged'], given);
     }
 
-    list(path: unknown, depth: unknown, cancellation?: Cancellation) {
-      return this.#files('list', cancellation, path, depth);
+    list(...given: unknown[]) {
+      return this.#ask('list', ['path', 'depth'], given);
     }
 
-    exists(path: unknown, cancellation?: Cancellation) {
-      return this.#files('exists', cancellation, path);
+    exists(...given: unknown[]) {
+      return this.#ask('exists', ['path'], given);
     }
 
     grep(...given: unknown[]) {
-      return this.#files('grep', given[5] as Cancellation | undefined, ...given.slice(0, 5));
+      return this.#ask('grep', ['query', 'regex', 'ignore_case', 'path', 'limit'], given);
     }
 
-    findSensitive(path: unknown, limit: unknown, cancellation?: Cancellation) {
-      return this.#files('findSensitive', cancellation, path, limit);
+    findSensitive(...given: unknown[]) {
+      return this.#ask('find_sensitive', ['path', 'limit'], given);
     }
 
     async watch(path: unknown, every?: number | null, cancellation?: Cancellation) {
@@ -234,116 +239,116 @@ export function instantiate(module: CompiledModule): typeof Native {
       });
     }
 
-    stats(cancellation?: Cancellation) {
-      return this.#files('stats', cancellation);
+    stats(...given: unknown[]) {
+      return this.#ask('stats', [], given);
     }
 
-    erase(dryRun: unknown, cancellation?: Cancellation) {
-      return this.#files('erase', cancellation, dryRun);
+    erase(...given: unknown[]) {
+      return this.#ask('erase', ['dry_run'], given);
     }
 
-    index(maxChars: unknown, cancellation?: Cancellation) {
-      return this.#files('index', cancellation, maxChars);
+    index(...given: unknown[]) {
+      return this.#ask('index', ['max_chars'], given);
     }
 
-    bootstrap(about: unknown, features: unknown, init: unknown, cancellation?: Cancellation) {
-      return this.#files('bootstrap', cancellation, about, features, init);
+    bootstrap(...given: unknown[]) {
+      return this.#ask('bootstrap', ['about', 'features', 'init'], given);
     }
 
     forgetViews(): void {
-      wasm.call('files.forgetViews', [this.#number]);
+      this.#call('forget_views');
     }
 
     toolDefinition(dialect: unknown) {
-      return wasm.call('files.toolDefinition', [this.#number, false, encode(dialect)]);
+      return this.#call('tool_definition', { dialect: encode(dialect) });
     }
 
     toolDefinitions(dialect: unknown, prefix: unknown) {
-      const given = [this.#number, false, encode(dialect), encode(prefix)];
-      return wasm.call('files.toolDefinitions', given);
+      const given = { dialect: encode(dialect), prefix: encode(prefix) };
+      return this.#call('tool_definitions', given);
     }
 
     actingAs(actor: unknown) {
-      return new Engine(wasm.call('history.actingAs', [this.#number, false, encode(actor)]));
+      return new Engine(this.#call('acting_as', { actor: encode(actor) }) as number);
     }
 
     history(...given: unknown[]) {
-      return this.#history('history', given, 6);
+      return this.#ask('history', ['path', 'limit', 'before', 'actor', 'change', 'since'], given);
     }
 
     resolveId(...given: unknown[]) {
-      return this.#history('resolveId', given, 1);
+      return this.#ask('resolve_id', ['part'], given);
     }
 
-    async exportHistory(...given: unknown[]): Promise<Uint8Array> {
-      return wasm.take((await this.#history('exportHistory', given, 0)) as Placed);
+    exportHistory(...given: unknown[]) {
+      return this.#ask('export_history', [], given).then(content);
     }
 
     grepHistory(...given: unknown[]) {
-      return this.#history('grepHistory', given, 5);
+      return this.#ask('grep_history', ['query', 'regex', 'ignore_case', 'path', 'limit'], given);
     }
 
     filesAt(...given: unknown[]) {
-      return this.#history('filesAt', given, 1);
+      return this.#ask('files_at', ['at'], given);
     }
 
-    async readAt(...given: unknown[]): Promise<Uint8Array | null> {
-      const content = (await this.#history('readAt', given, 2)) as Placed | null;
-      return content && wasm.take(content);
+    readAt(...given: unknown[]) {
+      return this.#ask('read_at', ['path', 'at'], given).then(content);
     }
 
     blame(...given: unknown[]) {
-      return this.#history('blame', given, 1);
+      return this.#ask('blame', ['path'], given);
     }
 
-    async readVersion(...given: unknown[]): Promise<Uint8Array> {
-      return wasm.take((await this.#history('readVersion', given, 1)) as Placed);
+    readVersion(...given: unknown[]) {
+      return this.#ask('read_version', ['id'], given).then(content);
     }
 
     diff(...given: unknown[]) {
-      return this.#history('diff', given, 2);
+      return this.#ask('diff', ['id', 'other'], given);
     }
 
     restore(...given: unknown[]) {
-      return this.#history('restore', given, 2);
+      return this.#ask('restore', ['id', 'overwrite'], given);
     }
 
     undo(...given: unknown[]) {
-      return this.#history('undo', given, 6);
+      return this.#ask(
+        'undo',
+        ['change', 'since', 'actor', 'dry_run', 'skip_conflicts', 'merge'],
+        given,
+      );
     }
 
     restoreAll(...given: unknown[]) {
-      return this.#history('restoreAll', given, 2);
+      return this.#ask('restore_all', ['at', 'dry_run'], given);
     }
 
     redact(...given: unknown[]) {
-      return this.#history('redact', given, 2);
+      return this.#ask('redact', ['id', 'reason'], given);
     }
 
     redactText(...given: unknown[]) {
-      return this.#history('redactText', given, 5);
+      return this.#ask(
+        'redact_text',
+        ['query', 'regex', 'ignore_case', 'reason', 'dry_run'],
+        given,
+      );
     }
 
     trimHistory(...given: unknown[]) {
-      return this.#history('trimHistory', given, 0);
+      return this.#ask('trim_history', [], given);
     }
 
-    /** So many arguments, then a cancellation. */
-    #history(method: string, given: unknown[], count: number): Promise<unknown> {
-      const encoded = given.slice(0, count).map((one) => encode(one));
-      const cancellation = given[count] as Cancellation | undefined;
-      return later(() => {
-        const cancelled = !!cancellation?.isCancelled;
-        return wasm.call(`history.${method}`, [this.#number, cancelled, ...encoded]);
-      });
+    /** An operation of `bindings-shared/src/operations.rs`, with its arguments by their names, and then a cancellation. */
+    #ask(operation: string, names: string[], given: unknown[]): Promise<unknown> {
+      const named = Object.fromEntries(names.map((name, at) => [name, encode(given[at])]));
+      const cancellation = given[names.length] as Cancellation | undefined;
+      return later(() => this.#call(operation, named, !!cancellation?.isCancelled));
     }
 
-    #files(method: string, cancellation: Cancellation | undefined, ...given: unknown[]) {
-      const encoded = given.map((one) => encode(one));
-      return later(() => {
-        const cancelled = !!cancellation?.isCancelled;
-        return wasm.call(`files.${method}`, [this.#number, cancelled, ...encoded]);
-      });
+    #call(operation: string, named: object = {}, isCancelled: boolean = false): unknown {
+      return wasm.call(`memory.${operation}`, [this.#number, isCancelled, named]);
     }
   }
 

@@ -1,6 +1,7 @@
 /** `Memory.watch`: what is changed in a memory, by whoever changes it. */
 
 import type { Cancellation, Watching } from '../native.cjs';
+import type { Change } from '../results.cjs';
 
 import { CALL_OPTIONS, cancelledWith } from './cancellation.js';
 import type { CallOptions, Signal } from './cancellation.js';
@@ -13,14 +14,6 @@ import { withRefusals } from './tool-error.js';
  * nothing, and holds no thread.
  */
 const PAUSE = 50;
-
-/** A file that was changed. */
-export interface Change {
-  /** `written`: it was made or changed. */
-  kind: 'written' | 'deleted';
-  /** The path of the file. */
-  path: string;
-}
 
 /** The options of `Memory.watch`. */
 export interface WatchOptions extends CallOptions {

@@ -3,9 +3,11 @@
 //! A binding gets plain arguments: texts, flags, numbers. This crate makes of them what the core takes, with the same errors in
 //! every language. It knows no host language.
 
+pub mod arguments;
 pub mod check;
 pub mod history;
 pub mod input;
+pub mod operations;
 pub mod plain;
 pub mod thread_pool;
 

@@ -10,7 +10,7 @@ use crate::build_profile::build_profile;
 use crate::errors::{Failure, unknown};
 use crate::options::string;
 use crate::stores::elsewhere;
-use crate::{engine, files, history, stores, watch};
+use crate::{engine, memories, stores, watch};
 
 /// Does what a JSON text asks for, an array of the operation and its arguments. The answer is a JSON text behind its length.
 ///
@@ -39,8 +39,7 @@ pub(crate) unsafe extern "C" fn memdir_perform(text: *mut u8, length: usize) -> 
 fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
     match operation.split_once('.') {
         Some(("engine", method)) => engine::perform(method, given),
-        Some(("files", method)) => files::perform(method, given),
-        Some(("history", method)) => history::perform(method, given),
+        Some(("memory", method)) => memories::perform(method, given),
         Some(("store", method)) => stores::perform(method, given),
         Some(("watch", method)) => watch::perform(method, given),
         None if operation == "buildProfile" => Ok(json!(build_profile())),

@@ -1,15 +1,14 @@
-//! What JavaScript gets: replies, events, entries.
+//! What JavaScript gets: replies, commands, entries.
 
-use std::time::SystemTime;
-
-use memdir::store::{Entry, EntryKind, micros};
+use memdir::store::{Entry, EntryKind};
 use memdir::value::Value;
-use memdir::{Command, Content, Error, Event, MemoryPath, NameCase, Reply};
+use memdir::{Command, Content, Error, NameCase, Reply};
 use serde_json::{Map, Value as Json, json};
 
 use crate::border::placed;
 use crate::errors::code;
 use crate::thrown::Thrown;
+use crate::times::to_millis;
 
 /// A reply: `{ content, isError, kind, cause, code, thrown, hook }`. `kind` is there only for an error, `cause` only if the store or a
 /// hook failed, `code` only if it was the store, `thrown` if it is written in JavaScript, and `hook` only if it was a hook.
@@ -58,28 +57,6 @@ pub(crate) fn command(command: &Command<'_>) -> Json {
     fields.collect::<Map<_, Json>>().into()
 }
 
-/// The event for the hook `after`, without empty fields.
-pub(crate) fn event(event: Event) -> Json {
-    let mut shown = Map::new();
-    let mut put = |name: &str, value: Json| {
-        if !value.is_null() {
-            shown.insert(name.to_owned(), value);
-        }
-    };
-    let path = |path: Option<MemoryPath>| path.map(|path| path.as_str().to_owned()).into();
-    put("command", event.command.into());
-    put("path", path(event.path));
-    put("newPath", path(event.new_path));
-    put("outcome", event.outcome.as_str().into());
-    put("bytes", event.bytes.into());
-    put("lines", event.lines.into());
-    put("duration", (event.duration.as_secs_f64() * 1_000.0).into());
-    put("repairs", event.repairs.iter().map(|repair| repair.as_str()).collect());
-    put("change", event.change.map(|change| change.to_string()).into());
-    put("content", event.content.into());
-    shown.into()
-}
-
 /// Entries, without the fields that they do not have.
 pub(crate) fn entries(entries: Vec<Entry>) -> Json {
     let shown = entries.into_iter().map(|entry| {
@@ -89,27 +66,10 @@ pub(crate) fn entries(entries: Vec<Entry>) -> Json {
         }
         for (name, time) in [("modified", entry.modified), ("accessed", entry.accessed)] {
             if let Some(time) = time {
-                shown[name] = millis(time).into();
+                shown[name] = to_millis(time).into();
             }
         }
         shown
     });
     shown.collect()
-}
-
-/// Milliseconds, as JavaScript counts time; the microseconds are its fraction.
-#[expect(clippy::cast_precision_loss, reason = "exact until the year 2109")]
-pub(crate) fn millis(time: SystemTime) -> f64 {
-    micros::of(time) as f64 / 1_000.0
-}
-
-/// `None` for a number that is not a time.
-pub(crate) fn time(millis: f64) -> Option<SystemTime> {
-    micros::time_of_float(millis * 1_000.0)
-}
-
-/// An object without the fields that are null.
-pub(crate) fn object<const N: usize>(fields: [(&str, Json); N]) -> Json {
-    let there = fields.into_iter().filter(|(_, value)| !value.is_null());
-    there.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>().into()
 }

@@ -1,7 +1,7 @@
 //! [`Arguments`]: those of one operation, by their places.
 
-use memdir::Cancellation;
 use memdir::value::Value;
+use memdir::{Cancellation, Error};
 use serde_json::Value as Json;
 
 use crate::errors::Failure;
@@ -49,21 +49,8 @@ impl Arguments {
         &self,
         place: usize,
         name: &str,
-        read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
+        read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
     ) -> Result<T, Failure> {
-        read(name, &value(self.get(place)))
-    }
-
-    /// An argument of a developer's that may be null.
-    pub(crate) fn optional<T>(
-        &self,
-        place: usize,
-        name: &str,
-        read: impl FnOnce(&str, &Value<'_>) -> Result<T, Failure>,
-    ) -> Result<Option<T>, Failure> {
-        match value(self.get(place)) {
-            Value::Null => Ok(None),
-            given => read(name, &given).map(Some),
-        }
+        Ok(read(name, &value(self.get(place)))?)
     }
 }

@@ -12,6 +12,7 @@ use crate::handles::{CALLS, MEMORIES, OPENED};
 use crate::input::{OwnFields, decode, value};
 use crate::options::{read, span};
 use crate::progress::go_on;
+use crate::results::shown;
 use crate::stores::check_address;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
@@ -85,7 +86,7 @@ fn pending(given: &Arguments) -> Result<(Memory, Call<'static>), Failure> {
 fn finished((reply, event): (Reply, Option<Event>)) -> Json {
     let mut answer = answer::reply(reply);
     if let Some(event) = event {
-        answer["event"] = answer::event(event);
+        answer["event"] = shown(event);
     }
     answer
 }
@@ -95,16 +96,10 @@ fn expire(given: &Arguments) -> Result<Json, Failure> {
     let older_than = given.given(2, "olderThan", span)?;
     let watched = given.flag(4);
     let mut thrown = false;
-    let expired = memory.expire(older_than, given.flag(3), &mut |progress| {
-        let at = json!({ "files": progress.files, "removed": progress.removed });
-        go_on(watched, &at, &mut thrown)
-    });
+    let expired = memory
+        .expire(older_than, given.flag(3), &mut |progress| go_on(watched, progress, &mut thrown));
     if thrown {
         return Err(Failure::Thrown);
     }
-    let shown = expired?.into_iter().map(|file| {
-        let last_used = answer::millis(file.last_used);
-        json!({ "path": file.path.as_str(), "bytes": file.bytes, "lastUsed": last_used })
-    });
-    Ok(shown.collect())
+    Ok(shown(expired?))
 }

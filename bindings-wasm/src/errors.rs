@@ -5,7 +5,7 @@ use memdir::history::HistoryError;
 use memdir::{ConfigError, Error as CoreError, ErrorKind, MemoryPath, NameCase, StoreError};
 use serde_json::{Value as Json, json};
 
-use crate::conflict::conflict;
+use crate::results::shown;
 use crate::thrown::Thrown;
 
 /// Why a call failed.
@@ -46,11 +46,10 @@ impl Failure {
             Self::History(HistoryError::Store(error)) => of_store(&error, &error.to_string()),
             Self::History(error) => {
                 let paths: Vec<&str> = error.paths().into_iter().map(MemoryPath::as_str).collect();
-                let conflicts: Vec<Json> = error.conflicts().iter().map(conflict).collect();
-                let mut shown = named("HistoryError", &error.to_string(), "kind", error.kind());
-                shown["paths"] = json!(paths);
-                shown["conflicts"] = json!(conflicts);
-                shown
+                let mut failed = named("HistoryError", &error.to_string(), "kind", error.kind());
+                failed["paths"] = json!(paths);
+                failed["conflicts"] = shown(error.conflicts());
+                failed
             }
             Self::Plain(message) => json!({ "message": message }),
             Self::Thrown => json!({ "thrown": true }),

@@ -7,9 +7,9 @@ use memdir::store::{Edit, Entry, Node, Splice, StoreInfo, listed_time, open_whol
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use serde_json::{Value as Json, json};
 
-use crate::answer::{millis, time};
 use crate::border::{asked, asked_with_edit, bytes, placed};
 use crate::thrown::Thrown;
+use crate::times::{from_millis, to_millis};
 
 /// A store written in JavaScript, by the number that JavaScript knows it by.
 pub(crate) struct JsStore {
@@ -94,7 +94,7 @@ fn outcome(operation: &'static str, answer: &Json) -> Result<Outcome, StoreError
         return Ok(Outcome::Entries(entries.iter().filter_map(entry).collect()));
     }
     if let Some(millis) = answer.get("time") {
-        let found = millis.as_f64().and_then(time);
+        let found = millis.as_f64().and_then(from_millis);
         return found
             .map(Outcome::Time)
             .ok_or_else(|| StoreError::failed(operation, format!("{millis} is no time")));
@@ -108,7 +108,7 @@ fn outcome(operation: &'static str, answer: &Json) -> Result<Outcome, StoreError
 
 fn entry(listed: &Json) -> Option<Entry> {
     let path = MemoryPath::parse(listed["path"].as_str()?).ok()?;
-    let at = |name: &str| listed[name].as_f64().and_then(time);
+    let at = |name: &str| listed[name].as_f64().and_then(from_millis);
     Some(match listed["size"].as_u64() {
         Some(size) => {
             Entry::file(path, size).modified_at(at("modified")).accessed_at(at("accessed"))
@@ -180,21 +180,21 @@ impl Store for JsStore {
     }
 
     fn set_modified(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        match self.ask("setModified", path, json!({ "time": millis(time) }), &mut none)? {
+        match self.ask("setModified", path, json!({ "time": to_millis(time) }), &mut none)? {
             Outcome::Absent => self.modified(path).map(drop),
             _ => Ok(()),
         }
     }
 
     fn record_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
-        match self.ask("recordAccess", path, json!({ "time": millis(time) }), &mut none)? {
+        match self.ask("recordAccess", path, json!({ "time": to_millis(time) }), &mut none)? {
             Outcome::Absent => self.modified(path).map(drop),
             _ => Ok(()),
         }
     }
 
     fn delete_unused(&self, path: &MemoryPath, since: SystemTime) -> Result<bool, StoreError> {
-        match self.ask("deleteUnused", path, json!({ "time": millis(since) }), &mut none)? {
+        match self.ask("deleteUnused", path, json!({ "time": to_millis(since) }), &mut none)? {
             Outcome::Flag(deleted) => Ok(deleted),
             Outcome::Absent => Ok(false),
             other => Err(other.unexpected("deleteUnused", "a boolean")),

@@ -14,18 +14,19 @@ mod arguments;
 mod border;
 #[path = "../../bindings-node/src/build_profile.rs"]
 mod build_profile;
-mod conflict;
 mod engine;
 mod errors;
-mod files;
 mod handles;
-mod history;
 mod input;
 mod js_store;
+mod memories;
 #[path = "../../bindings-node/src/option_values.rs"]
 mod option_values;
 mod options;
 mod progress;
+mod results;
 mod stores;
 mod thrown;
+#[path = "../../bindings-node/src/times.rs"]
+mod times;
 mod watch;

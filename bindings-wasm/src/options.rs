@@ -3,12 +3,14 @@
 use memdir::policy::sensitive::{SensitiveRule, custom_rules};
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
+pub(crate) use memdir_bindings_shared::arguments::string;
+use memdir_bindings_shared::arguments::wrong;
 use serde_json::Value as Json;
 
 use crate::errors::Failure;
 use crate::input::value;
-pub(crate) use crate::option_values::{count, flag, span, string, strings, word};
-use crate::option_values::{refused, set, wrong};
+use crate::option_values::{refused, set};
+pub(crate) use crate::option_values::{span, word};
 
 /// Reads the options: null, or the entries of an object, or a value that is none.
 pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
@@ -19,7 +21,7 @@ pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
         return Ok(options);
     }
     let Some(entries) = entries(given) else {
-        return Err(wrong("options", " must be an object", value(given)));
+        return Err(wrong("options", " must be an object", value(given)).into());
     };
     for (name, given) in entries {
         match name {
@@ -41,16 +43,16 @@ fn entries(given: &Json) -> Option<impl Iterator<Item = (&str, &Json)>> {
 /// Patterns by the ids of their rules.
 fn rules(name: &str, given: &Json) -> Result<Vec<SensitiveRule>, Failure> {
     let Some(entries) = entries(given) else {
-        return Err(wrong(name, " must be an object", value(given)));
+        return Err(wrong(name, " must be an object", value(given)).into());
     };
     let mut patterns = Vec::new();
     for (id, given) in entries {
         match value(given) {
             Value::Text(pattern) => patterns.push((id.to_owned(), pattern.into_owned())),
-            other => return Err(wrong(name, format!(".{id} must be a string"), other)),
+            other => return Err(wrong(name, format!(".{id} must be a string"), other).into()),
         }
     }
-    custom_rules(patterns).map_err(|error| refused(name, error))
+    custom_rules(patterns).map_err(|error| refused(name, error).into())
 }
 
 /// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence shows it.
@@ -68,5 +70,5 @@ pub(crate) fn key(name: &str, given: &Json) -> Result<EncryptionKey, Failure> {
         };
         return Err(ConfigError::of_option(name).and(problem).into());
     };
-    key.map_err(|error| refused(name, error))
+    key.map_err(|error| refused(name, error).into())
 }

@@ -2,16 +2,18 @@
 
 use std::ops::ControlFlow;
 
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::border::asked;
+use crate::results::shown;
 
 /// Tells JavaScript how far a task is, if it wants to know, and whether it goes on.
-pub(crate) fn go_on(watched: bool, at: &Json, thrown: &mut bool) -> ControlFlow<()> {
+pub(crate) fn go_on(watched: bool, at: impl Serialize, thrown: &mut bool) -> ControlFlow<()> {
     if !watched {
         return ControlFlow::Continue(());
     }
-    match asked(&json!({ "progress": at })) {
+    match asked(&json!({ "progress": shown(at) })) {
         Json::Bool(true) => ControlFlow::Continue(()),
         Json::Bool(false) => ControlFlow::Break(()),
         _ => {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use memdir::store::{Mount, Place, Splice, open_mounts, open_raw_store, rekey};
-use memdir::{ConfigError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir::{Cancellation, ConfigError, MemoryOptions, MemoryPath, OnExisting, Store, open_store};
+use memdir_bindings_shared::check::check;
 use serde_json::{Value as Json, json};
 
-use crate::answer::{self, millis, time};
+use crate::answer;
 use crate::arguments::Arguments;
 use crate::border::{asked, bytes, placed};
 use crate::errors::{Failure, unknown};
@@ -14,6 +15,8 @@ use crate::handles::OPENED;
 use crate::js_store::JsStore;
 use crate::options::{key, read};
 use crate::progress::go_on;
+use crate::results::shown;
+use crate::times::{from_millis, to_millis};
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     let opened: Arc<dyn Store> = match method {
@@ -38,8 +41,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         // There is none here.
         "namespaces" => {
             check_address(given.text(0))?;
-            let found = memdir::namespaces(given.text(0), &MemoryOptions::default())?;
-            return Ok(found.into_iter().map(|found| found.name).collect());
+            return Ok(shown(memdir::namespaces(given.text(0), &MemoryOptions::default())?));
         }
         "drop" => return Ok(OPENED.take(given.number(0)).is_some().into()),
         _ => return use_store(&OPENED.get(given.number(0))?, method, given),
@@ -96,7 +98,7 @@ fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<
         "update" => update(store, &path()?)?,
         "delete" => store.delete(&path()?)?,
         "rename" => store.rename(&path()?, &parse(given.text(2))?)?,
-        "modified" => return Ok(store.modified(&path()?)?.map(millis).into()),
+        "modified" => return Ok(store.modified(&path()?)?.map(to_millis).into()),
         "setModified" => store.set_modified(&path()?, at(given)?)?,
         "recordAccess" => store.record_access(&path()?, at(given)?)?,
         "deleteUnused" => return Ok(store.delete_unused(&path()?, at(given)?)?.into()),
@@ -104,7 +106,7 @@ fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<
             let (old, new) = (key("oldKey", given.get(1))?, key("newKey", given.get(2))?);
             return Ok(rekey(store, &old, &new)?.into());
         }
-        "check" => return check(store),
+        "check" => return Ok(shown(check(&Cancellation::never(), store)?)),
         "copyTo" => return copy(store, given),
         _ => return Err(unknown(method)),
     }
@@ -113,7 +115,7 @@ fn use_store(store: &Arc<dyn Store>, method: &str, given: &Arguments) -> Result<
 
 fn at(given: &Arguments) -> Result<std::time::SystemTime, Failure> {
     let millis = given.get(2).as_f64().unwrap_or(f64::NAN);
-    time(millis).ok_or_else(|| Failure::Plain("this is no time".into()))
+    from_millis(millis).ok_or_else(|| Failure::Plain("this is no time".into()))
 }
 
 fn existing(overwrite: bool) -> OnExisting {
@@ -139,55 +141,17 @@ fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
     failed.map_or(Ok(()), Err)
 }
 
-fn check(store: &Arc<dyn Store>) -> Result<Json, Failure> {
-    let mut problems = Vec::new();
-    let checked = memdir::check(store, &mut |problem| {
-        problems.push(json!({
-            "kind": problem.kind.as_str(),
-            "description": problem.to_string(),
-            "isBeside": problem.kind.is_beside(),
-            "path": problem.path,
-        }));
-    })?;
-    let mut answer = json!({
-        "directories": checked.directories,
-        "files": checked.files,
-        "bytes": checked.bytes,
-        "problems": problems,
-    });
-    if let Some(versions) = checked.versions {
-        answer["versions"] = versions.into();
-    }
-    Ok(answer)
-}
-
 fn copy(from: &Arc<dyn Store>, given: &Arguments) -> Result<Json, Failure> {
     let to = OPENED.get(given.number(1))?;
     let watched = given.flag(3);
     let mut thrown = false;
     let copied = memdir::copy(&**from, &*to, existing(given.flag(2)), &mut |progress| {
-        let at = json!({
-            "phase": progress.phase.as_str(),
-            "path": progress.path.to_string(),
-            "files": progress.files,
-            "bytes": progress.bytes,
-            "ofFiles": progress.of_files,
-            "ofBytes": progress.of_bytes,
-        });
-        go_on(watched, &at, &mut thrown)
+        go_on(watched, progress, &mut thrown)
     });
     if thrown {
         return Err(Failure::Thrown);
     }
-    let copied = copied.map_err(Failure::Copy)?;
-    let left_out: Vec<String> = copied.left_out.iter().map(ToString::to_string).collect();
-    Ok(json!({
-        "files": copied.files,
-        "bytes": copied.bytes,
-        "equal": copied.equal,
-        "directories": copied.directories,
-        "leftOut": left_out,
-    }))
+    copied.map(shown).map_err(Failure::Copy)
 }
 
 fn parse(path: &str) -> Result<MemoryPath, Failure> {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memdir::SharedWatch;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{MEMORIES, WATCHES};
 use crate::options::{span, string};
+use crate::results::shown;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
     Ok(match method {
@@ -26,11 +27,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         "isDue" => WATCHES.get(given.number(0))?.is_due().into(),
         "changes" => {
             let watch = WATCHES.get(given.number(0))?;
-            let changes = watch.changes(&given.cancellation(1), Duration::ZERO)?;
-            let shown = changes.into_iter().flatten().map(
-                |change| json!({ "kind": change.kind.as_str(), "path": change.path.as_str() }),
-            );
-            shown.collect()
+            shown(watch.changes(&given.cancellation(1), Duration::ZERO)?)
         }
         "drop" => WATCHES.take(given.number(0)).is_some().into(),
         _ => return Err(unknown(method)),

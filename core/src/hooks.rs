@@ -12,6 +12,8 @@ use memdir_store::path::MemoryPath;
 use memdir_store::{Error, HookError};
 use serde::Serialize;
 
+#[cfg(feature = "schema")]
+use crate::command::COMMANDS;
 use crate::command::{Command, Repair};
 use crate::history::HistoryId;
 use crate::hook_call::HookCall;
@@ -153,6 +155,7 @@ const FIELDS: [&str; 10] = [
 #[non_exhaustive]
 pub struct Event {
     /// The name of the command; `None` if the input named none of the six.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "one_of_the_commands"))]
     pub command: Option<&'static str>,
     /// The canonical path; for a rename, the old one. `None` if the call was refused before its
     /// paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in the place
@@ -183,6 +186,13 @@ pub struct Event {
     pub session: String,
     /// The `id` of the `tool_use` block that was executed; otherwise `None`.
     pub tool_use_id: Option<String>,
+}
+
+/// The name of a command, or none.
+#[cfg(feature = "schema")]
+fn one_of_the_commands(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    let names: Vec<_> = COMMANDS.into_iter().map(Some).chain([None]).collect();
+    schemars::json_schema!({ "type": ["string", "null"], "enum": names })
 }
 
 /// How a call ended.

@@ -228,7 +228,15 @@ impl ConfigError {
 }
 
 impl NameCase {
-    fn of(self, name: &str) -> String {
+    /// A name in this case.
+    ///
+    /// ```
+    /// use memdir::NameCase;
+    ///
+    /// assert_eq!(NameCase::Camel.of("max_view_chars"), "maxViewChars");
+    /// ```
+    #[must_use]
+    pub fn of(self, name: &str) -> String {
         match self {
             Self::Snake => name.to_owned(),
             Self::Camel => {

@@ -6279,7 +6279,7 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
- * A place where a `GrepQuery` was found.
+ * A place where `grep` found something.
  */
 public struct GrepMatch: Equatable, Hashable, Codable {
     /**
@@ -9075,7 +9075,7 @@ public enum HistoryOperation: Equatable, Hashable, Codable {
      */
     case expired
     /**
-     * It was deleted with everything else (`Memory.clear`.
+     * It was deleted with everything else (`Memory.clear`).
      */
     case cleared
     /**

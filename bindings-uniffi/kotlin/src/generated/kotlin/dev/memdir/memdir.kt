@@ -9818,7 +9818,7 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
- * A place where a `GrepQuery` was found.
+ * A place where `grep` found something.
  */
 data class GrepMatch (
     /**
@@ -11788,7 +11788,7 @@ enum class HistoryOperation {
      */
     EXPIRED,
     /**
-     * It was deleted with everything else (`Memory.clear`.
+     * It was deleted with everything else (`Memory.clear`).
      */
     CLEARED,
     /**

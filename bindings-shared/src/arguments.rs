@@ -1,0 +1,154 @@
+//! [`Arguments`]: those of an operation, by their names, of which each has its type.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::time::{Duration, SystemTime};
+
+use memdir::value::{Fields, Value};
+use memdir::{ConfigError, Error};
+
+/// How a language writes times.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// Reads one, or says what it must be, such as ` must be a valid Date`.
+    pub read: fn(&Value<'_>) -> Result<SystemTime, &'static str>,
+    /// What is left of the last unit that such a time can say: what was done then belongs to the time.
+    pub rest: Duration,
+}
+
+/// The arguments of an operation.
+pub struct Arguments<'a> {
+    fields: &'a dyn Fields,
+    names: Vec<&'a str>,
+    times: Times,
+}
+
+impl<'a> Arguments<'a> {
+    /// `names` are those that were given, if a language does not check them itself.
+    pub fn new(fields: &'a dyn Fields, names: Vec<&'a str>, times: Times) -> Self {
+        Self { fields, names, times }
+    }
+
+    /// The argument; `None` if it is left out.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value<'_>> {
+        self.fields.get(name)
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// It is something else, as for every argument.
+    pub fn text(&self, name: &str) -> Result<String, Error> {
+        string(name, &self.get(name).unwrap_or(Value::Null))
+    }
+
+    /// A text, or the default if it is left out.
+    pub fn text_or(&self, name: &str, default: &str) -> Result<String, Error> {
+        self.get(name).map_or_else(|| Ok(default.to_owned()), |given| string(name, &given))
+    }
+
+    /// A text that may be null.
+    pub fn optional_text(&self, name: &str) -> Result<Option<String>, Error> {
+        self.optional(name).map(|given| string(name, &given)).transpose()
+    }
+
+    /// Texts.
+    pub fn texts(&self, name: &str) -> Result<Vec<String>, Error> {
+        strings(name, &self.get(name).unwrap_or(Value::Null))
+    }
+
+    /// Whether or not; false if it is left out.
+    pub fn flag(&self, name: &str) -> Result<bool, Error> {
+        self.get(name).map_or(Ok(false), |given| flag(name, &given))
+    }
+
+    /// A whole number, or the default if it is left out.
+    pub fn count_or(&self, name: &str, default: usize) -> Result<usize, Error> {
+        self.get(name).map_or(Ok(default), |given| count(name, &given))
+    }
+
+    /// A whole number that may be null.
+    pub fn optional_count(&self, name: &str) -> Result<Option<usize>, Error> {
+        self.optional(name).map(|given| count(name, &given)).transpose()
+    }
+
+    /// The beginning of a time that may be null.
+    pub fn since(&self, name: &str) -> Result<Option<SystemTime>, Error> {
+        self.optional(name).map(|given| self.time(name, &given)).transpose()
+    }
+
+    /// The end of a time.
+    pub fn at(&self, name: &str) -> Result<SystemTime, Error> {
+        Ok(self.time(name, &self.get(name).unwrap_or(Value::Null))? + self.times.rest)
+    }
+
+    /// Fails for an argument that is not one of these, as for an option of a memory that does not exist.
+    pub fn none_but(&self, names: &[&str]) -> Result<(), Error> {
+        let unknown = self.names.iter().find(|name| !names.contains(name));
+        unknown.map_or(Ok(()), |name| Err(ConfigError::unknown_option(name, names).into()))
+    }
+
+    fn time(&self, name: &str, given: &Value<'_>) -> Result<SystemTime, Error> {
+        (self.times.read)(given).map_err(|problem| ConfigError::of_option(name).and(problem).into())
+    }
+
+    fn optional(&self, name: &str) -> Option<Value<'_>> {
+        self.get(name).filter(|given| *given != Value::Null)
+    }
+}
+
+/// A text.
+///
+/// # Errors
+/// It is something else.
+pub fn string(name: &str, given: &Value<'_>) -> Result<String, Error> {
+    match given {
+        Value::Text(text) => Ok(text.as_ref().to_owned()),
+        _ => Err(wrong(name, " must be a string", given)),
+    }
+}
+
+/// Texts.
+///
+/// # Errors
+/// They are something else.
+pub fn strings(name: &str, given: &Value<'_>) -> Result<Vec<String>, Error> {
+    let Value::List(items) = given else {
+        return Err(wrong(name, " must be an array", given));
+    };
+    let texts = items.iter().enumerate().map(|(at, item)| match item {
+        Value::Text(text) => Ok(text.as_ref().to_owned()),
+        other => Err(wrong(name, format!("[{at}] must be a string"), other)),
+    });
+    texts.collect()
+}
+
+/// Whether or not.
+///
+/// # Errors
+/// It is something else.
+pub fn flag(name: &str, given: &Value<'_>) -> Result<bool, Error> {
+    match given {
+        Value::Bool(flag) => Ok(*flag),
+        _ => Err(wrong(name, " must be true or false", given)),
+    }
+}
+
+/// A whole number. A larger one than addresses can count is as many as they can.
+///
+/// # Errors
+/// It is something else, or negative.
+pub fn count(name: &str, given: &Value<'_>) -> Result<usize, Error> {
+    match given {
+        Value::Integer(number) if *number >= 0 => {
+            Ok(usize::try_from(*number).unwrap_or(usize::MAX))
+        }
+        _ => Err(wrong(name, " must be a whole number from 0 on", given)),
+    }
+}
+
+/// The error for a wrong value.
+pub fn wrong(name: &str, problem: impl Into<Cow<'static, str>>, got: impl Display) -> Error {
+    ConfigError::of_option(name).and(problem).got(got).into()
+}
