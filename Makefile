@@ -642,6 +642,7 @@ generate-results: # the types of results and events in each language
 	@$(call need,cargo,Rust)
 	@MEMDIR_GENERATE=1 cargo test $(RUST) --test conformance --quiet results:: > /dev/null
 	@$(PYTHON) core/generate-results
+	@cargo fmt --package memdir-uniffi
 
 .PHONY: generate-node
 generate-node: # the types of the native half

@@ -11,10 +11,6 @@ use crate::error::MemdirError;
 use crate::results::{Expired, ExpiryProgress};
 use crate::store::StoreError;
 
-pub(crate) fn number(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 /// Gets the progress of an expiry.
 #[uniffi::export(rust, foreign)]
 pub trait ExpiryWatch: Send + Sync {

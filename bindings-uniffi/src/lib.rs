@@ -19,6 +19,7 @@ mod hooks;
 mod key_file;
 mod memory;
 mod mounts;
+mod number;
 mod options;
 mod past;
 mod pending;

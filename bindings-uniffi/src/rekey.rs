@@ -58,5 +58,5 @@ fn rekey_core(
     new_key: &MemdirKey,
 ) -> Result<i64, MemdirError> {
     let (old, new) = (old_key.option("old_key")?, new_key.option("new_key")?);
-    Ok(crate::expiry::number(memdir::store::rekey(store, &old, &new)?))
+    Ok(crate::number::number(memdir::store::rekey(store, &old, &new)?))
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::expiry::number;
+use crate::number::number;
 
 /// A line of a file, and the version that brought it.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]

@@ -42,6 +42,8 @@ pub mod node;
 mod note;
 pub mod notes;
 mod operation;
+#[cfg(feature = "schema")]
+mod own_schemas;
 pub mod path;
 pub mod per_process;
 mod problem;

@@ -1,0 +1,39 @@
+//! The JSON schemas of values that serialize in a way of their own.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::history_id::HistoryId;
+use crate::path::MemoryPath;
+use crate::problem::{Problem, ProblemKind};
+use crate::schema::formatted;
+
+formatted!(MemoryPath, "MemoryPath", "string", "path");
+formatted!(HistoryId, "HistoryId", "string", "id");
+
+// What a `Problem` serializes to.
+#[derive(JsonSchema)]
+#[schemars(rename = "Problem")]
+#[allow(dead_code, reason = "only its schema is asked for")]
+/// A problem in a store.
+struct ShownProblem {
+    /// The kind of problem.
+    kind: ProblemKind,
+    /// The path, or a text like a path if no path can contain the name. It is safe to display.
+    path: String,
+    /// The problem as a sentence, for you.
+    description: String,
+    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+    is_beside: bool,
+}
+
+impl JsonSchema for Problem {
+    fn schema_name() -> Cow<'static, str> {
+        ShownProblem::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ShownProblem::json_schema(generator)
+    }
+}
