@@ -5485,7 +5485,7 @@ public func FfiConverterTypeChecked_lower(_ value: Checked) -> RustBuffer {
 
 
 /**
- * A path that was changed since, or where something is in the way, so a file is not brought back there.
+ * Why a file is not brought back: it was changed since, or something is in the way.
  */
 public struct Conflict: Equatable, Hashable, Codable {
     /**
@@ -6023,6 +6023,18 @@ public struct Event: Equatable, Hashable, Codable {
      * The id of the change that the command made; null if it made none, or the memory has no history.
      */
     public let change: String?
+    /**
+     * Who acts, as the memory was told; otherwise null.
+     */
+    public let actor: String?
+    /**
+     * The id of the session of the memory: that of a conversation, if each has a session of its own.
+     */
+    public let session: String
+    /**
+     * The `id` of the `tool_use` block that was executed; otherwise null.
+     */
+    public let toolUseId: String?
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -6058,7 +6070,16 @@ public struct Event: Equatable, Hashable, Codable {
          */content: String? = nil,
         /**
          * The id of the change that the command made; null if it made none, or the memory has no history.
-         */change: String? = nil) {
+         */change: String? = nil,
+        /**
+         * Who acts, as the memory was told; otherwise null.
+         */actor: String? = nil,
+        /**
+         * The id of the session of the memory: that of a conversation, if each has a session of its own.
+         */session: String,
+        /**
+         * The `id` of the `tool_use` block that was executed; otherwise null.
+         */toolUseId: String? = nil) {
         self.command = command
         self.path = path
         self.newPath = newPath
@@ -6069,6 +6090,9 @@ public struct Event: Equatable, Hashable, Codable {
         self.repairs = repairs
         self.content = content
         self.change = change
+        self.actor = actor
+        self.session = session
+        self.toolUseId = toolUseId
     }
 
 
@@ -6096,7 +6120,10 @@ public struct FfiConverterTypeEvent: FfiConverterRustBuffer {
                 duration: FfiConverterDuration.read(from: &buf),
                 repairs: FfiConverterSequenceString.read(from: &buf),
                 content: FfiConverterOptionString.read(from: &buf),
-                change: FfiConverterOptionString.read(from: &buf)
+                change: FfiConverterOptionString.read(from: &buf),
+                actor: FfiConverterOptionString.read(from: &buf),
+                session: FfiConverterString.read(from: &buf),
+                toolUseId: FfiConverterOptionString.read(from: &buf)
         )
     }
 
@@ -6111,6 +6138,9 @@ public struct FfiConverterTypeEvent: FfiConverterRustBuffer {
         FfiConverterSequenceString.write(value.repairs, into: &buf)
         FfiConverterOptionString.write(value.content, into: &buf)
         FfiConverterOptionString.write(value.change, into: &buf)
+        FfiConverterOptionString.write(value.actor, into: &buf)
+        FfiConverterString.write(value.session, into: &buf)
+        FfiConverterOptionString.write(value.toolUseId, into: &buf)
     }
 }
 
@@ -6279,7 +6309,7 @@ public func FfiConverterTypeExpiryProgress_lower(_ value: ExpiryProgress) -> Rus
 
 
 /**
- * A place where `grep` found something.
+ * A place where `Memory.grep` found something.
  */
 public struct GrepMatch: Equatable, Hashable, Codable {
     /**
@@ -9091,8 +9121,8 @@ public enum HistoryOperation: Equatable, Hashable, Codable {
      */
     case redacted
     /**
-     * Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-     * file, and is what that change found.
+     * Another program changed the file, or a memory without history did. The next change of the file notices it and
+     * records what it found.
      */
     case external
 

@@ -9252,7 +9252,7 @@ internal object FfiConverterTypeChecked: FfiConverterRustBuffer<Checked> {
 
 
 /**
- * A path that was changed since, or where something is in the way, so a file is not brought back there.
+ * Why a file is not brought back: it was changed since, or something is in the way.
  */
 data class Conflict (
     /**
@@ -9657,6 +9657,21 @@ data class Event (
      * The id of the change that the command made; null if it made none, or the memory has no history.
      */
     val `change`: kotlin.String? = null
+    ,
+    /**
+     * Who acts, as the memory was told; otherwise null.
+     */
+    val `actor`: kotlin.String? = null
+    ,
+    /**
+     * The id of the session of the memory: that of a conversation, if each has a session of its own.
+     */
+    val `session`: kotlin.String
+    ,
+    /**
+     * The `id` of the `tool_use` block that was executed; otherwise null.
+     */
+    val `toolUseId`: kotlin.String? = null
 
 ){
 
@@ -9683,6 +9698,9 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterSequenceString.read(buf),
             FfiConverterOptionalString.read(buf),
             FfiConverterOptionalString.read(buf),
+            FfiConverterOptionalString.read(buf),
+            FfiConverterString.read(buf),
+            FfiConverterOptionalString.read(buf),
         )
     }
 
@@ -9696,7 +9714,10 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterDuration.allocationSize(value.`duration`) +
             FfiConverterSequenceString.allocationSize(value.`repairs`) +
             FfiConverterOptionalString.allocationSize(value.`content`) +
-            FfiConverterOptionalString.allocationSize(value.`change`)
+            FfiConverterOptionalString.allocationSize(value.`change`) +
+            FfiConverterOptionalString.allocationSize(value.`actor`) +
+            FfiConverterString.allocationSize(value.`session`) +
+            FfiConverterOptionalString.allocationSize(value.`toolUseId`)
     )
 
     override fun write(value: Event, buf: ByteBuffer) {
@@ -9710,6 +9731,9 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
             FfiConverterSequenceString.write(value.`repairs`, buf)
             FfiConverterOptionalString.write(value.`content`, buf)
             FfiConverterOptionalString.write(value.`change`, buf)
+            FfiConverterOptionalString.write(value.`actor`, buf)
+            FfiConverterString.write(value.`session`, buf)
+            FfiConverterOptionalString.write(value.`toolUseId`, buf)
     }
 }
 
@@ -9818,7 +9842,7 @@ internal object FfiConverterTypeExpiryProgress: FfiConverterRustBuffer<ExpiryPro
 
 
 /**
- * A place where `grep` found something.
+ * A place where `Memory.grep` found something.
  */
 data class GrepMatch (
     /**
@@ -11804,8 +11828,8 @@ enum class HistoryOperation {
      */
     REDACTED,
     /**
-     * Somebody else changed the file, not through a memory with history. It is noticed by the next change of that
-     * file, and is what that change found.
+     * Another program changed the file, or a memory without history did. The next change of the file notices it and
+     * records what it found.
      */
     EXTERNAL;
 
