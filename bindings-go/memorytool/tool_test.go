@@ -122,7 +122,9 @@ func TestAnImageIsABlock(t *testing.T) {
 func TestAFailureIsToldToTheDeveloperAndNotToTheModel(t *testing.T) {
 	secret := errors.New("jdbc://user:hunter2@host")
 	memory := open(t, "memory:", memdir.MemoryOptions{
-		Before: func(context.Context, memdir.Command, *memdir.HookCall) (memdir.Decision, error) { return memdir.Decision{}, secret },
+		Before: func(context.Context, memdir.Command, *memdir.HookCall) (memdir.Decision, error) {
+			return memdir.Decision{}, secret
+		},
 	})
 	input := object{"command": "view", "path": "/memories"}
 	asked, err := json.Marshal(input)
