@@ -13,6 +13,7 @@ use napi_derive::napi;
 
 use crate::answer::Answer;
 use crate::cancel::Caller;
+use crate::errors::Failure;
 use crate::input::{OwnFields, value};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Ready, Workers};
@@ -87,6 +88,39 @@ impl PendingCall {
             }
         }
         Ok(Some(object))
+    }
+
+    /// What `before` may know of the call; null if it is not asked.
+    #[napi(
+        getter,
+        ts_return_type = "{ actor?: string, session: string, toolUseId?: string } | null"
+    )]
+    pub fn known<'env>(&self, env: &'env Env) -> napi::Result<Option<Object<'env>>> {
+        let call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = call.as_ref().and_then(|call| self.memory.hook_call(call));
+        let Some(known) = known else { return Ok(None) };
+        let mut object = Object::new(env)?;
+        object.set_named_property("session", known.session())?;
+        for (name, text) in [("actor", known.actor()), ("toolUseId", known.tool_use_id())] {
+            if let Some(text) = text {
+                object.set_named_property(name, text)?;
+            }
+        }
+        Ok(Some(object))
+    }
+
+    /// What the command would change, as a unified diff; empty if `before` is not asked.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn diff<'env>(&self, env: &'env Env) -> napi::Result<Object<'env>> {
+        let memory = Caller::of_memory(self.caller.as_ref(), &self.memory);
+        let call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = call.as_ref().and_then(|call| memory.hook_call(call));
+        let known = known.map(memdir::HookCall::into_owned);
+        drop(call);
+        let work = move || known.map_or_else(|| Ok(String::new()), |known| known.diff());
+        self.workers.promise(env, Purpose::View, self.caller.clone(), work, |env, diff| {
+            diff.map_err(|error| Failure::from(error).into_js(&env))
+        })
     }
 
     /// Finishes the call with the value that `before` returned.

@@ -47,7 +47,7 @@ export interface CallContext {
 }
 
 /** Makes a signal only if it is asked for. */
-class LazyContext implements CallContext {
+export class LazyContext implements CallContext {
   #signal: Signal | null | undefined;
 
   constructor(signal: Signal | null | undefined) {

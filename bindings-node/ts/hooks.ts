@@ -11,12 +11,13 @@ import process from 'node:process';
 import type { Engine, PendingCall } from '../native.cjs';
 import type { Event } from '../results.cjs';
 
-import { contextWith, unlessAborted } from './cancellation.js';
+import { contextWith, LazyContext, unlessAborted } from './cancellation.js';
 import type { CallContext, Settled, Signal } from './cancellation.js';
 import { ConfigError } from './errors.js';
 import type { MemoryCommand } from './commands.js';
 import { assertObject } from './named-options.js';
 import type { MemoryOptions } from './options.js';
+import { withRefusals } from './tool-error.js';
 
 /** Thrown by the hook `before` to deny a command. The model reads its message. */
 export class Deny extends Error {
@@ -32,6 +33,52 @@ export class HookError extends Error {
 export type Changed = {
   [Command in MemoryCommand as Command['command']]: Readonly<Partial<Command>>;
 }[MemoryCommand['command']];
+
+/** What the hook `before` may know of a call, beside the command. */
+export interface HookCall extends CallContext {
+  /** Who acts: that of `actingAs`, or the option `actor`; absent if there is none. */
+  readonly actor?: string | undefined;
+  /** The session: each memory has its own, and each that `actingAs` makes. */
+  readonly session: string;
+  /** The `id` of the `tool_use` block; absent if the input was not a whole block. */
+  readonly toolUseId?: string | undefined;
+  /**
+   * What the command would change, as a unified diff of the texts as they would be stored. Empty for a view. It reads the file,
+   * or lists the directory, and leaves no trace.
+   *
+   * An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is changed, and
+   * the model reads that it has to view the file again.
+   *
+   * It rejects with a `ToolError` if the command would be refused: let `before` throw it, and the command is refused in the same
+   * words. It rejects with a `StoreError` if the store failed.
+   */
+  diff(): Promise<string>;
+}
+
+/** The call that `before` is asked about. */
+class AskedCall extends LazyContext implements HookCall {
+  readonly actor?: string;
+  readonly session: string;
+  readonly toolUseId?: string;
+  readonly #call: PendingCall;
+
+  constructor(call: PendingCall, signal: Signal | null | undefined) {
+    super(signal);
+    const { actor, session = '', toolUseId } = call.known ?? {};
+    this.session = session;
+    if (actor !== undefined) {
+      this.actor = actor;
+    }
+    if (toolUseId !== undefined) {
+      this.toolUseId = toolUseId;
+    }
+    this.#call = call;
+  }
+
+  diff(): Promise<string> {
+    return withRefusals(() => this.#call.diff());
+  }
+}
 
 /**
  * Called with each command before the store is touched. The command's paths are valid and
@@ -52,7 +99,7 @@ export type Changed = {
  */
 export type Before = (
   command: Readonly<MemoryCommand>,
-  call: CallContext,
+  call: HookCall,
 ) => Changed | null | undefined | void | Promise<Changed | null | undefined | void>;
 
 /**
@@ -130,7 +177,7 @@ export class Hooks {
       // Frozen, because a change in place has no effect.
       const frozen = Object.freeze(command) as MemoryCommand;
       answer = await unlessAborted(signal, () =>
-        this.#run(() => before(frozen, contextWith(signal))),
+        this.#run(() => before(frozen, new AskedCall(call, signal))),
       );
     } catch (thrown) {
       if (signal?.aborted) {

@@ -76,14 +76,24 @@ export function instantiate(module: CompiledModule): typeof Native {
 
   class PendingCall {
     readonly command: object | null;
+    readonly known: Native.PendingCall['known'];
     readonly #number: number;
     readonly #cancellation: Cancellation | undefined;
 
-    constructor(begun: { pending: number; command: object | null }, cancellation?: Cancellation) {
+    constructor(
+      begun: Pick<Native.PendingCall, 'command' | 'known'> & { pending: number },
+      cancellation?: Cancellation,
+    ) {
       this.command = begun.command;
+      this.known = begun.known;
       this.#number = begun.pending;
       this.#cancellation = cancellation;
       unused.register(this, ['engine.dropCall', begun.pending]);
+    }
+
+    diff(): Promise<string> {
+      const given = () => [this.#number, !!this.#cancellation?.isCancelled];
+      return later(() => wasm.call('engine.diff', given()));
     }
 
     returned(returned: unknown) {

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, ConfigError, Event, HookCall, HookDecision, HookError, MemoryHooks};
+use memdir::{Command, ConfigError, Event, HookCall as CoreCall, HookDecision, HookError, MemoryHooks};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -31,6 +31,8 @@ pub(crate) enum Awaited {
 /// Your two functions.
 pub(crate) struct PythonHooks {
     before: Function,
+    /// Whether `before` takes the call, too.
+    takes_call: bool,
     after: Function,
 }
 
@@ -44,15 +46,26 @@ impl PythonHooks {
         if before.is_none() && after.is_none() {
             return Ok(None);
         }
-        let before = Function::new("before", before, awaited)?;
+        let asked = Function::new("before", before, awaited)?;
+        let takes_call = before.is_some_and(takes_call);
         let after = Function::new("after", after, awaited)?;
-        Ok(Some(Arc::new(Self { before, after })))
+        Ok(Some(Arc::new(Self { before: asked, takes_call, after })))
     }
 
     /// For the garbage collector, because a hook often refers to its own memory.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.before.traverse(visit)?;
         self.after.traverse(visit)
+    }
+
+    fn ask<'py>(
+        &self,
+        before: &Bound<'py, PyAny>,
+        command: &Command<'_>,
+        call: &CoreCall<'_>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let call = self.takes_call.then(|| HookCall::of(call.clone()));
+        ask(before, fields(before.py(), command)?, call)
     }
 
     pub(crate) fn clear(&self) {
@@ -62,9 +75,13 @@ impl PythonHooks {
 }
 
 impl MemoryHooks for PythonHooks {
-    fn before(&self, command: &Command<'_>, _: &HookCall<'_>) -> Result<HookDecision, HookError> {
+    fn before(
+        &self,
+        command: &Command<'_>,
+        call: &CoreCall<'_>,
+    ) -> Result<HookDecision, HookError> {
         let asked = attached(|py| match self.before.get(py) {
-            Some(before) => decided(command, ask(before.bind(py), command)),
+            Some(before) => decided(command, self.ask(before.bind(py), command, call)),
             None => Ok(HookDecision::Allow),
         });
         asked.unwrap_or_else(|| Err("the interpreter is shutting down".into()))
@@ -86,8 +103,76 @@ impl MemoryHooks for PythonHooks {
     }
 }
 
-fn ask<'py>(before: &Bound<'py, PyAny>, command: &Command<'_>) -> PyResult<Bound<'py, PyAny>> {
-    before.call1((fields(before.py(), command)?,))
+/// What the hook `before` may know of a call, beside the command.
+///
+/// Attributes:
+///     actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
+///     session: The session: each memory has its own, and each that `acting_as` makes.
+///     tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
+#[pyclass(module = "memdir", frozen)]
+pub(crate) struct HookCall(CoreCall<'static>);
+
+#[pymethods]
+impl HookCall {
+    /// Who acts; `None` if the memory was not told.
+    #[getter]
+    fn actor(&self) -> Option<&str> {
+        self.0.actor()
+    }
+
+    /// The session: each memory has its own, and each that `acting_as` makes.
+    #[getter]
+    fn session(&self) -> &str {
+        self.0.session()
+    }
+
+    /// The `id` of the `tool_use` block; `None` if the input was not a whole block.
+    #[getter]
+    fn tool_use_id(&self) -> Option<&str> {
+        self.0.tool_use_id()
+    }
+
+    /// What the command would change, as a unified diff of the texts as they would be stored. Empty for a view.
+    ///
+    /// An approval holds for this diff: if what it is based on has changed when the command is
+    /// executed, nothing is changed, and the model reads that it has to view the file again. To ask
+    /// reads the file, or lists the directory, and leaves no trace.
+    ///
+    /// Raises:
+    ///     RefusedError: The command would be refused. Pass it on, and the command is refused in the
+    ///         same words.
+    ///     StoreError: The store failed.
+    ///     HookError: The hook has returned already.
+    fn diff(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.0.diff()).map_err(|error| to_python(py, &error))
+    }
+}
+
+impl HookCall {
+    pub(crate) fn of(call: CoreCall<'_>) -> Self {
+        Self(call.into_owned())
+    }
+}
+
+/// Whether the hook `before` takes the call, too: if it has a parameter `call`.
+#[pyfunction]
+pub(crate) fn takes_call(before: &Bound<'_, PyAny>) -> bool {
+    let inspect = || before.py().import("inspect")?.call_method1("signature", (before,));
+    // A function without a signature, such as some of C's, takes the command alone.
+    let has_call = || inspect()?.getattr("parameters")?.contains("call");
+    has_call().unwrap_or(false)
+}
+
+/// Calls `before`, with the call if it takes one.
+pub(crate) fn ask<'py>(
+    before: &Bound<'py, PyAny>,
+    fields: Bound<'py, PyMappingProxy>,
+    call: Option<HookCall>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let Some(call) = call else { return before.call1((fields,)) };
+    let named = PyDict::new(before.py());
+    named.set_item("call", Py::new(before.py(), call)?)?;
+    before.call((fields,), Some(&named))
 }
 
 /// What `before` decided about the command, by what it returned or raised.

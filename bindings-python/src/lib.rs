@@ -67,7 +67,7 @@ mod _memdir {
     #[pymodule_export]
     use crate::fork::{after_fork_in_child, after_fork_in_parent, before_fork};
     #[pymodule_export]
-    use crate::hooks::is_coroutine_function;
+    use crate::hooks::{HookCall, is_coroutine_function, takes_call};
     #[pymodule_export]
     use crate::image::image_type;
     #[pymodule_export]

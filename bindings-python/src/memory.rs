@@ -100,8 +100,9 @@ use crate::watch::Watch;
 ///         paths are validated and canonical. It returns `None` to allow the command, or a dict
 ///         with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
 ///         for the model to deny the command. If it raises anything else, the command is not
-///         executed, and the model reads only that it could not be checked. `AsyncMemory` also
-///         takes a coroutine function.
+///         executed, and the model reads only that it could not be checked. A hook with a parameter
+///         `call` also gets a `HookCall`: who acts, and what the command would change.
+///         `AsyncMemory` also takes a coroutine function.
 ///     after: Called after each call with its outcome. The hook gets an `Event`. An exception that
 ///         it raises goes to the logger `memdir`. Commands that a hook issues itself run without
 ///         hooks.

@@ -11,12 +11,12 @@ use memdir::{Call, Cancellation, Command, Event, HookDecision, HookError, Memory
 use memdir_bindings_shared::input::Arguments;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyMappingProxy, PyString};
 
 use crate::calls::{Whole, exception, fields_of_view, json_text};
 use crate::fields::{owned_value, text_value};
 use crate::hints::{self, Hinted};
-use crate::hooks::{Awaited, decided, fields};
+use crate::hooks::{Awaited, HookCall, ask, decided, fields};
 use crate::memory::Memory;
 use crate::pool::UnderWay;
 use crate::stores::Argument;
@@ -60,10 +60,7 @@ impl PendingCall {
     /// The command for `before`; `None` if it is not asked.
     #[getter]
     fn command<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, hints::FieldMapping>>> {
-        let state = self.state();
-        let State::Begun(call) = &*state else { return Ok(None) };
-        let fields = call.command().map(|command| fields(py, &command)).transpose()?;
-        Ok(fields.map(|fields| Hinted::new(fields.into_any())))
+        Ok(self.fields(py)?.map(|fields| Hinted::new(fields.into_any())))
     }
 
     /// Whether it changes nothing: a view, or a call that is already refused.
@@ -80,11 +77,22 @@ impl PendingCall {
         &self,
         py: Python<'py>,
         before: &Bound<'py, PyAny>,
+        takes_call: bool,
     ) -> PyResult<Option<Hinted<'py, hints::Anything>>> {
-        let Some(command) = self.command(py)? else { return Ok(None) };
+        let Some(command) = self.fields(py)? else { return Ok(None) };
+        let call = if takes_call { self.hook_call() } else { None };
         // Commands that the hook executes are calls of their own.
         *self.cancellation() = cancel::of_call();
-        before.call1((command,)).map(Hinted::new).map(Some)
+        ask(before, command, call).map(Hinted::new).map(Some)
+    }
+
+    /// What `before` may know of the call; `None` if it is not asked.
+    #[getter]
+    fn hook_call(&self) -> Option<HookCall> {
+        match &*self.state() {
+            State::Begun(call) => self.core.hook_call(call).map(HookCall::of),
+            State::Taken | State::Finished(..) => None,
+        }
     }
 
     /// Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
@@ -177,6 +185,12 @@ impl PendingCall {
             cancellation: Mutex::default(),
             under_way: Mutex::new(Some(UnderWay::begin(&opened.calls))),
         })
+    }
+
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyMappingProxy>>> {
+        let state = self.state();
+        let State::Begun(call) = &*state else { return Ok(None) };
+        call.command().map(|command| fields(py, &command)).transpose()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -2,7 +2,7 @@
 
 use memdir::store::{encrypt, encrypt_lazily};
 use memdir::value::Value;
-use memdir::{Call, Content, Event, HookDecision, HookError, Memory, Reply, StoreError};
+use memdir::{Call, Content, Event, HookCall, HookDecision, HookError, Memory, Reply, StoreError};
 use serde_json::{Value as Json, json};
 
 use crate::answer;
@@ -42,7 +42,26 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
             let memory = MEMORIES.get(given.number(0))?;
             let call = memory.begin(decode(given.get(1), given.get(2).as_str()));
             let command = call.command().map(|command| answer::command(&command));
-            Ok(json!({ "pending": CALLS.add((memory, call)), "command": command }))
+            let known = memory.hook_call(&call).map(|call| {
+                let mut known = json!({ "session": call.session() });
+                for (name, text) in [("actor", call.actor()), ("toolUseId", call.tool_use_id())] {
+                    if let Some(text) = text {
+                        known[name] = text.into();
+                    }
+                }
+                known
+            });
+            let pending = CALLS.add((memory, call));
+            Ok(json!({ "pending": pending, "command": command, "known": known }))
+        }
+        "diff" => {
+            let cancellation = given.cancellation(1);
+            let known = CALLS.look(given.number(0), |(memory, call)| {
+                let memory = memory.cancelled_by(&cancellation);
+                memory.hook_call(call).map(HookCall::into_owned)
+            })?;
+            // Without the table: a store in JavaScript may be asked.
+            Ok(known.map(|call| call.diff()).transpose()?.unwrap_or_default().into())
         }
         "finish" => finish(given),
         "cancelCall" => {

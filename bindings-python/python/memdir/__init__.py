@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 # In this order.
 from memdir import _main_interpreter, _memdir
+from memdir._async_hooks import AsyncHookCall
 from memdir._async_memory import AsyncMemory
 from memdir._async_watch import AsyncWatch
 from memdir._errors import (
@@ -51,6 +52,7 @@ from memdir._errors import (
     StoreError,
 )
 from memdir._memdir import (
+    HookCall,
     Memory,
     ReadOnly,
     Watch,
@@ -114,6 +116,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPACTION_BETA",
     "CONTEXT_MANAGEMENT_BETA",
+    "AsyncHookCall",
     "AsyncMemory",
     "AsyncMemoryOptions",
     "AsyncMemoryTool",
@@ -139,6 +142,7 @@ __all__ = [
     "HistoryError",
     "HistoryMatch",
     "HistorySize",
+    "HookCall",
     "HookError",
     "ImageBlock",
     "MemdirError",

@@ -16,12 +16,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memdir import _memdir
+from memdir._errors import StoreError
 from memdir._loops import NoThreadError, in_thread, running_loop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-    from memdir._memdir import Memory, PendingCall
+    from memdir._memdir import HookCall, Memory, PendingCall
     from memdir._results import Event
 
 logger = logging.getLogger("memdir")
@@ -46,6 +47,35 @@ class _Told(NamedTuple):
     awaitable: Awaitable[object]
 
 
+class AsyncHookCall:
+    """What a coroutine function as the hook `before` may know of a call, beside the command.
+
+    Attributes:
+        actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
+        session: The session: each memory has its own, and each that `acting_as` makes.
+        tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
+    """
+
+    __slots__ = ("_call", "_memory", "actor", "session", "tool_use_id")
+
+    def __init__(self, memory: Memory, call: HookCall) -> None:
+        self._memory = memory
+        self._call = call
+        self.actor = call.actor
+        self.session = call.session
+        self.tool_use_id = call.tool_use_id
+
+    async def diff(self) -> str:
+        """As `HookCall.diff`."""
+        try:
+            return await in_thread(self._memory, self._call.diff, view=True)
+        except NoThreadError as error:
+            raise StoreError(f"no thread can be had: {error.__cause__}") from error.__cause__
+
+
+AsyncHookCall.__module__ = "memdir"
+
+
 class Hooks:
     """The hooks of a memory, and of all sessions of it."""
 
@@ -55,6 +85,7 @@ class Hooks:
         self._before = before
         self._after = after
         self._before_waits = before is not None and _memdir.is_coroutine_function(before)
+        self._takes_call = before is not None and _memdir.takes_call(before)
         self._after_waits = after is not None and _memdir.is_coroutine_function(after)
 
     def are_running(self) -> bool:
@@ -98,7 +129,9 @@ class Hooks:
         told: _Asked | _Told | None
         try:
             if before is not None and command is not None:
-                answer = await self._answer(lambda: before(command))
+                known = call.hook_call if self._takes_call else None
+                named = {} if known is None else {"call": AsyncHookCall(memory, known)}
+                answer = await self._answer(lambda: before(command, **named))
                 told = await on_thread(partial(self._finished, call, answer))
             else:
                 told = await on_thread(partial(self._asked, call))
@@ -165,7 +198,7 @@ class Hooks:
             return self._finished(call, _Answer())
         try:
             with self._marked():
-                returned = call.ask(self._before)
+                returned = call.ask(self._before, self._takes_call)
         except BaseException as raised:  # noqa: BLE001 - the engine says what it means
             return self._finished(call, _Answer(raised=raised))
         if returned is not None and inspect.isawaitable(returned):

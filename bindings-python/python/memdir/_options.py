@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
+from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall  # noqa: TC001 - as above
 from memdir._memdir import ReadOnly
 from memdir._results import Event  # noqa: TC001 - as above
 from memdir._store import Store
@@ -19,6 +20,13 @@ Places: TypeAlias = Place | Mapping[str, Place]
 
 Answer: TypeAlias = Mapping[str, object] | None
 """What the hook `before` decides: `None`, or a command with another text."""
+
+AsyncBefore: TypeAlias = (
+    Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]]
+    | BeforeWithCall
+    | AsyncBeforeWithCall
+)
+"""The hook `before` of an `AsyncMemory`: a function or a coroutine function, with or without `call`."""
 
 
 class _Common(TypedDict, total=False):
@@ -51,12 +59,12 @@ class _Common(TypedDict, total=False):
 
 
 class _Hooks(TypedDict, total=False):
-    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | None
+    before: Callable[[Mapping[str, Any]], Mapping[str, object] | None] | BeforeWithCall | None
     after: Callable[[Event], object] | None
 
 
 class _AsyncHooks(TypedDict, total=False):
-    before: Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]] | None
+    before: AsyncBefore | None
     after: Callable[[Event], object] | None
 
 

@@ -1,0 +1,28 @@
+"""The types of hooks that take the call, too."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import Any, Protocol
+
+# Who asks for the hints at run time needs them.
+from memdir._async_hooks import AsyncHookCall  # noqa: TC001
+from memdir._memdir import HookCall  # noqa: TC001
+
+
+class BeforeWithCall(Protocol):
+    """A function as the hook `before` that has a parameter `call`."""
+
+    def __call__(
+        self, command: Mapping[str, Any], /, call: HookCall
+    ) -> Mapping[str, object] | None:
+        """Decides about the command."""
+
+
+class AsyncBeforeWithCall(Protocol):
+    """A coroutine function as the hook `before` that has a parameter `call`."""
+
+    def __call__(
+        self, command: Mapping[str, Any], /, call: AsyncHookCall
+    ) -> Awaitable[Mapping[str, object] | None]:
+        """Decides about the command."""
