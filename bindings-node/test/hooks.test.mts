@@ -45,6 +45,32 @@ test('a denial is an answer everywhere', async () => {
   }
 });
 
+test('a hook learns who acts and what would change, and an approval holds for that', async () => {
+  const seen: string[] = [];
+  let meanwhile = async () => {};
+  const events: (string | undefined)[] = [];
+  const memory = new Memory('memory:', {
+    before: async (_, call) => {
+      seen.push(`${call.actor} ${call.toolUseId} ${await call.diff()}`);
+      assert.ok(call.session !== '' && !call.signal.aborted);
+      await meanwhile();
+    },
+    after: ({ actor, outcome }) => events.push(actor, outcome),
+  });
+  const ann = memory.actingAs('ann');
+  const block = { type: 'tool_use', id: 'toolu_1', name: 'memory', input: create };
+  assert.equal((await ann.execute(JSON.stringify(block))).isError, false);
+  assert.deepEqual(seen, ['ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n']);
+  meanwhile = () => memory.write(path, 'two\n');
+  assert.equal((await ann.execute({ command: 'delete', path })).kind, 'changed');
+  meanwhile = async () => {};
+  const missing = await ann.execute({ command: 'delete', path: '/memories/none' });
+  assert.deepEqual([missing.kind, missing.cause], ['not_found', undefined]);
+  await assert.rejects(ann.delete({ path: '/memories/none' }), { kind: 'not_found' });
+  assert.equal(await memory.read(path), 'two\n');
+  assert.deepEqual(events, ['ann', 'ok', 'ann', 'refused', 'ann', 'refused', 'ann', 'refused']);
+});
+
 test('what before is given is the command, which cannot be changed in place', async () => {
   const seen: unknown[] = [];
   const memory = new Memory('memory:', {

@@ -20,6 +20,7 @@ from memdir import (
     ConfigError,
     Deny,
     Event,
+    HookCall,
     HookError,
     Memory,
     MemoryTool,
@@ -264,3 +265,46 @@ def test_a_memory_that_its_own_hook_knows_is_collected() -> None:
     del owner
     gc.collect()
     assert gone() is None
+
+
+def test_a_hook_with_a_parameter_call_learns_who_acts_and_what_would_change() -> None:
+    seen: list[tuple[str | None, str | None, str]] = []
+    meanwhile: list[Callable[[], object]] = []
+
+    def before(command: Mapping[str, Any], call: HookCall) -> None:
+        seen.append((call.actor, call.tool_use_id, call.diff()))
+        assert call.session
+        for change in meanwhile:
+            change()
+
+    memory = Memory("memory:", before=before)
+    ann = memory.acting_as("ann")
+    block = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": CREATE}
+    assert not ann.execute(block).is_error
+    assert seen == [("ann", "toolu_1", "--- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n")]
+    # An approval holds for what was shown.
+    meanwhile.append(lambda: memory.write("/memories/a", "two\n"))
+    assert ann.execute({"command": "delete", "path": "/memories/a"}).kind == "changed"
+    meanwhile.clear()
+    with pytest.raises(RefusedError) as refused:
+        ann.delete("/memories/none")
+    assert refused.value.kind == "not_found"
+    assert memory.read("/memories/a") == "two\n"
+
+
+def test_only_a_parameter_of_that_name_takes_the_call() -> None:
+    taken: list[object] = []
+
+    def by_name(command: Mapping[str, Any], *, call: HookCall) -> None:
+        taken.append(call)
+
+    class Method:
+        def __call__(self, command: Mapping[str, Any], call: HookCall) -> None:
+            taken.append(call)
+
+    def other(command: Mapping[str, Any], log: object = taken) -> None:
+        assert log is taken
+
+    for before in (by_name, Method(), partial(by_name), other, dict):
+        Memory("memory:", before=before).execute(CREATE)  # type: ignore[arg-type]
+    assert [type(call) for call in taken] == [HookCall] * 3
