@@ -182,7 +182,7 @@ func checkEvent(t *testing.T, where string, step *step, told []Event, cause erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	expected := Event{Seconds: told[0].Seconds, Repairs: []string{}}
+	expected := Event{Seconds: told[0].Seconds, Repairs: []string{}, Session: told[0].Session}
 	if err := json.Unmarshal(written, &expected); err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func ExampleMemoryOptions() {
 
 func ExampleDeny() {
 	memory, err := memdir.Open("memory:", memdir.MemoryOptions{
-		Before: func(ctx context.Context, command memdir.Command, _ *memdir.HookCall) (memdir.Decision, error) {
+		Before: func(ctx context.Context, command memdir.Command, call *memdir.HookCall) (memdir.Decision, error) {
 			if command.Command == "delete" {
 				return memdir.Deny("Error: Nothing is deleted here."), nil
 			}

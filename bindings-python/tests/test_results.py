@@ -151,11 +151,11 @@ def test_they_can_be_pickled_and_copied(those: list[Any]) -> None:
 def test_they_are_compared_and_immutable(those: list[Any]) -> None:
     for value in those:
         first = dataclasses.fields(value)[0].name
-        other = dataclasses.replace(value, **{first: "other"})
+        other = dataclasses.replace(value, **{first: "another"})
         assert value != other
         assert len({value, other, dataclasses.replace(value)}) == 2
         with pytest.raises(AttributeError):
-            setattr(value, first, "other")
+            setattr(value, first, "another")
         with pytest.raises((AttributeError, TypeError)):
             value.something_else = 1
 

@@ -24,6 +24,8 @@ pub const SECONDS: &str = "memdir::Seconds";
 /// ```
 #[must_use]
 pub fn rfc3339(time: SystemTime) -> String {
+    // To the nearest microsecond, as stores keep it.
+    let time = micros::time(micros::of(time)).unwrap_or(time);
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
     DateTime::from_timestamp(seconds, since.subsec_nanos())
@@ -100,6 +102,10 @@ mod tests {
             let time = UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_micros(micros);
             assert_eq!(rfc3339(time), text);
             assert_eq!(parse(text), Some(time));
+            for off in [1, 499].map(Duration::from_nanos) {
+                assert_eq!(rfc3339(time + off), text);
+                assert_eq!(rfc3339(time.checked_sub(off).unwrap_or(time)), text);
+            }
         }
     }
 

@@ -19,6 +19,7 @@ import dev.memdir.Expired;
 import dev.memdir.GrepMatch;
 import dev.memdir.HistoryErrorKind;
 import dev.memdir.HistoryOperation;
+import dev.memdir.HookCall;
 import dev.memdir.HookDecision;
 import dev.memdir.HookException;
 import dev.memdir.Memdir;
@@ -295,7 +296,7 @@ class JavaTest {
         MemoryHooks hooks =
                 new MemoryHooks() {
                     @Override
-                    public HookDecision before(Command command) throws HookException {
+                    public HookDecision before(Command command, HookCall call) throws HookException {
                         if (command instanceof Command.Delete) return new HookDecision.Deny("Not here.");
                         return HookDecision.Allow.INSTANCE;
                     }
