@@ -320,7 +320,7 @@ fn every_change_is_one_that_was_approved(store: Arc<dyn Store>) {
     thread::scope(|scope| {
         for thread in 0..THREADS {
             scope.spawn(move || {
-                for turn in 0..effort::times(15) {
+                for turn in 0..effort::times(6) {
                     let path = ["/memories/a", "/memories/mounted/a"][turn % 2];
                     let text = format!("{thread} {turn}\n");
                     let input = match (thread + turn) % 5 {
@@ -358,7 +358,7 @@ fn every_change_is_one_that_was_approved(store: Arc<dyn Store>) {
     for version in &versions {
         assert_eq!(memory.diff(version.id, None).unwrap(), approved[&version.change]);
     }
-    assert_eq!(approved.len() + refused.load(Ordering::SeqCst), THREADS * effort::times(15));
+    assert_eq!(approved.len() + refused.load(Ordering::SeqCst), THREADS * effort::times(6));
     assert!(approved.len() > 5);
 }
 
