@@ -22,8 +22,10 @@ pub(crate) fn decode(input: Unknown<'_>) -> Result<Decoded<'static>> {
     Ok(match value(&input)? {
         Value::Object => {
             let fields = OwnFields(input.coerce_to_object()?);
-            let fields = fields.input_of_block().unwrap_or(fields);
-            Decoded::of(&fields).into_owned()
+            match fields.input_of_block() {
+                Some(input) => Decoded::of(&input).within(&fields).into_owned(),
+                None => Decoded::of(&fields).into_owned(),
+            }
         }
         Value::Text(json) => Decoded::parse(&*json),
         other => Decoded::not_an_object(&other),

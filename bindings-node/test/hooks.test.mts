@@ -59,7 +59,7 @@ test('a hook learns who acts and what would change, and an approval holds for th
   });
   const ann = memory.actingAs('ann');
   const block = { type: 'tool_use', id: 'toolu_1', name: 'memory', input: create };
-  assert.equal((await ann.execute(JSON.stringify(block))).isError, false);
+  assert.equal((await ann.execute(block)).isError, false);
   assert.deepEqual(seen, ['ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n']);
   meanwhile = () => memory.write(path, 'two\n');
   assert.equal((await ann.execute({ command: 'delete', path })).kind, 'changed');

@@ -145,7 +145,7 @@ fn decoded<T>(
     };
     work(match (&found, command) {
         (None, _) => Decoded::not_an_object(&owned_value(input)),
-        (Some(fields), None) => Decoded::of(fields),
+        (Some(fields), None) => fields.decode(),
         (Some(fields), Some(name)) => Decoded::named(name, fields),
     })
 }

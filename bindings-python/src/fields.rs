@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use memdir::command::TOOL_USE;
+use memdir::command::{Decoded, TOOL_USE};
 use memdir::value::{Fields, Value};
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::PyAttributeError;
@@ -22,6 +22,8 @@ const MAX_VALUES: usize = 512;
 /// The input of one command: a dict, another mapping, or an object with attributes.
 pub(crate) struct Input<'py> {
     source: Source<'py>,
+    /// The `tool_use` block that it was within.
+    block: Option<Box<Input<'py>>>,
     kept: Kept<'py>,
 }
 
@@ -43,7 +45,7 @@ impl<'py> Input<'py> {
         } else {
             Source::Object(value.clone())
         };
-        Some(Self { source, kept: Kept::default() })
+        Some(Self { source, block: None, kept: Kept::default() })
     }
 
     /// As [`Input::new`] for any value: an object without a `command` is not an input. Of a whole
@@ -51,11 +53,20 @@ impl<'py> Input<'py> {
     pub(crate) fn of_call(value: &Bound<'py, PyAny>) -> Option<Self> {
         let input = Self::new(value)?;
         if let Some(own) = input.of_block() {
-            return Some(own);
+            return Some(Self { block: Some(Box::new(input)), ..own });
         }
         match &input.source {
             Source::Object(object) if !object.hasattr("command").unwrap_or(true) => None,
             _ => Some(input),
+        }
+    }
+
+    /// Decodes the command that is named in it.
+    pub(crate) fn decode(&self) -> Decoded<'_> {
+        let decoded = Decoded::of(self);
+        match &self.block {
+            Some(block) => decoded.within(&**block),
+            None => decoded,
         }
     }
 

@@ -6,7 +6,9 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
-use memdir::{Command, ConfigError, Event, HookCall as CoreCall, HookDecision, HookError, MemoryHooks};
+use memdir::{
+    Command, ConfigError, Event, HookCall as CoreCall, HookDecision, HookError, MemoryHooks,
+};
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;

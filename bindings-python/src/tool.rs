@@ -119,7 +119,7 @@ pub(crate) fn decode<'py>(input: &Bound<'py, PyAny>) -> PyResult<Hinted<'py, hin
     let py = input.py();
     let fields = Input::of_call(input);
     let decoded = match &fields {
-        Some(fields) => Decoded::of(fields),
+        Some(fields) => fields.decode(),
         None => Decoded::not_an_object(&owned_value(input)),
     };
     let command = decoded.command.as_ref().map_err(|refusal| refused_error(py, refusal))?;

@@ -556,7 +556,7 @@ def test_what_a_framework_calls_without_await_fails_closed() -> None:
 
 
 @on_both
-async def test_a_coroutine_function_awaits_the_diff() -> None:
+def test_a_coroutine_function_awaits_the_diff(backend: str) -> None:
     seen: list[str] = []
 
     async def before(command: Mapping[str, Any], call: AsyncHookCall) -> None:
@@ -566,15 +566,18 @@ async def test_a_coroutine_function_awaits_the_diff() -> None:
     def after(event: Event) -> None:
         seen.append(f"{event.outcome} {event.actor} {event.tool_use_id}")
 
-    async with AsyncMemory("memory:", actor="ann", before=before, after=after) as memory:
-        create = {"command": "create", "path": "/memories/a", "file_text": "one\n"}
-        block = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": create}
-        assert not (await memory.execute(block)).is_error
-        assert seen == [
-            "ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n",
-            "ok ann toolu_1",
-        ]
-        with pytest.raises(RefusedError) as refused:
-            await memory.delete("/memories/none")
-        assert refused.value.kind == "not_found"
-        assert seen[-1] == "refused ann None"
+    async def run() -> None:
+        async with AsyncMemory("memory:", actor="ann", before=before, after=after) as memory:
+            block = {"type": "tool_use", "id": "toolu_1", "name": "memory", "input": CREATE}
+            assert not (await memory.execute(block)).is_error
+            assert seen == [
+                "ann toolu_1 --- /dev/null\n+++ /memories/a\n@@ -0,0 +1 @@\n+one\n"
+                "\\ No newline at end of file\n",
+                "ok ann toolu_1",
+            ]
+            with pytest.raises(RefusedError) as refused:
+                await memory.delete("/memories/none")
+            assert refused.value.kind == "not_found"
+            assert seen[-1] == "refused ann None"
+
+    anyio.run(run, backend=backend)

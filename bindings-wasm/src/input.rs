@@ -13,10 +13,10 @@ use crate::border::asked;
 pub(crate) fn decode(input: &Json, name: Option<&str>) -> Decoded<'static> {
     match (value(input), name) {
         (Value::Object, Some(name)) => Decoded::named(name, &OwnFields("input")).into_owned(),
-        (Value::Object, None) => {
-            let fields = if is_block() { OwnFields("block") } else { OwnFields("input") };
-            Decoded::of(&fields).into_owned()
+        (Value::Object, None) if is_block() => {
+            Decoded::of(&OwnFields("block")).within(&OwnFields("input")).into_owned()
         }
+        (Value::Object, None) => Decoded::of(&OwnFields("input")).into_owned(),
         (Value::Text(json), None) => Decoded::parse(&*json),
         (other, _) => Decoded::not_an_object(&other),
     }

@@ -82,6 +82,17 @@ impl<'a> Decoded<'a> {
         Self { name, command, repairs: input.repairs, tool_use_id: None }
     }
 
+    /// The same for input that was within this `tool_use` block, whose `id` hooks are told. For a front end that took the input out of the
+    /// block itself; [`of_json`](Self::of_json) does both.
+    #[must_use]
+    pub fn within(self, block: &dyn Fields) -> Self {
+        let id = match block.get("id") {
+            Some(Value::Text(id)) => Some(Cow::Owned(id.into_owned())),
+            _ => None,
+        };
+        Self { tool_use_id: id, ..self }
+    }
+
     /// The result for input that is not an object. For a front end that implements [`Fields`] for its own objects, and got
     /// something else.
     ///
