@@ -163,6 +163,10 @@ export declare class NativeStore {
 export declare class PendingCall {
   /** The command for `before`; null if the call is already refused. */
   get command(): object | null
+  /** What `before` may know of the call; null if it is not asked. */
+  get known(): { actor?: string, session: string, toolUseId?: string } | null
+  /** What the command would change, as a unified diff; empty if `before` is not asked. */
+  diff(): Promise<string>
   /** Finishes the call with the value that `before` returned. */
   returned(returned: unknown): Promise<{ content: string, isError: boolean, kind?: string, cause?: string, code?: string, thrown?: unknown, hook?: true, event: results.Event }>
   /** Finishes the call with the denial of `before`. */

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Literal, SupportsIndex, final, overload
 from typing_extensions import Self
 
-__all__ = ["__version__", "Cancellation", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "view_nowait", "wait_seconds", "when_idle"]
+__all__ = ["__version__", "Cancellation", "HookCall", "Memory", "NativeStore", "PendingCall", "ReadOnly", "Watch", "after_fork_in_child", "after_fork_in_parent", "answer", "answer_nowait", "before_exit", "before_fork", "begin", "begin_command", "begin_execute", "check", "check_contract", "context_management", "copy", "decode", "execute_failed", "execute_nowait", "fail", "image_type", "is_coroutine_function", "is_due", "key_from_file", "listed_time", "namespaces", "open_async", "open_store", "open_whole", "read_only", "rekey", "run_command_line", "submit", "takes_call", "view_nowait", "wait_seconds", "when_idle"]
 
 __version__: Final[str]
 
@@ -29,6 +29,46 @@ class Cancellation:
     def cancel(self, /) -> None:
         """
         Cancels the call.
+        """
+
+@final
+class HookCall:
+    """
+    What the hook `before` may know of a call, beside the command.
+
+    Attributes:
+        actor: Who acts: that of `acting_as`, or the option `actor`; `None` if there is none.
+        session: The session: each memory has its own, and each that `acting_as` makes.
+        tool_use_id: The `id` of the `tool_use` block; `None` if the input was not a whole block.
+    """
+    @property
+    def actor(self, /) -> str | None:
+        """
+        Who acts; `None` if the memory was not told.
+        """
+    def diff(self, /) -> str:
+        """
+        What the command would change, as a unified diff of the texts as they would be stored. Empty for a view.
+
+        An approval holds for this diff: if what it is based on has changed when the command is
+        executed, nothing is changed, and the model reads that it has to view the file again. To ask
+        reads the file, or lists the directory, and leaves no trace.
+
+        Raises:
+            RefusedError: The command would be refused. Pass it on, and the command is refused in the
+                same words.
+            StoreError: The store failed.
+            HookError: The hook has returned already.
+        """
+    @property
+    def session(self, /) -> str:
+        """
+        The session: each memory has its own, and each that `acting_as` makes.
+        """
+    @property
+    def tool_use_id(self, /) -> str | None:
+        """
+        The `id` of the `tool_use` block; `None` if the input was not a whole block.
         """
 
 @final
@@ -102,8 +142,9 @@ class Memory(Generic[ViewT_co]):
             paths are validated and canonical. It returns `None` to allow the command, or a dict
             with the new `file_text`, `new_str` or `insert_text`. It raises `Deny` with a sentence
             for the model to deny the command. If it raises anything else, the command is not
-            executed, and the model reads only that it could not be checked. `AsyncMemory` also
-            takes a coroutine function.
+            executed, and the model reads only that it could not be checked. A hook with a parameter
+            `call` also gets a `HookCall`: who acts, and what the command would change.
+            `AsyncMemory` also takes a coroutine function.
         after: Called after each call with its outcome. The hook gets an `Event`. An exception that
             it raises goes to the logger `memdir`. Commands that a hook issues itself run without
             hooks.
@@ -853,7 +894,7 @@ class PendingCall:
         """
         The reply as content, `is_error` and cause.
         """
-    def ask(self, /, before: Any) -> object | None:
+    def ask(self, /, before: Any, takes_call: bool) -> object | None:
         """
         What `before`, called on the thread of this call, returns; `None` if it is not asked.
         """
@@ -893,6 +934,11 @@ class PendingCall:
         """
         Executes the command, if `before` allows it by what it returned or raised. Returns the event for `after`; `None` if the
         call was cancelled meanwhile.
+        """
+    @property
+    def hook_call(self, /) -> HookCall | None:
+        """
+        What `before` may know of the call; `None` if it is not asked.
         """
     @property
     def is_view(self, /) -> bool:
@@ -1255,6 +1301,11 @@ def submit(cancellation: Cancellation, memory: Memory | None, work: Any, deliver
 
     Raises:
         RuntimeError: The system cannot start a thread. Nothing was done.
+    """
+
+def takes_call(before: Any) -> bool:
+    """
+    Whether the hook `before` takes the call, too: if it has a parameter `call`.
     """
 
 def view_nowait(memory: Memory[ViewT_co], path: str, view_range: SupportsLenAndGetItem[SupportsIndex] | None = None) -> ViewT_co | None:
