@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+# Who asks for the hints at run time needs all of these.
+from collections.abc import Awaitable, Mapping  # noqa: TC003
 from typing import Any, Protocol
 
-# Who asks for the hints at run time needs them.
 from memdir._async_hooks import AsyncHookCall  # noqa: TC001
 from memdir._memdir import HookCall  # noqa: TC001
 

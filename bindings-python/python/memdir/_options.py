@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta  # noqa: TC003 - who asks for the hints at run time needs it
 from typing import Any, Literal, TypeAlias, TypedDict
 
-from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall  # noqa: TC001 - as above
+from memdir._hooks import AsyncBeforeWithCall, BeforeWithCall
 from memdir._memdir import ReadOnly
 from memdir._results import Event  # noqa: TC001 - as above
 from memdir._store import Store
@@ -22,11 +22,9 @@ Answer: TypeAlias = Mapping[str, object] | None
 """What the hook `before` decides: `None`, or a command with another text."""
 
 AsyncBefore: TypeAlias = (
-    Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]]
-    | BeforeWithCall
-    | AsyncBeforeWithCall
+    Callable[[Mapping[str, Any]], Answer | Awaitable[Answer]] | BeforeWithCall | AsyncBeforeWithCall
 )
-"""The hook `before` of an `AsyncMemory`: a function or a coroutine function, with or without `call`."""
+"""The hook `before` of an `AsyncMemory`: a function or a coroutine function."""
 
 
 class _Common(TypedDict, total=False):
