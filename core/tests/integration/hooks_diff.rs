@@ -451,7 +451,7 @@ fn a_diff_is_what_is_then_stored(store: Arc<dyn Store>) {
         });
         let mut numbers = Numbers(effort::seed() + turn as u64);
         let mut kinds = BTreeSet::new();
-        for _ in 0..effort::times(20) {
+        for _ in 0..effort::times(60) {
             let input = numbers.command();
             let before = tree(&*store, "/memories");
             let (diff, reply) = shown(&memory, &input);
