@@ -177,7 +177,7 @@ impl StoreRequest {
     }
 
     fn done(&self, outcome: Result<Outcome, StoreError>) {
-        // If it was already answered, nobody receives this.
+        // If it was already answered, this is dropped.
         let _ = self.answer.send(Message::Done(outcome));
     }
 

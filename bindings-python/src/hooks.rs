@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
+use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::fields::Input;
 use crate::logging;
@@ -146,7 +147,8 @@ impl HookCall {
     ///     StoreError: The store failed.
     ///     HookError: The hook has returned already.
     fn diff(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| self.0.diff()).map_err(|error| to_python(py, &error))
+        let diff = interruptible(py, |cancellation| self.0.cancelled_by(cancellation).diff())?;
+        diff.map_err(|error| to_python(py, &error))
     }
 }
 

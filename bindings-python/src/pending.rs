@@ -7,7 +7,9 @@ use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memdir::command::Decoded;
-use memdir::{Call, Cancellation, Command, Event, HookDecision, HookError, Memory as Core, Reply};
+use memdir::{
+    Call, Cancellation, Command, Event, HookDecision, HookError, Memory as Core, Reply, StoreError,
+};
 use memdir_bindings_shared::input::Arguments;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -116,10 +118,10 @@ impl PendingCall {
 
     /// Gives the call up, unless a thread has it: nothing is changed. Returns the event for `after`, or `None`.
     fn cancel<'py>(&self, py: Python<'py>) -> PyResult<Option<Hinted<'py, Event>>> {
-        let Some(call) = self.take() else { return Ok(None) };
-        let cancelled = Cancellation::new();
-        cancelled.cancel();
-        self.finished(py, call, Ok(HookDecision::Allow), &cancelled).map(Some)
+        let Some(mut call) = self.take() else { return Ok(None) };
+        // Without the decision of a hook, which waits for a diff that is not computed yet: this is the thread of the event loop.
+        call.fail(StoreError::Cancelled);
+        self.finished(py, call, Ok(HookDecision::Allow), &Cancellation::never()).map(Some)
     }
 
     /// Ends the call because of an exception outside the store, such as that there is no thread. Returns the event for `after`, or

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -15,9 +15,13 @@ import pool_threads
 from dict_store import DictStore
 from effort import SECONDS
 from memdir import (
+    AsyncHookCall,
     AsyncMemory,
     Event,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CREATE = {"command": "create", "path": "/memories/a", "file_text": "one"}
 VIEW = {"command": "view", "path": "/memories"}
@@ -270,5 +274,28 @@ def test_a_hook_that_closes_its_memory_does_not_wait_for_itself(backend: str) ->
         with pytest.raises(ValueError, match="the memory is closed"):
             await memory.view("/memories")
         assert "/memories/a" in store.tree
+
+    anyio.run(run, backend=backend)
+
+
+@on_both
+def test_a_call_that_is_cancelled_while_its_diff_is_computed(backend: str) -> None:
+    store = Slow()
+    events: list[Event] = []
+
+    async def before(command: Mapping[str, Any], call: AsyncHookCall) -> None:
+        await call.diff()
+
+    async def run() -> None:
+        memory = AsyncMemory(store, before=before, after=events.append)
+        async with anyio.create_task_group() as group:
+            group.start_soon(memory.execute, CREATE)
+            await begun(store)
+            group.cancel_scope.cancel()
+        # The store has not answered yet, and the event loop does not wait for it.
+        assert [event.outcome for event in events] == ["cancelled"]
+        store.gate.set()
+        await memory.aclose()
+        assert not await AsyncMemory(store).exists("/memories/a")
 
     anyio.run(run, backend=backend)

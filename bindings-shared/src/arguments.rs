@@ -12,7 +12,7 @@ use memdir::{ConfigError, Error};
 pub struct Times {
     /// Reads one, or says what it must be, such as ` must be a valid Date`.
     pub read: fn(&Value<'_>) -> Result<SystemTime, &'static str>,
-    /// What is left of the last unit that such a time can say: what was done then belongs to the time.
+    /// The rest of the smallest unit in which the language counts time: a change within it belongs to the time.
     pub rest: Duration,
 }
 
@@ -73,12 +73,12 @@ impl<'a> Arguments<'a> {
         self.optional(name).map(|given| count(name, &given)).transpose()
     }
 
-    /// The beginning of a time that may be null.
+    /// A time from which on changes are meant; `None` if it is null or left out.
     pub fn since(&self, name: &str) -> Result<Option<SystemTime>, Error> {
         self.optional(name).map(|given| self.time(name, &given)).transpose()
     }
 
-    /// The end of a time.
+    /// A time whose state is meant, with all that was done within its last unit.
     pub fn at(&self, name: &str) -> Result<SystemTime, Error> {
         Ok(self.time(name, &self.get(name).unwrap_or(Value::Null))? + self.times.rest)
     }

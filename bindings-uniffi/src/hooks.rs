@@ -6,6 +6,7 @@ use memdir::command::ViewRange;
 use memdir::{HookError as CoreHookError, MemoryHooks as CoreHooks};
 use uniffi::UnexpectedUniFFICallbackError;
 
+use crate::cancel::Cancellation;
 use crate::error::MemdirError;
 use crate::results::Event;
 
@@ -63,6 +64,12 @@ impl HookCall {
     /// `Store` if the store is broken, `Hook` if `before` has returned already.
     pub fn diff(&self) -> Result<String, MemdirError> {
         Ok(self.0.diff()?)
+    }
+
+    /// The same call, whose `diff` ends when `cancellation` cancels it.
+    #[must_use]
+    pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
+        Self(self.0.cancelled_by(cancellation.core()))
     }
 }
 

@@ -88,9 +88,9 @@ impl PendingCall {
 
     /// Gives the call up, unless a thread has begun it: nothing is changed.
     pub fn cancel(&self) {
-        let cancelled = memdir::Cancellation::new();
-        cancelled.cancel();
-        self.end(Ok(CoreDecision::Allow), |_| {}, &cancelled);
+        // Without the decision of a hook, which waits for a diff that is not computed yet.
+        let cancelled = |call: &mut memdir::Call<'static>| call.fail(StoreError::Cancelled);
+        self.end(Ok(CoreDecision::Allow), cancelled, &memdir::Cancellation::never());
     }
 
     /// The event for `after`; null while the call is not ended.

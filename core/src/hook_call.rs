@@ -112,6 +112,12 @@ impl HookCall<'_> {
         })
     }
 
+    /// The same call, whose [`diff`](HookCall::diff) ends when `cancellation` cancels it. It replaces an earlier one.
+    #[must_use]
+    pub fn cancelled_by(&self, cancellation: &Cancellation) -> Self {
+        Self { cancellation: cancellation.clone(), ..self.clone() }
+    }
+
     /// The same with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> HookCall<'static> {

@@ -16,7 +16,7 @@ use crate::store::{
 /// The state that a command may change.
 #[derive(Debug, Clone)]
 pub(crate) enum Pin {
-    /// None: the command was refused when it was shown.
+    /// None: nothing may be changed.
     Nothing,
     /// Nothing is at the path.
     Absent,

@@ -20,7 +20,7 @@ use super::timeline::FileState;
 pub struct PastFile {
     /// Where it was.
     pub path: MemoryPath,
-    /// Its size in bytes. `None` if its content is redacted, or nobody has read it since it was moved.
+    /// Its size in bytes. `None` if its content is redacted, or it was not read since it was moved.
     pub size: Option<u64>,
     /// When it was last changed before that time; `None` if that is not known.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]

@@ -27,8 +27,8 @@ pub struct Version {
     pub time: SystemTime,
     /// Who, as the memory that made the change was told; `None` if it was not told.
     pub actor: Option<String>,
-    /// The size of the content in bytes. `None` if the file was deleted, its content is redacted, or nobody has read
-    /// it since it was moved.
+    /// The size of the content in bytes. `None` if the file was deleted, its content is redacted, or it was not read
+    /// since it was moved.
     pub size: Option<u64>,
     /// The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
     pub sha256: Option<String>,

@@ -20,7 +20,7 @@ pub enum Operation {
     Renamed,
     /// The file, or a directory above it, was deleted.
     Deleted,
-    /// Nobody had used it for so long that it expired.
+    /// It expired, because it was not used for a long time.
     Expired,
     /// It was deleted with everything else (`Memory::clear`).
     Cleared,

@@ -37,7 +37,11 @@ extension AsyncMemoryHooks {
 extension HookCall {
     /// What the command would change, as a unified diff: the blocking `diff` for asynchronous code.
     public func diff() async throws -> String {
-        try await onThread(Threads.views, { _ in Result { try self.diff() } }, { _ in .failure(CancellationError()) }).get()
+        try await onThread(
+            Threads.views,
+            { cancellation in Result { try self.cancelledBy(cancellation: cancellation).diff() } },
+            { _ in .failure(CancellationError()) }
+        ).get()
     }
 }
 

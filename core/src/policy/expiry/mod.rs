@@ -23,7 +23,7 @@ use run_once::RunOnce;
 /// How many files are scanned between two calls of the callback.
 const AT_A_TIME: usize = 1_000;
 
-/// A file that was removed because nobody used it.
+/// A file that was removed because it was not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

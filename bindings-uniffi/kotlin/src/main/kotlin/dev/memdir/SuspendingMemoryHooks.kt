@@ -6,8 +6,11 @@ package dev.memdir
 
 import kotlin.coroutines.AbstractCoroutineContextElement
 import kotlin.coroutines.CoroutineContext
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.NonCancellable
+import kotlinx.coroutines.async
+import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.withContext
@@ -50,8 +53,19 @@ public class SuspendingHookCall internal constructor(private val call: HookCall)
     /** As [HookCall.toolUseId]. */
     public val toolUseId: String? = call.toolUseId()
 
-    /** As [HookCall.diff], on a thread of [Dispatchers.IO]. */
-    public suspend fun diff(): String = withContext(Dispatchers.IO) { call.diff() }
+    /** As [HookCall.diff], on a thread of [Dispatchers.IO]. It ends if the coroutine is cancelled. */
+    public suspend fun diff(): String =
+        Cancellation().use { cancellation ->
+            coroutineScope {
+                val diff = async(Dispatchers.IO) { call.cancelledBy(cancellation).use { it.diff() } }
+                try {
+                    diff.await()
+                } catch (cancelled: CancellationException) {
+                    cancellation.cancel()
+                    throw cancelled
+                }
+            }
+        }
 }
 
 /** The hooks as the library has them. It keeps them, and asks them only about a call that cannot await them. */
