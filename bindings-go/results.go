@@ -182,7 +182,7 @@ type Event struct {
 	ToolUseId string `json:"tool_use_id"`
 }
 
-// Expired: A file that was removed because nobody used it.
+// Expired: A file that was removed because it was not used.
 type Expired struct {
 	// Path: Its path.
 	Path string `json:"path"`
@@ -234,7 +234,7 @@ const (
 	OperationRenamed Operation = "renamed"
 	// OperationDeleted: The file, or a directory above it, was deleted.
 	OperationDeleted Operation = "deleted"
-	// OperationExpired: Nobody had used it for so long that it expired.
+	// OperationExpired: It expired, because it was not used for a long time.
 	OperationExpired Operation = "expired"
 	// OperationCleared: It was deleted with everything else (Memory.clear).
 	OperationCleared Operation = "cleared"
@@ -253,7 +253,7 @@ const (
 type PastFile struct {
 	// Path: Where it was.
 	Path string `json:"path"`
-	// Size: Its size in bytes. Nil if its content is redacted, or nobody has read it since it was moved.
+	// Size: Its size in bytes. Nil if its content is redacted, or it was not read since it was moved.
 	Size *int64 `json:"size"`
 	// Modified: When it was last changed before that time; zero if that is not known.
 	Modified time.Time `json:"modified"`
@@ -365,8 +365,8 @@ type Version struct {
 	Time time.Time `json:"time"`
 	// Actor: Who, as the memory that made the change was told; empty if it was not told.
 	Actor string `json:"actor"`
-	// Size: The size of the content in bytes. Nil if the file was deleted, its content is redacted, or nobody has read it
-	// since it was moved.
+	// Size: The size of the content in bytes. Nil if the file was deleted, its content is redacted, or it was not read since
+	// it was moved.
 	Size *int64 `json:"size"`
 	// SHA256: The SHA-256 of the content, in hexadecimal digits. Empty as for Size.
 	SHA256 string `json:"sha256"`

@@ -239,7 +239,7 @@ export interface Event {
   toolUseId?: string | undefined;
 }
 
-/** A file that was removed because nobody used it. */
+/** A file that was removed because it was not used. */
 export interface Expired {
   /** Its path. */
   path: string;
@@ -310,7 +310,7 @@ export interface Namespace {
  * - `overwritten`: The whole content was replaced.
  * - `renamed`: The file, or a directory above it, was renamed or moved. The content is the same.
  * - `deleted`: The file, or a directory above it, was deleted.
- * - `expired`: Nobody had used it for so long that it expired.
+ * - `expired`: It expired, because it was not used for a long time.
  * - `cleared`: It was deleted with everything else (`Memory.clear`).
  * - `restored`: An earlier state was brought back.
  * - `imported`: It came from a file outside of the memory (`memdir import`).
@@ -347,7 +347,7 @@ export interface PastFile {
   /** Where it was. */
   path: string;
   /**
-   * Its size in bytes. Absent if its content is redacted, or nobody has read it since it was moved.
+   * Its size in bytes. Absent if its content is redacted, or it was not read since it was moved.
    */
   size?: number | undefined;
   /** When it was last changed before that time; absent if that is not known. */
@@ -532,7 +532,7 @@ export interface Version {
   actor?: string | undefined;
   /**
    * The size of the content in bytes. Absent if the file was deleted, its content is redacted, or
-   * nobody has read it since it was moved.
+   * it was not read since it was moved.
    */
   size?: number | undefined;
   /** The SHA-256 of the content, in hexadecimal digits. Absent as for `size`. */

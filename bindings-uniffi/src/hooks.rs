@@ -66,10 +66,9 @@ impl HookCall {
         Ok(self.0.diff()?)
     }
 
-    /// The same call, whose `diff` ends when `cancellation` cancels it.
-    #[must_use]
-    pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {
-        Self(self.0.cancelled_by(cancellation.core()))
+    /// As `diff`, until `cancellation` cancels it.
+    pub fn diff_unless(&self, cancellation: Arc<Cancellation>) -> Result<String, MemdirError> {
+        Ok(self.0.cancelled_by(cancellation.core()).diff()?)
     }
 }
 

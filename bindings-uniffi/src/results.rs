@@ -432,7 +432,7 @@ impl From<memdir::Event> for Event {
     }
 }
 
-/// A file that was removed because nobody used it.
+/// A file that was removed because it was not used.
 #[derive(uniffi::Record, Debug, Clone, PartialEq, Eq)]
 pub struct Expired {
     /// Its path.
@@ -532,7 +532,7 @@ pub enum HistoryOperation {
     Renamed,
     /// The file, or a directory above it, was deleted.
     Deleted,
-    /// Nobody had used it for so long that it expired.
+    /// It expired, because it was not used for a long time.
     Expired,
     /// It was deleted with everything else (`Memory.clear`).
     Cleared,
@@ -597,7 +597,7 @@ impl From<memdir::Outcome> for Outcome {
 pub struct PastFile {
     /// Where it was.
     pub path: String,
-    /// Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+    /// Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
     #[uniffi(default = None)]
     pub size: Option<i64>,
     /// When it was last changed before that time; null if that is not known.
@@ -878,7 +878,7 @@ pub struct Version {
     /// Who, as the memory that made the change was told; null if it was not told.
     #[uniffi(default = None)]
     pub actor: Option<String>,
-    /// The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+    /// The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
     /// since it was moved.
     #[uniffi(default = None)]
     pub size: Option<i64>,

@@ -27,7 +27,7 @@ Operation = Literal[
 - `"overwritten"`: The whole content was replaced.
 - `"renamed"`: The file, or a directory above it, was renamed or moved. The content is the same.
 - `"deleted"`: The file, or a directory above it, was deleted.
-- `"expired"`: Nobody had used it for so long that it expired.
+- `"expired"`: It expired, because it was not used for a long time.
 - `"cleared"`: It was deleted with everything else (`Memory.clear`).
 - `"restored"`: An earlier state was brought back.
 - `"imported"`: It came from a file outside of the memory (`memdir import`).
@@ -402,7 +402,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """A file that was removed because nobody used it.
+    """A file that was removed because it was not used.
 
     Attributes:
         path: Its path.
@@ -458,7 +458,7 @@ class Version:
         time: When, by the clock of the machine that made the change.
         actor: Who, as the memory that made the change was told; `None` if it was not told.
         size: The size of the content in bytes. `None` if the file was deleted, its content is
-            redacted, or nobody has read it since it was moved.
+            redacted, or it was not read since it was moved.
         sha256: The SHA-256 of the content, in hexadecimal digits. `None` as for `size`.
         is_current: Whether the file is there, and this is what it holds, as far as the history
             knows.
@@ -530,8 +530,8 @@ class PastFile:
 
     Attributes:
         path: Where it was.
-        size: Its size in bytes. `None` if its content is redacted, or nobody has read it since it
-            was moved.
+        size: Its size in bytes. `None` if its content is redacted, or it was not read since it was
+            moved.
         modified: When it was last changed before that time; `None` if that is not known.
         version: The id of its version. `None` for a file that was not changed since the history is
             kept.

@@ -39,7 +39,7 @@ extension HookCall {
     public func diff() async throws -> String {
         try await onThread(
             Threads.views,
-            { cancellation in Result { try self.cancelledBy(cancellation: cancellation).diff() } },
+            { cancellation in Result { try self.diffUnless(cancellation: cancellation) } },
             { _ in .failure(CancellationError()) }
         ).get()
     }

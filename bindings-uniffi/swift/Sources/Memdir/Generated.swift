@@ -1680,6 +1680,11 @@ public protocol HookCallProtocol: AnyObject, Sendable {
     func diff() throws  -> String
 
     /**
+     * As `diff`, until `cancellation` cancels it.
+     */
+    func diffUnless(cancellation: Cancellation) throws  -> String
+
+    /**
      * The session: each memory has its own, and each that `acting_as` makes.
      */
     func session()  -> String
@@ -1773,6 +1778,19 @@ open func diff()throws  -> String  {
         uniffiCallStatus in
     uniffi_memdir_ffi_fn_method_hookcall_diff(
             self.uniffiCloneHandle(),uniffiCallStatus
+    )
+})
+}
+
+    /**
+     * As `diff`, until `cancellation` cancels it.
+     */
+open func diffUnless(cancellation: Cancellation)throws  -> String  {
+    return try  FfiConverterString.lift(try rustCallWithError(FfiConverterTypeMemdirError_lift) {
+        uniffiCallStatus in
+    uniffi_memdir_ffi_fn_method_hookcall_diff_unless(
+            self.uniffiCloneHandle(),
+        FfiConverterTypeCancellation_lower(cancellation),uniffiCallStatus
     )
 })
 }
@@ -6161,7 +6179,7 @@ public func FfiConverterTypeEvent_lower(_ value: Event) -> RustBuffer {
 
 
 /**
- * A file that was removed because nobody used it.
+ * A file that was removed because it was not used.
  */
 public struct Expired: Equatable, Hashable, Codable {
     /**
@@ -6927,7 +6945,7 @@ public struct PastFile: Equatable, Hashable, Codable {
      */
     public let path: String
     /**
-     * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+     * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
      */
     public let size: Int64?
     /**
@@ -6946,7 +6964,7 @@ public struct PastFile: Equatable, Hashable, Codable {
          * Where it was.
          */path: String,
         /**
-         * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+         * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
          */size: Int64? = nil,
         /**
          * When it was last changed before that time; null if that is not known.
@@ -7924,7 +7942,7 @@ public struct Version: Equatable, Hashable, Codable {
      */
     public let actor: String?
     /**
-     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
      * since it was moved.
      */
     public let size: Int64?
@@ -7967,7 +7985,7 @@ public struct Version: Equatable, Hashable, Codable {
          * Who, as the memory that made the change was told; null if it was not told.
          */actor: String? = nil,
         /**
-         * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+         * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
          * since it was moved.
          */size: Int64? = nil,
         /**
@@ -9101,7 +9119,7 @@ public enum HistoryOperation: Equatable, Hashable, Codable {
      */
     case deleted
     /**
-     * Nobody had used it for so long that it expired.
+     * It expired, because it was not used for a long time.
      */
     case expired
     /**
@@ -11983,6 +12001,9 @@ private let initializationResult: InitializationResult = {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_hookcall_diff() != 40638) {
+        return InitializationResult.apiChecksumMismatch
+    }
+    if (uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() != 47054) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_hookcall_session() != 10141) {

@@ -579,6 +579,11 @@ RustBuffer uniffi_memdir_ffi_fn_method_hookcall_actor(uint64_t ptr, RustCallStat
 RustBuffer uniffi_memdir_ffi_fn_method_hookcall_diff(uint64_t ptr, RustCallStatus *_Nonnull out_status
 );
 #endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_DIFF_UNLESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_DIFF_UNLESS
+RustBuffer uniffi_memdir_ffi_fn_method_hookcall_diff_unless(uint64_t ptr, uint64_t cancellation, RustCallStatus *_Nonnull out_status
+);
+#endif
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_SESSION
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_FN_METHOD_HOOKCALL_SESSION
 RustBuffer uniffi_memdir_ffi_fn_method_hookcall_session(uint64_t ptr, RustCallStatus *_Nonnull out_status
@@ -1518,6 +1523,12 @@ uint16_t uniffi_memdir_ffi_checksum_method_hookcall_actor(void
 #ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF
 #define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF
 uint16_t uniffi_memdir_ffi_checksum_method_hookcall_diff(void
+
+);
+#endif
+#ifndef UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF_UNLESS
+#define UNIFFI_FFIDEF_UNIFFI_MEMDIR_FFI_CHECKSUM_METHOD_HOOKCALL_DIFF_UNLESS
+uint16_t uniffi_memdir_ffi_checksum_method_hookcall_diff_unless(void
 
 );
 #endif

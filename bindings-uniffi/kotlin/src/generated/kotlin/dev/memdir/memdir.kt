@@ -942,6 +942,8 @@ internal object IntegrityCheckingUniffiLib {
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_hookcall_diff(
     ): Int
+    external fun uniffi_memdir_ffi_checksum_method_hookcall_diff_unless(
+    ): Int
     external fun uniffi_memdir_ffi_checksum_method_hookcall_session(
     ): Int
     external fun uniffi_memdir_ffi_checksum_method_hookcall_tool_use_id(
@@ -1182,6 +1184,8 @@ internal object UniffiLib {
     external fun uniffi_memdir_ffi_fn_method_hookcall_actor(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_hookcall_diff(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
+    ): RustBuffer.ByValue
+    external fun uniffi_memdir_ffi_fn_method_hookcall_diff_unless(`ptr`: Long,`cancellation`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
     external fun uniffi_memdir_ffi_fn_method_hookcall_session(`ptr`: Long,uniffi_out_err: UniffiRustCallStatus,
     ): RustBuffer.ByValue
@@ -1584,6 +1588,9 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff() and 0xFFFF) != 40638) {
+        throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
+    }
+    if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_diff_unless() and 0xFFFF) != 47054) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_hookcall_session() and 0xFFFF) != 10141) {
@@ -3943,6 +3950,11 @@ public interface HookCallInterface {
     fun `diff`(): kotlin.String
 
     /**
+     * As `diff`, until `cancellation` cancels it.
+     */
+    fun `diffUnless`(`cancellation`: Cancellation): kotlin.String
+
+    /**
      * The session: each memory has its own, and each that `acting_as` makes.
      */
     fun `session`(): kotlin.String
@@ -4093,6 +4105,24 @@ open class HookCall: AutoCloseable, HookCallInterface
     UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_diff(
         it,
         _status)
+}
+    }
+    )
+    }
+
+
+
+    /**
+     * As `diff`, until `cancellation` cancels it.
+     */
+    @Throws(MemdirException::class)override fun `diffUnless`(`cancellation`: Cancellation): kotlin.String {
+            return FfiConverterString.lift(
+    callWithHandle {
+    uniffiRustCallWithError(MemdirException) { _status ->
+    UniffiLib.uniffi_memdir_ffi_fn_method_hookcall_diff_unless(
+        it,
+
+        FfiConverterTypeCancellation.lower(`cancellation`),_status)
 }
     }
     )
@@ -9740,7 +9770,7 @@ internal object FfiConverterTypeEvent: FfiConverterRustBuffer<Event> {
 
 
 /**
- * A file that was removed because nobody used it.
+ * A file that was removed because it was not used.
  */
 data class Expired (
     /**
@@ -10290,7 +10320,7 @@ data class PastFile (
     val `path`: kotlin.String
     ,
     /**
-     * Its size in bytes. Null if its content is redacted, or nobody has read it since it was moved.
+     * Its size in bytes. Null if its content is redacted, or it was not read since it was moved.
      */
     val `size`: kotlin.Long? = null
     ,
@@ -11006,7 +11036,7 @@ data class Version (
     val `actor`: kotlin.String? = null
     ,
     /**
-     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or nobody has read it
+     * The size of the content in bytes. Null if the file was deleted, its content is redacted, or it was not read
      * since it was moved.
      */
     val `size`: kotlin.Long? = null
@@ -11808,7 +11838,7 @@ enum class HistoryOperation {
      */
     DELETED,
     /**
-     * Nobody had used it for so long that it expired.
+     * It expired, because it was not used for a long time.
      */
     EXPIRED,
     /**

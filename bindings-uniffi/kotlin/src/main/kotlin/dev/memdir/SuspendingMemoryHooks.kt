@@ -57,7 +57,7 @@ public class SuspendingHookCall internal constructor(private val call: HookCall)
     public suspend fun diff(): String =
         Cancellation().use { cancellation ->
             coroutineScope {
-                val diff = async(Dispatchers.IO) { call.cancelledBy(cancellation).use { it.diff() } }
+                val diff = async(Dispatchers.IO) { call.diffUnless(cancellation) }
                 try {
                     diff.await()
                 } catch (cancelled: CancellationException) {
