@@ -1,4 +1,5 @@
 //! Hooks as Kotlin and Swift write them.
+#![allow(clippy::needless_pass_by_value, reason = "UniFFI hands over what it has made")]
 
 use std::sync::Arc;
 
