@@ -50,10 +50,12 @@ export interface CallContext {
 export class LazyContext implements CallContext {
   #signal: Signal | null | undefined;
 
+  /** The context of a call with this signal, or of one that nothing cancels. */
   constructor(signal: Signal | null | undefined) {
     this.#signal = signal;
   }
 
+  /** See {@link CallContext.signal}. */
   get signal(): AnyAbortSignal {
     this.#signal ??= new AbortController().signal;
     return this.#signal as AnyAbortSignal;
