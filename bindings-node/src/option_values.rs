@@ -49,7 +49,9 @@ impl OptionValue for Given<'_> {
 
     fn items(&self) -> Option<Vec<Self>> {
         match self {
-            Self::Value(Value::List(items)) => Some(items.iter().cloned().map(Self::Value).collect()),
+            Self::Value(Value::List(items)) => {
+                Some(items.iter().cloned().map(Self::Value).collect())
+            }
             _ => None,
         }
     }
@@ -70,15 +72,15 @@ impl OptionValue for Given<'_> {
 
 /// A number of milliseconds.
 pub(crate) fn span(name: &str, value: &Value<'_>) -> Result<Duration, Error> {
-    options::Given::new(name, &Given::Value(value.clone())).duration()
+    options::Given::new(name, Given::Value(value.clone())).duration()
 }
 
 /// One of the words that the core knows.
 pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, value: &Value<'_>) -> Result<W, Error> {
-    options::Given::new(name, &Given::Value(value.clone())).word()
+    options::Given::new(name, Given::Value(value.clone())).word()
 }
 
 /// A key of an encrypted store.
-pub(crate) fn key(name: &str, given: &Given<'_>) -> Result<EncryptionKey, Error> {
+pub(crate) fn key(name: &str, given: Given<'_>) -> Result<EncryptionKey, Error> {
     options::Given::new(name, given).key()
 }

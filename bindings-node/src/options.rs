@@ -38,7 +38,7 @@ pub(crate) fn read(given: Option<Unknown<'_>>) -> Result<MemoryOptions> {
         if set.get_type()? == ValueType::Undefined {
             continue;
         }
-        options.set(&name, &given_value(&set)?)?;
+        options.set(&name, given_value(&set)?)?;
     }
     Ok(options)
 }
@@ -72,5 +72,5 @@ fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
 
 /// The key of an encrypted store. No sentence shows it.
 pub(crate) fn key(name: &str, given: Unknown<'_>) -> Result<EncryptionKey> {
-    Ok(option_values::key(name, &given_value(&given)?)?)
+    Ok(option_values::key(name, given_value(&given)?)?)
 }

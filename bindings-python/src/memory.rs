@@ -500,7 +500,8 @@ impl Memory {
         path: &str,
         every: Option<Hinted<'_, hints::Span>>,
     ) -> PyResult<Watch> {
-        let every = every.map(|every| read("every", &every.into_inner(), Given::duration)).transpose()?;
+        let every =
+            every.map(|every| read("every", &every.into_inner(), Given::duration)).transpose()?;
         done(py, |core| core.watch(path, every), &self.core).map(Watch::new)
     }
 
@@ -684,7 +685,11 @@ impl Memory {
         signature = (*, dry_run = OrDefault::Default),
         text_signature = "($self, *, dry_run=False)",
     )]
-    fn erase(&self, py: Python<'_>, dry_run: OrDefault<'_, hints::Flag>) -> PyResult<Shown<Erased>> {
+    fn erase(
+        &self,
+        py: Python<'_>,
+        dry_run: OrDefault<'_, hints::Flag>,
+    ) -> PyResult<Shown<Erased>> {
         let dry_run = dry_run.or("dry_run", false, Given::flag)?;
         done(py, |core: &Core| core.erase(dry_run), &self.core).map(Shown)
     }

@@ -37,13 +37,13 @@ impl<'py, H: Hint> FromPyObject<'_, 'py> for OrDefault<'py, H> {
     }
 }
 
-impl<H> OrDefault<'_, H> {
+impl<'py, H> OrDefault<'py, H> {
     /// What is given for the argument `name`, or else the default.
-    pub(crate) fn or<T>(
+    pub(crate) fn or<'a, T>(
         self,
-        name: &str,
+        name: &'a str,
         default: T,
-        reads: impl FnOnce(&Given<'_, Any<'_>>) -> Result<T, Error>,
+        reads: impl FnOnce(&Given<'a, Any<'py>>) -> Result<T, Error>,
     ) -> PyResult<T> {
         match self {
             Self::Default => Ok(default),
@@ -66,7 +66,8 @@ const OF_STORE: &[&str] =
 impl<'py> Keywords<'py> {
     /// The keyword arguments of `Memory`.
     pub(crate) fn of_memory(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        let names: Vec<_> = MemoryOptions::NAMES.iter().chain(&["before", "after"]).copied().collect();
+        let names: Vec<_> =
+            MemoryOptions::NAMES.iter().chain(&["before", "after"]).copied().collect();
         Self::read(py, given, "Memory", &names)
     }
 
@@ -93,10 +94,9 @@ impl<'py> Keywords<'py> {
                 }
                 "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
                 "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
-                name => keywords
-                    .options
-                    .set(name, &Any(value))
-                    .map_err(|error| to_python(py, &error))?,
+                name => {
+                    keywords.options.set(name, Any(value)).map_err(|error| to_python(py, &error))?
+                }
             }
         }
         Ok(keywords)
@@ -117,13 +117,12 @@ fn unexpected(py: Python<'_>, function: &str, name: &str, names: &[&str]) -> PyR
 }
 
 /// Reads the argument `name`, as `Given::duration` reads an option that is one.
-pub(crate) fn read<T>(
-    name: &str,
-    given: &Bound<'_, PyAny>,
-    reads: impl FnOnce(&Given<'_, Any<'_>>) -> Result<T, Error>,
+pub(crate) fn read<'a, 'py, T>(
+    name: &'a str,
+    given: &Bound<'py, PyAny>,
+    reads: impl FnOnce(&Given<'a, Any<'py>>) -> Result<T, Error>,
 ) -> PyResult<T> {
-    let value = Any(given.clone());
-    reads(&Given::new(name, &value)).map_err(|error| to_python(given.py(), &error))
+    reads(&Given::new(name, Any(given.clone()))).map_err(|error| to_python(given.py(), &error))
 }
 
 /// Any value, as the core reads options.
@@ -178,7 +177,10 @@ impl OptionValue for Any<'_> {
 
     fn entries(&self) -> Option<Vec<(String, Self)>> {
         let items = self.0.cast::<PyMapping>().ok()?.items().ok()?;
-        items.iter().map(|item| item.extract().ok().map(|(name, value)| (name, Any(value)))).collect()
+        items
+            .iter()
+            .map(|item| item.extract().ok().map(|(name, value)| (name, Any(value))))
+            .collect()
     }
 
     fn key(&self) -> Option<Result<EncryptionKey, Error>> {

@@ -6,9 +6,9 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use memdir::{ConfigError, options};
 use memdir::store::micros;
 use memdir::value::Value;
+use memdir::{ConfigError, options};
 use zeroize::Zeroizing;
 
 use crate::error::MemdirError;
@@ -41,7 +41,7 @@ impl MemdirText {
 
     /// As an option, or a part of an address.
     pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
-        Ok(options::Given::new(name, &Given::Text(self)).text()?)
+        Ok(options::Given::new(name, Given::Text(self)).text()?)
     }
 
     /// As a field of a command.
@@ -55,7 +55,7 @@ impl MemdirText {
 
 /// An argument that is a list.
 pub(crate) fn texts(name: &str, given: Vec<MemdirText>) -> Result<Vec<String>, MemdirError> {
-    Ok(options::Given::new(name, &Given::Patterns(given)).texts()?)
+    Ok(options::Given::new(name, Given::Patterns(given)).texts()?)
 }
 
 /// A duration in seconds.
@@ -75,7 +75,7 @@ impl From<Duration> for MemdirDuration {
 
 impl MemdirDuration {
     pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
-        Ok(options::Given::new(name, &Given::Duration(self)).duration()?)
+        Ok(options::Given::new(name, Given::Duration(self)).duration()?)
     }
 
     /// `None` if it is negative, not a number, or too large.
@@ -145,7 +145,7 @@ impl MemdirKey {
 
     #[cfg(feature = "encryption")]
     pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
-        Ok(options::Given::new(name, &Given::Key(self.clone())).key()?)
+        Ok(options::Given::new(name, Given::Key(self.clone())).key()?)
     }
 
     /// `None` if it is text that is not valid Unicode.

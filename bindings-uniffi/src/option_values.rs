@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use memdir::NameCase;
 use memdir::options::{OptionValue, Words};
 use memdir::value::Value;
-use memdir::NameCase;
 
 use crate::border::{MemdirDuration, MemdirKey, MemdirText};
 
@@ -44,7 +44,9 @@ impl OptionValue for Given {
             Self::Duration(duration) => duration.shown(),
             Self::Text(text) => text.field(),
             Self::Patterns(_) => Value::Other(Cow::Borrowed("an array")),
-            Self::Rules(_) => Value::Other(Cow::Borrowed("strings by text that is not valid Unicode")),
+            Self::Rules(_) => {
+                Value::Other(Cow::Borrowed("strings by text that is not valid Unicode"))
+            }
             Self::Key(_) => Value::Other(Cow::Borrowed("a key")),
         }
     }

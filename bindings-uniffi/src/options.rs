@@ -131,79 +131,79 @@ impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
 
     fn try_from(given: MemoryOptions) -> Result<Self, MemdirError> {
         let mut options = Self::default();
-        options.set("max_view_chars", &given.max_view_chars.map_or(Given::None, Given::Number))?;
-        options.set("max_file_bytes", &given.max_file_bytes.map_or(Given::None, Given::Number))?;
+        options.set("max_view_chars", given.max_view_chars.map_or(Given::None, Given::Number))?;
+        options.set("max_file_bytes", given.max_file_bytes.map_or(Given::None, Given::Number))?;
         if let Some(value) = given.max_total_bytes {
-            options.set("max_total_bytes", &Given::Number(value))?;
+            options.set("max_total_bytes", Given::Number(value))?;
         }
         if let Some(value) = given.max_files {
-            options.set("max_files", &Given::Number(value))?;
+            options.set("max_files", Given::Number(value))?;
         }
         if let Some(value) = given.max_image_bytes {
-            options.set("max_image_bytes", &Given::Number(value))?;
+            options.set("max_image_bytes", Given::Number(value))?;
         }
         if let Some(value) = given.on_existing {
-            options.set("on_existing", &Given::Word(value.word()))?;
+            options.set("on_existing", Given::Word(value.word()))?;
         }
         if given.read_only {
-            options.set("read_only", &Given::Flag(true))?;
+            options.set("read_only", Given::Flag(true))?;
         }
         if let Some(value) = given.read_only_paths {
-            options.set("read_only_paths", &Given::Patterns(value))?;
+            options.set("read_only_paths", Given::Patterns(value))?;
         }
         if let Some(value) = given.writable_paths {
-            options.set("writable_paths", &Given::Patterns(value))?;
+            options.set("writable_paths", Given::Patterns(value))?;
         }
         if let Some(value) = given.stale_guard {
-            options.set("stale_guard", &Given::Word(value.word()))?;
+            options.set("stale_guard", Given::Word(value.word()))?;
         }
         if let Some(value) = given.sensitive_text {
-            options.set("sensitive_text", &Given::Word(value.word()))?;
+            options.set("sensitive_text", Given::Word(value.word()))?;
         }
         if let Some(value) = given.sensitive_rules {
-            options.set("sensitive_rules", &Given::Rules(value))?;
+            options.set("sensitive_rules", Given::Rules(value))?;
         }
         if given.sensitive_on_view {
-            options.set("sensitive_on_view", &Given::Flag(true))?;
+            options.set("sensitive_on_view", Given::Flag(true))?;
         }
         if let Some(value) = given.expire_after {
-            options.set("expire_after", &Given::Duration(value))?;
+            options.set("expire_after", Given::Duration(value))?;
         }
         if given.record_access {
-            options.set("record_access", &Given::Flag(true))?;
+            options.set("record_access", Given::Flag(true))?;
         }
         if let Some(value) = given.never_expire {
-            options.set("never_expire", &Given::Patterns(value))?;
+            options.set("never_expire", Given::Patterns(value))?;
         }
         if given.history {
-            options.set("history", &Given::Flag(true))?;
+            options.set("history", Given::Flag(true))?;
         }
         options
-            .set("history_max_age", &given.history_max_age.map_or(Given::None, Given::Duration))?;
+            .set("history_max_age", given.history_max_age.map_or(Given::None, Given::Duration))?;
         if let Some(value) = given.history_max_versions {
-            options.set("history_max_versions", &Given::Number(value))?;
+            options.set("history_max_versions", Given::Number(value))?;
         }
         if let Some(value) = given.history_max_bytes {
-            options.set("history_max_bytes", &Given::Number(value))?;
+            options.set("history_max_bytes", Given::Number(value))?;
         }
         if let Some(value) = given.actor {
-            options.set("actor", &Given::Text(value))?;
+            options.set("actor", Given::Text(value))?;
         }
         if given.event_content {
-            options.set("event_content", &Given::Flag(true))?;
+            options.set("event_content", Given::Flag(true))?;
         }
         if let Some(value) = given.durability {
-            options.set("durability", &Given::Word(value.word()))?;
+            options.set("durability", Given::Word(value.word()))?;
         }
-        options.set("lock_timeout", &given.lock_timeout.map_or(Given::None, Given::Duration))?;
+        options.set("lock_timeout", given.lock_timeout.map_or(Given::None, Given::Duration))?;
         if let Some(value) = given.namespace {
-            options.set("namespace", &Given::Text(value))?;
+            options.set("namespace", Given::Text(value))?;
         }
         if let Some(value) = given.encryption_key {
-            options.set("encryption_key", &Given::Key(value))?;
+            options.set("encryption_key", Given::Key(value))?;
         }
         if given.encrypt_names {
-            options.set("encrypt_names", &Given::Flag(true))?;
+            options.set("encrypt_names", Given::Flag(true))?;
         }
         Ok(options)
     }

@@ -22,7 +22,7 @@ pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
         return Err(wrong("options", " must be an object", value(given)).into());
     };
     for (name, given) in entries {
-        options.set(name, &given_value(given))?;
+        options.set(name, given_value(given))?;
     }
     Ok(options)
 }
@@ -49,5 +49,5 @@ fn given_value(given: &Json) -> Given<'_> {
 
 /// The key of an encrypted store. No sentence shows it.
 pub(crate) fn key(name: &str, given: &Json) -> Result<EncryptionKey, Failure> {
-    Ok(option_values::key(name, &given_value(given))?)
+    Ok(option_values::key(name, given_value(given))?)
 }

@@ -26,7 +26,7 @@ impl MemoryOptions {
     ///
     /// # Errors
     /// [`Error::Config`] if there is no such option, or the value is wrong.
-    pub fn set<V: OptionValue>(&mut self, name: &str, value: &V) -> Result<(), Error> {
+    pub fn set<V: OptionValue>(&mut self, name: &str, value: V) -> Result<(), Error> {
         let case = V::WORDS.case;
         let known = Self::NAMES.iter().find(|option| case.of(option) == name);
         let Some(option) = known else { return Err(unknown(name, case)) };
@@ -80,7 +80,8 @@ impl From<&MemoryOptions> for StoreOptions {
 
 fn unknown(name: &str, case: NameCase) -> Error {
     let names: Vec<_> = MemoryOptions::NAMES.iter().map(|option| case.of(option)).collect();
-    let error = ConfigError::unknown_option(name, &names.iter().map(String::as_str).collect::<Vec<_>>());
+    let error =
+        ConfigError::unknown_option(name, &names.iter().map(String::as_str).collect::<Vec<_>>());
     let encrypts = ["encryption_key", "encrypt_names"].iter().any(|option| case.of(option) == name);
     if encrypts && !cfg!(feature = "encryption") {
         return error.and(" in this build of memdir, which has no encryption").into();

@@ -42,7 +42,7 @@ impl MemoryOptions {
             return Err(error.got(Value::from(&given)).into());
         };
         for (name, value) in &given {
-            self.set(name, &value)?;
+            self.set(name, value)?;
         }
         Ok(self)
     }

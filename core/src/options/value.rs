@@ -91,12 +91,12 @@ pub struct Words {
 /// The value that was given for an option, or for an argument.
 pub struct Given<'a, V> {
     name: &'a str,
-    value: &'a V,
+    value: V,
 }
 
 impl<'a, V: OptionValue> Given<'a, V> {
     /// The value for the option `name`.
-    pub fn new(name: &'a str, value: &'a V) -> Self {
+    pub fn new(name: &'a str, value: V) -> Self {
         Self { name, value }
     }
 
@@ -170,10 +170,9 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Rules for sensitive text: patterns by their ids.
     pub(super) fn rules(&self) -> Result<Vec<SensitiveRule>, Error> {
-        let entries =
-            self.value.entries().ok_or_else(|| self.must_be(V::WORDS.texts_by_name))?;
+        let entries = self.value.entries().ok_or_else(|| self.must_be(V::WORDS.texts_by_name))?;
         let rules = entries.iter().map(|(id, pattern)| match pattern.text() {
-            Some(text) => Ok((id.as_str(), text)),
+            Some(text) => Ok((id.clone(), text)),
             None => Err(self.part_must_be_text(&format!(".{id}"), pattern)),
         });
         custom_rules(rules.collect::<Result<Vec<_>, _>>()?).map_err(|error| self.about(error))
@@ -201,7 +200,7 @@ impl<'a, V: OptionValue> Given<'a, V> {
             return Ok(None);
         }
         let or_none = || self.must_be(&format!("{expected}, or {}", V::WORDS.none));
-        read(self.value).map(Some).ok_or_else(or_none)
+        read(&self.value).map(Some).ok_or_else(or_none)
     }
 
     fn must_be(&self, expected: &str) -> Error {
