@@ -125,10 +125,12 @@ test('a wrong argument is an error that names it', async () => {
     index: (memory, { maxChars }) => memory.index(maxChars!),
     bootstrap: (memory, given) => memory.bootstrap(given as never),
     tool_definition: async (memory, { dialect }) => memory.toolDefinition(dialect!),
-    tool_definitions: async (memory, { dialect, prefix }) => memory.toolDefinitions(dialect!, prefix!),
+    tool_definitions: async (memory, { dialect, prefix }) =>
+      memory.toolDefinitions(dialect!, prefix!),
     acting_as: async (memory, { actor }) => memory.actingAs(actor!),
     history: (memory, { path, ...options }) => memory.history(path!, options),
-    grep_history: (memory, { query, path, ...options }) => memory.grepHistory(query!, { path, ...options } as never),
+    grep_history: (memory, { query, path, ...options }) =>
+      memory.grepHistory(query!, { path, ...options } as never),
     resolve_id: (memory, { part }) => memory.resolveId(part!),
     files_at: (memory, { at }) => memory.filesAt(at!),
     read_at: (memory, { path, at }) => memory.readAt(path!, at!),
@@ -180,7 +182,10 @@ test('a wrong argument is an error that names it', async () => {
           continue;
         }
         const given = Object.fromEntries(
-          Object.entries({ ...needs, [argument]: row.value }).map(([key, value]) => [camel(key), put(value)]),
+          Object.entries({ ...needs, [argument]: row.value }).map(([key, value]) => [
+            camel(key),
+            put(value),
+          ]),
         ) as Given;
         const shown = `${call}.${argument}: ${JSON.stringify(row.value)}`;
         const made = (async () => called(memory, given))();

@@ -146,6 +146,7 @@ pub struct Memory {
 }
 
 #[pymethods]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 impl Memory {
     #[new]
     #[pyo3(
@@ -614,7 +615,6 @@ impl Memory {
         signature = (*, about, features, init = Text::Default("")),
         text_signature = "($self, *, about, features, init='')",
     )]
-    #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
     fn bootstrap(
         &self,
         py: Python<'_>,

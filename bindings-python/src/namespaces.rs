@@ -22,6 +22,7 @@ use crate::results::Shown;
 ///     ConfigError: The address is wrong, or that of another store, which is one memory.
 ///     StoreError: The store cannot be reached, or failed.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 pub(crate) fn namespaces(py: Python<'_>, address: Text<'_>) -> PyResult<Shown<Vec<Namespace>>> {
     let address = address.read("address")?;
     let found = py.detach(|| memdir::namespaces(address, &MemoryOptions::default()));

@@ -63,6 +63,7 @@ impl NativeStore {
 }
 
 #[pymethods]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 impl NativeStore {
     /// The whole content of a file.
     fn read<'py>(&self, py: Python<'py>, path: Text<'_>) -> PyResult<Bound<'py, PyBytes>> {

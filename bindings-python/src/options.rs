@@ -150,7 +150,10 @@ impl<'py> Keywords<'py> {
                 "before" => keywords.before = Some(value).filter(|hook| !hook.is_none()),
                 "after" => keywords.after = Some(value).filter(|hook| !hook.is_none()),
                 name => {
-                    keywords.options.set(name, Any(value)).map_err(|error| to_python(py, &error))?
+                    keywords
+                        .options
+                        .set(name, Any(value))
+                        .map_err(|error| to_python(py, &error))?;
                 }
             }
         }

@@ -269,6 +269,7 @@ pub(crate) fn begin(
     insert_line = None, insert_text = None, old_path = None, new_path = None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 pub(crate) fn begin_command<'py>(
     memory: &Bound<'py, Memory>,
     command: &str,

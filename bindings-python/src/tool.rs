@@ -90,6 +90,7 @@ pub(crate) fn failure(raised: Bound<'_, PyAny>) -> StoreError {
 /// What `Memory.view` returns, if it is at hand.
 #[pyfunction]
 #[pyo3(signature = (memory, path, view_range = None))]
+#[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
 pub(crate) fn view_nowait<'py>(
     memory: &Bound<'py, Memory>,
     path: Text<'py>,

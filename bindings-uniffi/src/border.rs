@@ -6,13 +6,12 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use memdir::ConfigError;
 use memdir::store::micros;
 use memdir::value::Value;
-use memdir::{ConfigError, options};
 use zeroize::Zeroizing;
 
 use crate::error::MemdirError;
-use crate::option_values::Given;
 
 /// A text. Kotlin's may contain half a surrogate pair; these bytes are then not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -39,11 +38,6 @@ impl MemdirText {
         String::from_utf8_lossy(&self.0).into_owned()
     }
 
-    /// As an option, or a part of an address.
-    pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
-        Ok(options::Given::new(name, Given::Text(self)).text()?)
-    }
-
     /// As a field of a command.
     pub(crate) fn field(&self) -> Value<'_> {
         match str::from_utf8(&self.0) {
@@ -51,11 +45,6 @@ impl MemdirText {
             Err(_) => Value::Other("text that is not valid Unicode".into()),
         }
     }
-}
-
-/// An argument that is a list.
-pub(crate) fn texts(name: &str, given: Vec<MemdirText>) -> Result<Vec<String>, MemdirError> {
-    Ok(options::Given::new(name, Given::Patterns(given)).texts()?)
 }
 
 /// A duration in seconds.
@@ -74,10 +63,6 @@ impl From<Duration> for MemdirDuration {
 }
 
 impl MemdirDuration {
-    pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
-        Ok(options::Given::new(name, Given::Duration(self)).duration()?)
-    }
-
     /// `None` if it is negative, not a number, or too large.
     pub(crate) fn value(self) -> Option<Duration> {
         Duration::try_from_secs_f64(self.0).ok()
@@ -143,11 +128,6 @@ impl MemdirKey {
         Self(Zeroizing::new([&[1], text.as_bytes()].concat()))
     }
 
-    #[cfg(feature = "encryption")]
-    pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
-        Ok(options::Given::new(name, Given::Key(self.clone())).key()?)
-    }
-
     /// `None` if it is text that is not valid Unicode.
     #[cfg(feature = "encryption")]
     pub(crate) fn value(&self) -> Option<Result<memdir::EncryptionKey, memdir::Error>> {
@@ -156,12 +136,5 @@ impl MemdirKey {
             Some((_, bytes)) => Some(memdir::EncryptionKey::from_slice(bytes)),
             None => Some(memdir::EncryptionKey::from_slice(&[])),
         }
-    }
-
-    #[cfg(not(feature = "encryption"))]
-    #[expect(clippy::unused_self, reason = "the same method with encryption uses it")]
-    pub(crate) fn option<Never>(&self, name: &str) -> Result<Never, MemdirError> {
-        let error = ConfigError::of_option(name);
-        Err(error.and(" is for encryption, and this library was built without it").into())
     }
 }

@@ -4,9 +4,10 @@
 use memdir::{ConfigError, Project};
 use memdir_bindings_shared::grep_query;
 
-use crate::border::{self, MemdirText};
+use crate::border::MemdirText;
 use crate::error::MemdirError;
 use crate::memory::Memory;
+use crate::option_values::texts;
 use crate::results::{Entry, GrepMatch};
 
 /// Which model host a tool's definition is for.
@@ -158,7 +159,7 @@ impl Memory {
         init: Option<MemdirText>,
     ) -> Result<Vec<String>, MemdirError> {
         let about = about.option("about")?;
-        let features = border::texts("features", features)?;
+        let features = texts("features", features)?;
         let features: Vec<&str> = features.iter().map(String::as_str).collect();
         let init = init.map_or(Ok(String::new()), |init| init.option("init"))?;
         let project = Project { about: &about, features: &features, init: &init };

@@ -1,14 +1,15 @@
-//! The values of a record's fields, as the core reads options.
+//! The values of a record's fields, and arguments, as the core reads options.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
 use memdir::NameCase;
-use memdir::options::{OptionValue, Words};
+use memdir::options::{self, OptionValue, Words};
 use memdir::value::Value;
 
 use crate::border::{MemdirDuration, MemdirKey, MemdirText};
+use crate::error::MemdirError;
 
 /// What a field of the record holds.
 pub(crate) enum Given {
@@ -80,5 +81,39 @@ impl OptionValue for Given {
             Self::Key(key) => key.value(),
             _ => None,
         }
+    }
+}
+
+impl MemdirText {
+    /// As an argument, or a part of an address.
+    pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
+        Ok(options::Given::new(name, Given::Text(self)).text()?)
+    }
+}
+
+/// An argument that is a list.
+pub(crate) fn texts(name: &str, given: Vec<MemdirText>) -> Result<Vec<String>, MemdirError> {
+    Ok(options::Given::new(name, Given::Patterns(given)).texts()?)
+}
+
+impl MemdirDuration {
+    /// As an argument.
+    pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
+        Ok(options::Given::new(name, Given::Duration(self)).duration()?)
+    }
+}
+
+impl MemdirKey {
+    /// As an argument.
+    #[cfg(feature = "encryption")]
+    pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
+        Ok(options::Given::new(name, Given::Key(self.clone())).key()?)
+    }
+
+    #[cfg(not(feature = "encryption"))]
+    #[expect(clippy::unused_self, reason = "the same method with encryption uses it")]
+    pub(crate) fn option<Never>(&self, name: &str) -> Result<Never, MemdirError> {
+        let error = memdir::ConfigError::of_option(name);
+        Err(error.and(" is for encryption, and this library was built without it").into())
     }
 }

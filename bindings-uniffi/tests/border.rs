@@ -256,7 +256,7 @@ fn a_wrong_option_is_told_by_its_name_in_kotlin_and_swift() {
     for (options, sentence) in [
         (
             MemoryOptions { max_files: Some(-1), ..defaults() },
-            "maxFiles must be a number from 0 on, or null, got -1",
+            "maxFiles must be a whole number from 0 on, or null, got -1",
         ),
         (
             MemoryOptions { read_only_paths: Some(vec!["notes".into()]), ..defaults() },

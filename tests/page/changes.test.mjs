@@ -175,7 +175,10 @@ testEditing(
     assert.equal(await memory.read(FILE), 'mine\n');
     // It may have looked for the file itself, whenever it was about to follow changes.
     const looked = view.refusals.splice(0);
-    assert.deepEqual(looked.filter((refusal) => refusal !== '404 /1/edit'), []);
+    assert.deepEqual(
+      looked.filter((refusal) => refusal !== '404 /1/edit'),
+      [],
+    );
   },
 );
 

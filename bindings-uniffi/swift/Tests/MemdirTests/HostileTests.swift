@@ -29,19 +29,43 @@ final class HostileTests: XCTestCase {
         XCTAssertTrue(try memory.view(path: "/memories").hasSuffix("4.0K\t/memories"))
     }
 
-    func testWrongOptionsAreTheDeclaredError() throws {
-        for row in try table("options") {
-            guard case .string(let option)? = row["option"], let value = row["value"],
-                let options = options(option, value)
-            else { continue }
-            if row["fits"] != nil {
-                XCTAssertFalse(try Memory(store: "memory:", options: options).execute(json: view).isError, "\(row)")
-            } else {
-                XCTAssertThrowsError(try Memory(store: "memory:", options: options), "\(row)") { error in
-                    guard case MemdirError.config = error else { return XCTFail("\(row): \(error)") }
+    func testAWrongOptionIsAnErrorThatNamesIt() throws {
+        let values = try json("tests/hostile/values.json").object()
+        let types = try values.need("types").object()
+        let words = try values.need("words").object().need("swift").object()
+        var tried = 0
+        for section in try json("core/options.json").object().need("sections").items() {
+            for option in try section.object().need("options").items().map({ try $0.object() }) {
+                let (name, type) = (try option.need("name").string(), try option.need("type").string())
+                guard ["number", "duration", "text", "patterns", "rules", "key"].contains(type) else { continue }
+                for row in try types.need(type).items().map({ try $0.object() }) {
+                    guard let value = held(try row.need("value"), type),
+                        let options = try? OptionFields(fields: [name: value]).options()
+                    else { continue }
+                    tried += 1
+                    if row["fits"] != nil {
+                        XCTAssertFalse(try Memory(store: "memory:", options: options).execute(json: view).isError, "\(row)")
+                        continue
+                    }
+                    var said = try row.need("says").string().replacingOccurrences(of: "{name}", with: camel(name))
+                    if case .bool(true)? = option["none"] {
+                        said = said.replacingOccurrences(of: "{or_none}", with: ", or null")
+                    }
+                    said = said.replacingOccurrences(of: "{or_none}", with: "")
+                    for (word, put) in words {
+                        said = said.replacingOccurrences(of: "{\(word)}", with: try put.string())
+                    }
+                    // The value of a duration has its unit, and `…` stands for any text.
+                    let parts = (said.components(separatedBy: ", got").first ?? said).components(separatedBy: "…")
+                    XCTAssertThrowsError(try Memory(store: "memory:", options: options), "\(row)") { error in
+                        guard case MemdirError.config(let reason, _) = error else { return XCTFail("\(row): \(error)") }
+                        XCTAssertTrue(reason.hasPrefix(parts[0]), "\(reason) is not \(said)")
+                        XCTAssertTrue(parts.allSatisfy { $0.isEmpty || reason.contains($0) }, "\(reason) is not \(said)")
+                    }
                 }
             }
         }
+        XCTAssertGreaterThan(tried, 50)
         let memory = try Memory(store: "memory:", options: MemoryOptions(recordAccess: true))
         for wrong in [-1, .infinity, -.infinity, .nan, 1e300] as [TimeInterval] {
             XCTAssertThrowsError(try memory.expire(olderThan: wrong)) { error in
@@ -50,48 +74,33 @@ final class HostileTests: XCTestCase {
         }
     }
 
-    /// What the types of Swift can hold of a row.
-    private func options(_ option: String, _ value: JSON) -> MemoryOptions? {
-        var number: Int64?
-        var span: TimeInterval?
-        var text: String?
-        var texts: [String]?
-        switch value {
-        case .integer(let given): (number, span) = (given, TimeInterval(given))
-        case .number(let given): span = given
-        case .string("@nan@"): span = .nan
-        case .string("@inf@"): span = .infinity
-        case .string("@-inf@"): span = -.infinity
-        case .string(let given): text = put(given)
-        case .array(let items):
-            texts = []
-            for item in items {
-                guard case .string(let given) = item, let given = put(given) else { return nil }
-                texts?.append(given)
+    private func json(_ file: String) throws -> JSON {
+        try JSONDecoder().decode(JSON.self, from: Data(contentsOf: root.appendingPathComponent(file)))
+    }
+
+    private func camel(_ name: String) -> String {
+        let words = name.split(separator: "_")
+        return words[0] + words.dropFirst().map(\.capitalized).joined()
+    }
+
+    /// What the types of Swift can hold of a value.
+    private func held(_ value: JSON, _ type: String) -> JSON? {
+        switch (value, type) {
+        case (.string("@nan@"), "duration"): return .number(.nan)
+        case (.string("@inf@"), "duration"): return .number(.infinity)
+        case (.string("@-inf@"), "duration"): return .number(-.infinity)
+        case (.string(let text), _): return put(text).map { .string($0) }
+        case (.array(let items), _):
+            let all = items.map { held($0, type) }
+            return all.contains { $0 == nil } ? nil : .array(all.compactMap { $0 })
+        case (.object(let fields), _):
+            var all: [String: JSON] = [:]
+            for (name, value) in fields {
+                guard let name = put(name), let value = held(value, type) else { return nil }
+                all[name] = value
             }
-        default: break
-        }
-        switch option {
-        case "max_view_chars": return number.map { MemoryOptions(maxViewChars: $0) }
-        case "max_file_bytes": return number.map { MemoryOptions(maxFileBytes: $0) }
-        case "max_total_bytes": return number.map { MemoryOptions(maxTotalBytes: $0) }
-        case "max_files": return number.map { MemoryOptions(maxFiles: $0) }
-        case "max_image_bytes": return number.map { MemoryOptions(maxImageBytes: $0) }
-        case "encryption_key": return text.map { MemoryOptions(encryptionKey: EncryptionKey($0)) }
-        case "encrypt_names":
-            guard case .bool(let flag) = value else { return nil }
-            return MemoryOptions(encryptNames: flag)
-        case "expire_after": return span.map { MemoryOptions(expireAfter: $0, recordAccess: true) }
-        case "lock_timeout": return span.map { MemoryOptions(lockTimeout: $0) }
-        case "history_max_age": return span.map { MemoryOptions(historyMaxAge: $0) }
-        case "history_max_versions": return number.map { MemoryOptions(historyMaxVersions: $0) }
-        case "history_max_bytes": return number.map { MemoryOptions(historyMaxBytes: $0) }
-        case "actor": return text.map { MemoryOptions(actor: $0) }
-        case "read_only_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(readOnlyPaths: $0) }
-        case "writable_paths": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(writablePaths: $0) }
-        case "never_expire": return texts.flatMap { $0.isEmpty ? nil : MemoryOptions(neverExpire: $0) }
-        case "namespace": return text.map { MemoryOptions(namespace: $0) }
-        default: return nil
+            return .object(all)
+        default: return value
         }
     }
 

@@ -250,11 +250,11 @@ class HistoryTest {
                     "since must not be given together with change" to { memory.undo(change = "x", since = Instant.EPOCH) },
                     "actor must be given together with since" to { memory.undo(change = "x", actor = "me") },
                     "limit must be a whole number from 0 on, or null, got -1" to { memory.history(limit = -1) },
-                    "path is text that is not valid Unicode" to { memory.history(half) },
-                    "before is text that is not valid Unicode" to { memory.history(before = half) },
-                    "actor is text that is not valid Unicode" to { memory.actingAs(half) },
-                    "actor is text that is not valid Unicode" to { runBlocking { memory.suspending.actingAs(half).history() } },
-                    "reason is text that is not valid Unicode" to { memory.redact("01990a3c-7c00-7123-8456-789abc000001", half) },
+                    "path must be a string of valid Unicode, got text that is not valid Unicode" to { memory.history(half) },
+                    "before must be a string of valid Unicode, got text that is not valid Unicode" to { memory.history(before = half) },
+                    "actor must be a string of valid Unicode, got text that is not valid Unicode" to { memory.actingAs(half) },
+                    "actor must be a string of valid Unicode, got text that is not valid Unicode" to { runBlocking { memory.suspending.actingAs(half).history() } },
+                    "reason must be a string of valid Unicode, got text that is not valid Unicode" to { memory.redact("01990a3c-7c00-7123-8456-789abc000001", half) },
                 )
             for ((sentence, call) in wrong) {
                 val error = assertThrows<MemdirException.Config>(sentence) { call() }

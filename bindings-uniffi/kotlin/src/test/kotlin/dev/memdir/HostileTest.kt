@@ -18,6 +18,9 @@ import org.junit.jupiter.api.assertThrows
 
 /** The hostile tables (`tests/hostile`), and a closed memory: always a reply or the declared exception. */
 class HostileTest {
+    /** The types of options of which Kotlin's own types can hold something wrong. */
+    private val HELD = setOf("number", "duration", "text", "patterns", "rules", "key")
+
     private fun table(name: String): List<JsonNode> =
         ObjectMapper().readTree(root.resolve("tests/hostile/$name.json").toFile()).toList()
 
@@ -59,48 +62,49 @@ class HostileTest {
         }
 
     @Test
-    fun `wrong options are the declared exception`() {
-        for (row in table("options")) {
-            val options = optionsOf(row["option"].asText(), row["value"]) ?: continue
-            if (row.has("fits")) {
-                Memory("memory:", options.copy(recordAccess = true)).use { assertFalse(it.execute(VIEW).isError, "$row") }
-            } else {
-                assertThrows<MemdirException.Config>("$row") { Memory("memory:", options) }
+    fun `a wrong option is an exception that names it`() {
+        val values = ObjectMapper().readTree(root.resolve("tests/hostile/values.json").toFile())
+        val sections = ObjectMapper().readTree(root.resolve("core/options.json").toFile())["sections"]
+        var tried = 0
+        for (option in sections.flatMap { it["options"] }.filter { it["type"].textValue() in HELD }) {
+            val name = option["name"].textValue().replace(Regex("_(.)")) { it.groupValues[1].uppercase() }
+            for (row in values["types"][option["type"].textValue()]) {
+                val options = optionsOf(name, option["type"].textValue(), row["value"]) ?: continue
+                tried += 1
+                if (row.has("fits")) {
+                    Memory("memory:", options).use { assertFalse(it.execute(VIEW).isError, "$name $row") }
+                    continue
+                }
+                val error = assertThrows<MemdirException.Config>("$name $row") { Memory("memory:", options) }
+                val words = values["words"]["kotlin"].properties().associate { it.key to it.value.textValue() } + ("name" to name)
+                val orNone = if (option["none"].booleanValue()) ", or null" else ""
+                val said = (words + ("or_none" to orNone)).entries.fold(row["says"].textValue()) { text, (word, put) -> text.replace("{$word}", put) }
+                // The value of a duration has its unit, and `…` stands for any text.
+                val parts = said.substringBefore(", got").split("…")
+                assertTrue(error.reason.startsWith(parts.first()) && parts.all { it in error.reason }, "$name $row: ${error.reason}")
             }
         }
+        assertTrue(tried > 50, "$tried")
         val memory = Memory("memory:", MemoryOptions(recordAccess = true))
         memory.use { assertThrows<MemdirException.Config> { it.expire(Duration.ofSeconds(-1)) } }
     }
 
-    /** What the types of Kotlin can hold of a row. */
-    private fun optionsOf(option: String, value: JsonNode): MemoryOptions? {
-        val number = value.takeIf { it.isIntegralNumber && it.canConvertToLong() }?.asLong()
-        val span = value.takeIf { it.isNumber && it.asDouble() in -1e9..1e9 }?.let { Duration.ofNanos((it.asDouble() * 1e9).toLong()) }
-        val text = value.takeIf { it.isTextual }?.asText()?.put()
-        val texts = (value as? ArrayNode)?.takeIf { all -> all.all { it.isTextual } }?.map { it.asText().put() }
-        val rules = value.takeIf { it.isObject && it.all { pattern -> pattern.isTextual } }
-            ?.properties()?.associate { (id, pattern) -> id.put() to pattern.asText().put() }
-        return when (option) {
-            "max_view_chars" -> number?.let { MemoryOptions(maxViewChars = it) }
-            "max_file_bytes" -> number?.let { MemoryOptions(maxFileBytes = it) }
-            "max_total_bytes" -> number?.let { MemoryOptions(maxTotalBytes = it) }
-            "max_files" -> number?.let { MemoryOptions(maxFiles = it) }
-            "max_image_bytes" -> number?.let { MemoryOptions(maxImageBytes = it) }
-            "encryption_key" -> text?.let { MemoryOptions(encryptionKey = EncryptionKey(it)) }
-            "encrypt_names" -> value.takeIf { it.isBoolean }?.let { MemoryOptions(encryptNames = it.asBoolean()) }
-            "expire_after" -> span?.let { MemoryOptions(expireAfter = it) }
-            "lock_timeout" -> if (value.isNull) MemoryOptions(lockTimeout = null) else span?.let { MemoryOptions(lockTimeout = it) }
-            "history_max_age" -> if (value.isNull) MemoryOptions(historyMaxAge = null) else span?.let { MemoryOptions(historyMaxAge = it) }
-            "history_max_versions" -> number?.let { MemoryOptions(historyMaxVersions = it) }
-            "history_max_bytes" -> number?.let { MemoryOptions(historyMaxBytes = it) }
-            "actor" -> text?.let { MemoryOptions(actor = it) }
-            "read_only_paths" -> texts?.let { MemoryOptions(readOnlyPaths = it) }
-            "writable_paths" -> texts?.let { MemoryOptions(writablePaths = it) }
-            "never_expire" -> texts?.let { MemoryOptions(neverExpire = it) }
-            "sensitive_rules" -> rules?.let { MemoryOptions(sensitiveRules = it) }
-            "namespace" -> text?.let { MemoryOptions(namespace = it) }
-            else -> null
-        }
+    /** What the types of Kotlin can hold of a value. */
+    private fun optionsOf(name: String, type: String, value: JsonNode): MemoryOptions? {
+        val given: Any =
+            when (type) {
+                "number" -> value.takeIf { it.isIntegralNumber && it.canConvertToLong() }?.asLong()
+                "duration" -> value.takeIf { it.isNumber && it.asDouble() in -1e9..1e9 }?.let { Duration.ofNanos((it.asDouble() * 1e9).toLong()) }
+                "patterns" -> (value as? ArrayNode)?.takeIf { all -> all.all { it.isTextual } }?.map { it.asText().put() }
+                "rules" ->
+                    value.takeIf { it.isObject && it.all { pattern -> pattern.isTextual } }
+                        ?.properties()?.associate { (id, pattern) -> id.put() to pattern.asText().put() }
+                "key" -> value.takeIf { it.isTextual }?.let { EncryptionKey(it.asText().put()) }
+                else -> value.takeIf { it.isTextual }?.asText()?.put()
+            } ?: return null
+        val builder = MemoryOptions.builder()
+        builder.javaClass.methods.single { it.name == name && it.parameterTypes[0].isInstance(given) }.invoke(builder, given)
+        return builder.build()
     }
 
     @Test

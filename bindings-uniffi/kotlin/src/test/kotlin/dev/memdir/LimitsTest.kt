@@ -37,7 +37,7 @@ class LimitsTest {
     fun `wrong options are told at once`() {
         val wrong =
             mapOf(
-                MemoryOptions(maxFiles = -1) to "maxFiles must be a number from 0 on, or null, got -1",
+                MemoryOptions(maxFiles = -1) to "maxFiles must be a whole number from 0 on, or null, got -1",
                 MemoryOptions(readOnlyPaths = listOf("notes")) to
                     "readOnlyPaths: the pattern \"notes\" does not start with /memories",
             )
