@@ -9,6 +9,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use memdir::Memory;
 
+use crate::call::Call;
 use crate::failure::Failure;
 
 /// A memory, which has what cancels its calls.
@@ -17,6 +18,19 @@ pub(crate) struct Opened {
     pub(crate) memory: Memory,
     /// Whether it was made so that its calls can be cancelled.
     pub(crate) cancellable: bool,
+    number: u64,
+}
+
+impl Opened {
+    /// Keeps a memory under a number of its own.
+    pub(crate) fn add(memory: Memory, cancellable: bool) -> u64 {
+        MEMORIES.add_with(|number| Self { memory, cancellable, number })
+    }
+
+    /// Does the work of a call with this number.
+    pub(crate) fn call<T>(&self, work: impl FnOnce(&Memory) -> T) -> T {
+        Call::during(self.number, &self.memory, || work(&self.memory))
+    }
 }
 
 /// Values by their numbers.
@@ -35,9 +49,20 @@ impl<T> Table<T> {
 
     /// Keeps a value under a new number.
     pub(crate) fn add(&self, value: T) -> u64 {
+        self.add_with(|_| value)
+    }
+
+    /// Keeps a value that knows its number.
+    fn add_with(&self, make: impl FnOnce(u64) -> T) -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let value = make(number);
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(number, value);
         number
+    }
+
+    /// Calls `visit` with every value. Nothing else can be done with the table meanwhile.
+    pub(crate) fn each(&self, visit: impl FnMut(&T)) {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).values().for_each(visit);
     }
 
     /// Takes a value out. It is dropped by the caller, without the lock.

@@ -8,11 +8,15 @@
 mod abi;
 mod arguments;
 mod border;
+mod call;
 mod failure;
 mod handles;
 mod hooks;
 mod operations;
+mod own_store;
+mod places;
 mod reply;
+mod request;
 mod results;
 #[cfg(feature = "testing")]
 mod testing;

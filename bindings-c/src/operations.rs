@@ -2,15 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use memdir::Memory;
 use memdir::command::Dialect;
+use memdir::copy::Progress;
+use memdir::value::Value as Given;
 use memdir::value::Value::Null;
+use memdir::{Memory, OnExisting};
 use memdir_bindings_shared::arguments::{Arguments, wrong};
+use memdir_bindings_shared::check::check;
 use memdir_bindings_shared::operations::perform;
 use serde_json::Value;
 
 use crate::arguments::{NO_SPAN, named, parse, span, without_nulls};
 use crate::failure::Failure;
+use crate::handles::MEMORIES;
 use crate::results::{returned, shown};
 use crate::watch;
 
@@ -28,6 +32,11 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
         return Ok(returned(done));
     }
     match name {
+        "check" => {
+            given.none_but(&[])?;
+            Ok(shown(&check(memory.cancellation(), memory.store())?))
+        }
+        "copy" => copy(memory, &given),
         "clear" => {
             given.none_but(&[])?;
             Ok(memory.clear()?.into())
@@ -49,6 +58,23 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
 
 fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
     Ok(given.text_or("dialect", "json-schema")?.parse()?)
+}
+
+/// Copies to another memory, by its number. A copy that is cancelled ends before the next file.
+fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
+    given.none_but(&["to", "overwrite"])?;
+    let to = match given.get("to").unwrap_or(Null) {
+        Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
+        other => return Err(wrong("to", " must be the number of a memory", other).into()),
+    };
+    let to = MEMORIES.get(to)?.memory;
+    let existing = if given.flag("overwrite")? { OnExisting::Overwrite } else { OnExisting::Error };
+    let go_on = |_: Progress<'_>| match memory.cancellation().is_cancelled() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let copied = memdir::copy(&**memory.store(), &**to.store(), existing, &mut { go_on })?;
+    Ok(shown(&copied))
 }
 
 fn expire(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
