@@ -504,7 +504,8 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".
 /// - "check" {}: reads every file, every record of the history and every version, and changes nothing. Returns "directories",
-///   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "details", "is_beside" and "description".
+///   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
+///   "is_beside".
 /// - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty
 ///   directories, without the history. Nothing is deleted. If a file is there with another content, nothing is copied, and the
 ///   error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared. Returns "files",

@@ -183,6 +183,8 @@ impl InCall<'_> {
         if !self.store.has("open") {
             return open_whole(self, path, depth);
         }
+        // Every language can hold this number, and no path has as many levels.
+        let depth = i32::try_from(depth).unwrap_or(i32::MAX);
         self.ask("open", path, json!({ "depth": depth }), |answer| {
             if answer.result.is_null() {
                 return Ok(Node::file(answer.content));
