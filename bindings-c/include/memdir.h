@@ -305,7 +305,8 @@ char *memdir_finish(uint64_t pending,
  * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
  * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
  *   them: "path", "bytes" and "last_used".
- * - "check" {}: reads every file, every record of the history and every version, and changes nothing. Returns "directories",
+ * - "check" {}: reads every file, every record of the history and every version, and changes nothing; whether or not the memory has
+ *   the option "history". Returns "directories",
  *   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
  *   "is_beside".
  * - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty

@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use std::ptr::{null, null_mut};
 
 use memdir::command::Decoded;
-use memdir::{Cancellation, EncryptionKey, Memory, MemoryOptions};
+use memdir::{Cancellation, EncryptionKey, MemoryOptions, open_store};
 use serde_json::json;
 
 use crate::border::{Host, bytes, call, content, guarded, lent, put, release, text, utf8};
@@ -77,8 +77,8 @@ pub unsafe extern "C" fn memdir_open(
             |_| 0,
             || {
                 let address = utf8("address", bytes(address))?;
-                let memory = Memory::open(address, set(bytes(options))?)?;
-                Ok(Opened::add(memory, false))
+                let options = set(bytes(options))?;
+                Opened::open(open_store(address, &options)?, options)
             },
         )
     }
@@ -113,8 +113,7 @@ pub unsafe extern "C" fn memdir_open_place(
                 let place = utf8("place", bytes(place))?;
                 let options = set(bytes(options))?;
                 let store = places::open(place, &options, Host::of(host)?)?;
-                let memory = Memory::with_store(store, options).validated()?;
-                Ok(Opened::add(memory, false))
+                Opened::open(store, options)
             },
         )
     }
@@ -234,7 +233,7 @@ pub unsafe extern "C" fn memdir_key_from_file(
 pub extern "C" fn memdir_cancellable(memory: u64) -> u64 {
     let made = guarded(|| {
         let opened = MEMORIES.get(memory)?;
-        Ok(Opened::add(opened.memory.cancelled_by(&Cancellation::new()), true))
+        Ok(opened.add(opened.memory.cancelled_by(&Cancellation::new()), true))
     });
     made.unwrap_or(0)
 }
@@ -278,7 +277,7 @@ pub unsafe extern "C" fn memdir_acting_as(
             |_| 0,
             || {
                 let opened = MEMORIES.get(memory)?;
-                Ok(Opened::add(opened.memory.acting_as(utf8("actor", bytes(actor))?), false))
+                Ok(opened.add(opened.memory.acting_as(utf8("actor", bytes(actor))?), false))
             },
         )
     }
@@ -312,7 +311,7 @@ pub unsafe extern "C" fn memdir_execute(
         answer(error, || {
             let opened = MEMORIES.get(memory)?;
             let decoded = Decoded::parse(given("input", bytes(input))?);
-            Ok(reply::parts(opened.call(|memory| memory.execute_decoded(decoded))))
+            Ok(reply::parts(opened.call(|Opened { memory, .. }| memory.execute_decoded(decoded))))
         })
     }
 }
@@ -426,7 +425,7 @@ pub unsafe extern "C" fn memdir_finish(
                 return Err(Failure::usage(format!("there is no call {pending} to be finished")));
             };
             let before = hooks::decision(bytes(decision));
-            let (answer, happened) = opened.call(|memory| memory.finish(call, before));
+            let (answer, happened) = opened.call(|opened| opened.memory.finish(call, before));
             if !event.is_null()
                 && let Some(happened) = happened
             {
@@ -503,7 +502,8 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".
-/// - "check" {}: reads every file, every record of the history and every version, and changes nothing. Returns "directories",
+/// - "check" {}: reads every file, every record of the history and every version, and changes nothing; whether or not the memory has
+///   the option "history". Returns "directories",
 ///   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
 ///   "is_beside".
 /// - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty
@@ -537,7 +537,7 @@ pub unsafe extern "C" fn memdir_call(
                 let opened = MEMORIES.get(memory)?;
                 let operation = utf8("operation", bytes(operation))?;
                 let arguments = utf8("arguments", Some(bytes(arguments).unwrap_or(b"{}")))?;
-                let done = opened.call(|memory| operations::call(memory, operation, arguments))?;
+                let done = opened.call(|opened| operations::call(opened, operation, arguments))?;
                 Ok(text(done.to_string()))
             },
         )

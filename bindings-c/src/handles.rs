@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use memdir::Memory;
+use memdir::{Memory, MemoryOptions, Store};
 
 use crate::call::Call;
 use crate::failure::Failure;
@@ -16,20 +16,29 @@ use crate::failure::Failure;
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) memory: Memory,
+    /// The store as it was opened, without the layers of the memory.
+    pub(crate) store: Arc<dyn Store>,
     /// Whether it was made so that its calls can be cancelled.
     pub(crate) cancellable: bool,
     number: u64,
 }
 
 impl Opened {
-    /// Keeps a memory under a number of its own.
-    pub(crate) fn add(memory: Memory, cancellable: bool) -> u64 {
-        MEMORIES.add_with(|number| Self { memory, cancellable, number })
+    /// Keeps a memory on a store that was opened with these options.
+    pub(crate) fn open(store: Arc<dyn Store>, options: MemoryOptions) -> Result<u64, Failure> {
+        let memory = Memory::with_store(Arc::clone(&store), options).validated()?;
+        Ok(MEMORIES.add_with(|number| Self { memory, store, cancellable: false, number }))
+    }
+
+    /// Keeps a memory on the same store, under a number of its own.
+    pub(crate) fn add(&self, memory: Memory, cancellable: bool) -> u64 {
+        let store = Arc::clone(&self.store);
+        MEMORIES.add_with(|number| Self { memory, store, cancellable, number })
     }
 
     /// Does the work of a call with this number.
-    pub(crate) fn call<T>(&self, work: impl FnOnce(&Memory) -> T) -> T {
-        Call::during(self.number, &self.memory, || work(&self.memory))
+    pub(crate) fn call<T>(&self, work: impl FnOnce(&Self) -> T) -> T {
+        Call::during(self.number, &self.memory, || work(self))
     }
 }
 

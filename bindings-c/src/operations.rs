@@ -1,9 +1,10 @@
 //! What a program can ask of a memory beside executing commands: one function, with the name of the operation.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use memdir::command::Dialect;
-use memdir::copy::Progress;
+use memdir::copy::{CopyError, Progress};
 use memdir::value::Value as Given;
 use memdir::value::Value::Null;
 use memdir::{Memory, OnExisting};
@@ -14,12 +15,13 @@ use serde_json::Value;
 
 use crate::arguments::{NO_SPAN, named, parse, span, without_nulls};
 use crate::failure::Failure;
-use crate::handles::MEMORIES;
+use crate::handles::{MEMORIES, Opened};
 use crate::results::{returned, shown};
 use crate::watch;
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
-pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value, Failure> {
+pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value, Failure> {
+    let memory = &opened.memory;
     let fields = parse(arguments)?;
     let names: Vec<String> = fields.keys().cloned().collect();
     let fields = without_nulls(fields);
@@ -34,7 +36,7 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
     match name {
         "check" => {
             given.none_but(&[])?;
-            Ok(shown(&check(memory.cancellation(), memory.store())?))
+            Ok(shown(&check(memory.cancellation(), &opened.store)?))
         }
         "copy" => copy(memory, &given),
         "clear" => {
@@ -68,6 +70,10 @@ fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
         other => return Err(wrong("to", " must be the number of a memory", other).into()),
     };
     let to = MEMORIES.get(to)?.memory;
+    // A store of the caller's own says nothing by which it could be told.
+    if Arc::ptr_eq(memory.store(), to.store()) {
+        return Err(CopyError::Overlapping.into());
+    }
     let existing = if given.flag("overwrite")? { OnExisting::Overwrite } else { OnExisting::Error };
     let go_on = |_: Progress<'_>| match memory.cancellation().is_cancelled() {
         true => ControlFlow::Break(()),

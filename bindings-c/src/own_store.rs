@@ -12,6 +12,7 @@ use memdir::store::{
 };
 use memdir::text::{parse_rfc3339, rfc3339};
 use memdir::{Cancellation, MemoryPath, OnExisting, Store, StoreError};
+use memdir_store::path::is_hidden;
 use memdir_store::{clear_each, methods_by_mutate, reads_in_context};
 use serde_json::{Value, json};
 
@@ -319,8 +320,8 @@ impl Store for OwnStore {
     methods_by_mutate!();
 }
 
-/// The entries that were listed. A name that no path can contain is left out; a path that is not below the directory is a mistake
-/// of the store.
+/// The entries that were listed, several levels deep without hidden ones. A name that no path can contain is left out; a path that is
+/// not below the directory is a mistake of the store.
 fn entries(directory: &MemoryPath, answer: &Answer, deep: bool) -> Result<Vec<Entry>, String> {
     let listed = answer.result.as_array().ok_or_else(|| wrong(answer, "an array of entries"))?;
     let mut entries = Vec::with_capacity(listed.len());
@@ -334,6 +335,9 @@ fn entries(directory: &MemoryPath, answer: &Answer, deep: bool) -> Result<Vec<En
             return Err(format!("{text:?} is not an entry of {directory}"));
         }
         let Ok(path) = MemoryPath::parse(text) else { continue };
+        if deep && text[directory.as_str().len()..].split('/').any(is_hidden) {
+            continue;
+        }
         let absent = Value::Null;
         let field = |name: &str| given.get(name).unwrap_or(&absent);
         let wrong = |name: &str| format!("the {name} of {text:?} cannot be {}", field(name));
