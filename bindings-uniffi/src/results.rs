@@ -464,10 +464,7 @@ pub struct ExpiryProgress {
 
 impl From<memdir::policy::expiry::Progress> for ExpiryProgress {
     fn from(value: memdir::policy::expiry::Progress) -> Self {
-        Self {
-            files: number(value.files),
-            removed: number(value.removed),
-        }
+        Self { files: number(value.files), removed: number(value.removed) }
     }
 }
 
@@ -485,11 +482,7 @@ pub struct GrepMatch {
 
 impl From<memdir::GrepMatch> for GrepMatch {
     fn from(value: memdir::GrepMatch) -> Self {
-        Self {
-            path: value.path.to_string(),
-            line: value.line.map(number),
-            text: value.text,
-        }
+        Self { path: value.path.to_string(), line: value.line.map(number), text: value.text }
     }
 }
 
@@ -507,11 +500,7 @@ pub struct HistoryMatch {
 
 impl From<memdir::HistoryMatch> for HistoryMatch {
     fn from(value: memdir::HistoryMatch) -> Self {
-        Self {
-            version: value.version.into(),
-            line: value.line.map(number),
-            text: value.text,
-        }
+        Self { version: value.version.into(), line: value.line.map(number), text: value.text }
     }
 }
 
@@ -526,10 +515,7 @@ pub struct HistorySize {
 
 impl From<memdir::history::HistorySize> for HistorySize {
     fn from(value: memdir::history::HistorySize) -> Self {
-        Self {
-            versions: number(value.versions),
-            bytes: number(value.bytes),
-        }
+        Self { versions: number(value.versions), bytes: number(value.bytes) }
     }
 }
 
@@ -792,11 +778,7 @@ pub struct SensitiveMatch {
 
 impl From<memdir::SensitiveMatch> for SensitiveMatch {
     fn from(value: memdir::SensitiveMatch) -> Self {
-        Self {
-            path: value.path.to_string(),
-            line: value.line.map(number),
-            rule: value.rule,
-        }
+        Self { path: value.path.to_string(), line: value.line.map(number), rule: value.rule }
     }
 }
 
@@ -811,10 +793,7 @@ pub struct SizedPath {
 
 impl From<memdir::SizedPath> for SizedPath {
     fn from(value: memdir::SizedPath) -> Self {
-        Self {
-            path: value.path.to_string(),
-            bytes: number(value.bytes),
-        }
+        Self { path: value.path.to_string(), bytes: number(value.bytes) }
     }
 }
 
@@ -875,10 +854,7 @@ pub struct TimedPath {
 
 impl From<memdir::TimedPath> for TimedPath {
     fn from(value: memdir::TimedPath) -> Self {
-        Self {
-            path: value.path.to_string(),
-            time: value.time,
-        }
+        Self { path: value.path.to_string(), time: value.time }
     }
 }
 
