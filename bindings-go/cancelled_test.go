@@ -152,21 +152,21 @@ func TestCallsThatAreCancelledAtRandomMomentsReplyTruly(t *testing.T) {
 	for _, one := range []struct {
 		name  string
 		calls int
-		open  func(t *testing.T, e *erratic, options MemoryOptions) *Memory
+		open  func(t *testing.T, options MemoryOptions) *Memory
 		// Whether the store is the program's own, and may give no answer.
 		isOwn, history bool
 	}{
-		{"on a store of one's own", 500 * effort, nil, true, false},
+		{"on a store of one's own", 500, nil, true, false},
 		// Some of what it asks for has seconds to answer.
-		{"on a store of one's own, with a history", 200 * effort, nil, true, true},
-		{"in this process", 200 * effort, func(t *testing.T, _ *erratic, options MemoryOptions) *Memory {
+		{"on a store of one's own, with a history", 200, nil, true, true},
+		{"in this process", 200, func(t *testing.T, options MemoryOptions) *Memory {
 			return open(t, "memory:", options)
 		}, false, true},
-		{"in a directory", 200 * effort, func(t *testing.T, _ *erratic, options MemoryOptions) *Memory {
+		{"in a directory", 200, func(t *testing.T, options MemoryOptions) *Memory {
 			options.Durability = DurabilityRelaxed
 			return open(t, t.TempDir(), options)
 		}, false, true},
-		{"in SQLite", 200 * effort, func(t *testing.T, _ *erratic, options MemoryOptions) *Memory {
+		{"in SQLite", 200, func(t *testing.T, options MemoryOptions) *Memory {
 			options.Durability = DurabilityRelaxed
 			return open(t, "sqlite:"+filepath.Join(t.TempDir(), "agent.db"), options)
 		}, false, true},
@@ -198,13 +198,17 @@ func TestCallsThatAreCancelledAtRandomMomentsReplyTruly(t *testing.T) {
 					_ = e.pause(ctx, true)
 				}
 			}
-			var memory *Memory
-			if one.isOwn {
-				memory = openStore(t, &interposed{Store: newOwnStore(), on: e.on}, options)
-			} else {
-				memory = one.open(t, e, options)
+			// Each on a new store: to check a history takes longer the more there is in it.
+			for range effort {
+				var memory *Memory
+				if one.isOwn {
+					memory = openStore(t, &interposed{Store: newOwnStore(), on: e.on}, options)
+				} else {
+					memory = one.open(t, options)
+				}
+				cancelAtRandom(t, e, memory, one.calls, one.history)
+				_ = memory.Close()
 			}
-			cancelAtRandom(t, e, memory, one.calls, one.history)
 		})
 	}
 }
@@ -213,6 +217,7 @@ type hooked struct{}
 
 func cancelAtRandom(t *testing.T, e *erratic, memory *Memory, calls int, history bool) {
 	const atOnce = 100
+	e.set(true)
 	goroutines, threadsBefore, tally := runtime.NumGoroutine(), 0, map[string]int{}
 	background := context.Background()
 	for begun := 0; begun < calls; begun += atOnce {
