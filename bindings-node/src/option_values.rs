@@ -1,118 +1,86 @@
-//! The options whose values are simple, and the arguments that are read alike, under their JavaScript names. The
-//! WebAssembly build reads them with the same file.
+//! JavaScript's values as the core reads options, and the arguments that are read like them. The WebAssembly build reads
+//! them with the same file.
 
 use std::str::FromStr;
 use std::time::Duration;
 
-use memdir::policy::PathPattern;
+use memdir::options::{self, OptionValue, Words};
 use memdir::value::Value;
-use memdir::{ConfigError, Error, MemoryOptions};
-use memdir_bindings_shared::arguments::{flag, strings, wrong};
+use memdir::{EncryptionKey, Error, NameCase};
 
-type Result<T> = std::result::Result<T, Error>;
-
-/// Sets the option `name`, which is none of those with a type of its own.
-pub(crate) fn set(options: &mut MemoryOptions, name: &str, set: &Value<'_>) -> Result<()> {
-    match name {
-        "maxViewChars" => options.max_view_chars = limit(name, set)?,
-        "maxFileBytes" => options.max_file_bytes = limit(name, set)?,
-        "maxImageBytes" => options.max_image_bytes = limit(name, set)?,
-        "maxTotalBytes" => options.max_total_bytes = limit(name, set)?,
-        "maxFiles" => options.max_files = limit(name, set)?,
-        "staleGuard" => options.stale_guard = word(name, set)?,
-        "onExisting" => options.on_existing = word(name, set)?,
-        "durability" => options.durability = word(name, set)?,
-        "readOnly" => options.read_only = flag(name, set)?,
-        "encryptNames" => options.encrypt_names = flag(name, set)?,
-        "sensitiveText" => options.sensitive_text = word(name, set)?,
-        "eventContent" => options.event_content = flag(name, set)?,
-        "sensitiveOnView" => options.sensitive_on_view = flag(name, set)?,
-        "expireAfter" => options.expire_after = duration(name, set)?,
-        "lockTimeout" => options.lock_timeout = duration(name, set)?,
-        "namespace" => options.namespace = text(name, set)?,
-        "history" => options.history = flag(name, set)?,
-        "historyMaxAge" => options.history_max_age = duration(name, set)?,
-        "historyMaxVersions" => options.history_max_versions = limit(name, set)?,
-        "historyMaxBytes" => options.history_max_bytes = limit(name, set)?,
-        "actor" => options.actor = text(name, set)?,
-        "recordAccess" => options.record_access = flag(name, set)?,
-        "readOnlyPaths" => options.read_only_paths = patterns(name, set)?,
-        "writablePaths" => {
-            let given = !matches!(set, Value::Null);
-            options.writable_paths = given.then(|| patterns(name, set)).transpose()?;
-        }
-        "neverExpire" => options.never_expire = patterns(name, set)?,
-        _ => {
-            return Err(ConfigError::from(format!("there is no option {name}")).about(name).into());
-        }
-    }
-    Ok(())
+/// A value of JavaScript's.
+pub(crate) enum Given<'a> {
+    /// What has no parts with names.
+    Value(Value<'a>),
+    /// An object, with its own properties.
+    Object(Vec<(String, Value<'a>)>),
+    /// A `Uint8Array`.
+    Bytes(Vec<u8>),
 }
 
-/// A limit; null lifts it.
-fn limit<N: TryFrom<i64>>(name: &str, set: &Value<'_>) -> Result<Option<N>> {
-    let number = match set {
-        Value::Null => return Ok(None),
-        // Larger than anything can be where addresses have 32 bits.
-        Value::Integer(number) if *number > 0 && N::try_from(*number).is_err() => return Ok(None),
-        Value::Integer(number) => N::try_from(*number).ok(),
-        _ => None,
+impl OptionValue for Given<'_> {
+    const WORDS: &'static Words = &Words {
+        case: NameCase::Camel,
+        none: "null",
+        flag: "true or false",
+        duration: "a number of milliseconds from 0 on",
+        text: "a string",
+        texts: "an array of strings",
+        texts_by_name: "an object of strings",
+        key: "a Uint8Array or a string of valid Unicode",
     };
-    let wrong = || wrong(name, " must be a whole number from 0 on, or null", set);
-    number.map(Some).ok_or_else(wrong)
-}
 
-/// A text; null is none.
-fn text(name: &str, set: &Value<'_>) -> Result<Option<String>> {
-    match set {
-        Value::Null => Ok(None),
-        Value::Text(text) => Ok(Some(text.as_ref().to_owned())),
-        _ => Err(wrong(name, " must be a string, or null", set)),
+    fn shown(&self) -> Value<'_> {
+        match self {
+            Self::Value(value) => value.clone(),
+            Self::Object(_) | Self::Bytes(_) => Value::Object,
+        }
     }
-}
 
-/// So many milliseconds; null is none.
-fn duration(name: &str, set: &Value<'_>) -> Result<Option<Duration>> {
-    if matches!(set, Value::Null) {
-        return Ok(None);
+    #[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
+    fn duration(&self) -> Option<Duration> {
+        let milliseconds = match self {
+            Self::Value(Value::Integer(number)) => *number as f64,
+            Self::Value(Value::Number(number)) => *number,
+            _ => return None,
+        };
+        Duration::try_from_secs_f64(milliseconds / 1_000.0).ok()
     }
-    let wrong = || wrong(name, " must be a number of milliseconds from 0 on, or null", set);
-    Duration::try_from_secs_f64(number(set) / 1_000.0).map(Some).map_err(|_| wrong())
-}
 
-/// Anything else becomes NaN, which every option rejects.
-#[expect(clippy::cast_precision_loss, reason = "exact for 285,000 years of milliseconds")]
-fn number(set: &Value<'_>) -> f64 {
-    match set {
-        Value::Integer(number) => *number as f64,
-        Value::Number(number) => *number,
-        _ => f64::NAN,
+    fn items(&self) -> Option<Vec<Self>> {
+        match self {
+            Self::Value(Value::List(items)) => {
+                Some(items.iter().cloned().map(Self::Value).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn entries(&self) -> Option<Vec<(String, Self)>> {
+        let Self::Object(entries) = self else { return None };
+        Some(entries.iter().cloned().map(|(name, value)| (name, Self::Value(value))).collect())
+    }
+
+    fn key(&self) -> Option<Result<EncryptionKey, Error>> {
+        match self {
+            Self::Bytes(bytes) => Some(EncryptionKey::from_slice(bytes)),
+            Self::Value(Value::Text(text)) => Some(text.parse()),
+            _ => None,
+        }
     }
 }
 
 /// A number of milliseconds.
-pub(crate) fn span(name: &str, set: &Value<'_>) -> Result<Duration> {
-    Duration::try_from_secs_f64(number(set) / 1_000.0)
-        .map_err(|_| wrong(name, " must be a number of milliseconds from 0 on", set))
-}
-
-/// Patterns of paths.
-fn patterns(name: &str, set: &Value<'_>) -> Result<Vec<PathPattern>> {
-    PathPattern::all(name, strings(name, set)?).map_err(|error| refused(name, error))
+pub(crate) fn span(name: &str, value: &Value<'_>) -> Result<Duration, Error> {
+    options::Given::new(name, Given::Value(value.clone())).duration()
 }
 
 /// One of the words that the core knows.
-pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, set: &Value<'_>) -> Result<W> {
-    match set {
-        Value::Text(word) => word.parse().map_err(|error| refused(name, error)),
-        _ => Err(wrong(name, " must be a string", set)),
-    }
+pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, value: &Value<'_>) -> Result<W, Error> {
+    options::Given::new(name, Given::Value(value.clone())).word()
 }
 
-/// What the core says of the value of `name`.
-pub(crate) fn refused(name: &str, error: Error) -> Error {
-    match error {
-        Error::Config(error) => error.renamed(name).into(),
-        other => other,
-    }
+/// A key of an encrypted store.
+pub(crate) fn key(name: &str, given: Given<'_>) -> Result<EncryptionKey, Error> {
+    options::Given::new(name, given).key()
 }

@@ -1,11 +1,12 @@
 //! The `context_management` of a request, which the core makes.
 
 use memdir::ContextManagement;
+use memdir::options::Given;
 use pyo3::prelude::*;
 
 use crate::hints::{self, Hinted};
 use crate::json::json;
-use crate::options::{Count, Limit, read};
+use crate::options::read;
 
 /// What `memdir.context_management` returns.
 #[pyfunction]
@@ -18,10 +19,10 @@ pub(crate) fn context_management<'py>(
     compact_at: Hinted<'py, hints::Limit>,
 ) -> PyResult<Hinted<'py, hints::Fields>> {
     let tokens =
-        |name, given: Hinted<'py, hints::Limit>| read::<Limit<u64>>(name, &given.into_inner());
+        |name, given: Hinted<'py, hints::Limit>| read(name, &given.into_inner(), Given::limit);
     let config = ContextManagement {
         clear_at: tokens("clear_at", clear_at)?,
-        keep: read::<Count<u64>>("keep", &keep.into_inner())?,
+        keep: read("keep", &keep.into_inner(), Given::whole_number)?,
         clear_at_least: tokens("clear_at_least", clear_at_least)?,
         exclude_tools,
         compact_at: tokens("compact_at", compact_at)?,

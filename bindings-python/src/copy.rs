@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use memdir::copy::{Copied, CopyError, Progress};
+use memdir::options::Given;
 use memdir::{Error, MemoryOptions, OnExisting};
 use pyo3::inspect::PyStaticExpr;
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use pyo3::{type_hint_identifier, type_hint_subscript};
 
 use crate::errors::{copy_error, to_python};
 use crate::hints::{self, Hint, Hinted, hint};
-use crate::options::{Flag, Given, Word};
+use crate::options::OrDefault;
 use crate::read_only;
 use crate::results::{self, Shown};
 use crate::shutdown::attached;
@@ -58,8 +59,8 @@ hint!(
         source,
         destination,
         *,
-        overwrite = Given::Default,
-        durability = Given::Default,
+        overwrite = OrDefault::Default,
+        durability = OrDefault::Default,
         on_progress = None,
     ),
     text_signature = "(source, destination, *, overwrite=False, durability='full', on_progress=None)",
@@ -68,13 +69,13 @@ pub(crate) fn copy(
     py: Python<'_>,
     source: Hinted<'_, read_only::Places>,
     destination: Hinted<'_, read_only::Places>,
-    overwrite: Given<'_, hints::Flag>,
-    durability: Given<'_, hints::Durability>,
+    overwrite: OrDefault<'_, hints::Flag>,
+    durability: OrDefault<'_, hints::Durability>,
     on_progress: Option<Hinted<'_, OnProgress>>,
 ) -> PyResult<Shown<Copied>> {
     let mut options = MemoryOptions::default();
-    options.durability = durability.or::<Word<_>>("durability", options.durability)?;
-    let overwrite = overwrite.or::<Flag>("overwrite", false)?;
+    options.durability = durability.or("durability", options.durability, Given::word)?;
+    let overwrite = overwrite.or("overwrite", false, Given::flag)?;
     let to_read = {
         let mut options = options.clone();
         options.read_only = true;

@@ -17,9 +17,8 @@ use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 
 use crate::cancel::interruptible;
 use crate::errors::to_python;
-use crate::fields::Input;
+use crate::fields::{Input, owned_value};
 use crate::logging;
-use crate::options::wrong;
 use crate::results;
 use crate::shutdown::attached;
 
@@ -287,7 +286,8 @@ impl Function {
         let Some(function) = function else { return Ok(Self(Mutex::default())) };
         let py = function.py();
         if !function.is_callable() {
-            return Err(to_python(py, &wrong(name, "a function, or None", function)));
+            let problem = ConfigError::of_option(name).and(" must be a function, or None");
+            return Err(to_python(py, &problem.got(owned_value(function)).into()));
         }
         if awaited == Awaited::No && is_coroutine_function(function)? {
             let problem = ConfigError::of_option(name).and(

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memdir::history::{BlamedLine, Erased, PastFile, RedactedText, Restored, Version};
+use memdir::options::Given;
 use memdir::{Expired, GrepMatch, HistoryMatch, Memory as Core, Project, SensitiveMatch, Stats};
 use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
@@ -26,7 +27,7 @@ use crate::json::json;
 use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
-use crate::options::{Count, Flag, Given, Keywords, Limit, Span, read};
+use crate::options::{Keywords, OrDefault, read};
 use crate::reply;
 use crate::results::{self, Shown};
 use crate::stores::Argument;
@@ -370,16 +371,16 @@ impl Memory {
     ///     RefusedError: Nothing is there.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (path = "/memories", *, depth = Given::Default),
+        signature = (path = "/memories", *, depth = OrDefault::Default),
         text_signature = "($self, path='/memories', *, depth=1)",
     )]
     fn list<'py>(
         &self,
         py: Python<'py>,
         path: &str,
-        depth: Given<'py, hints::Limit>,
+        depth: OrDefault<'py, hints::Limit>,
     ) -> PyResult<Hinted<'py, hints::Entries>> {
-        let depth = depth.or::<Limit<usize>>("depth", Some(1))?;
+        let depth = depth.or("depth", Some(1), Given::limit)?;
         let entries = done(py, |core| core.list(path, depth), &self.core)?;
         results::to_python(py, &entries).map(Hinted::new)
     }
@@ -417,7 +418,7 @@ impl Memory {
     /// [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
     #[pyo3(
         signature = (
-            query, *, regex = false, ignore_case = false, path = "/memories", limit = Given::Default
+            query, *, regex = false, ignore_case = false, path = "/memories", limit = OrDefault::Default
         ),
         text_signature = "($self, query, *, regex=False, ignore_case=False, path='/memories', limit=100)",
     )]
@@ -428,9 +429,9 @@ impl Memory {
         regex: bool,
         ignore_case: bool,
         path: &str,
-        limit: Given<'_, hints::Count>,
+        limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<GrepMatch>>> {
-        let limit = limit.or::<Count<usize>>("limit", 100)?;
+        let limit = limit.or("limit", 100, Given::count)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
         Ok(Shown(found))
@@ -455,16 +456,16 @@ impl Memory {
     /// >>> memory.find_sensitive()
     /// [SensitiveMatch(path='/memories/db.md', line=1, rule='url-password')]
     #[pyo3(
-        signature = (path = "/memories", *, limit = Given::Default),
+        signature = (path = "/memories", *, limit = OrDefault::Default),
         text_signature = "($self, path='/memories', *, limit=100)",
     )]
     fn find_sensitive(
         &self,
         py: Python<'_>,
         path: &str,
-        limit: Given<'_, hints::Count>,
+        limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<SensitiveMatch>>> {
-        let limit = limit.or::<Count<usize>>("limit", 100)?;
+        let limit = limit.or("limit", 100, Given::count)?;
         let found = done(py, |core| core.find_sensitive(path, limit), &self.core)?;
         Ok(Shown(found))
     }
@@ -499,7 +500,8 @@ impl Memory {
         path: &str,
         every: Option<Hinted<'_, hints::Span>>,
     ) -> PyResult<Watch> {
-        let every = every.map(|every| read::<Span>("every", &every.into_inner())).transpose()?;
+        let every =
+            every.map(|every| read("every", &every.into_inner(), Given::duration)).transpose()?;
         done(py, |core| core.watch(path, every), &self.core).map(Watch::new)
     }
 
@@ -514,11 +516,11 @@ impl Memory {
     ///     ConfigError: `max_chars` is wrong.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (max_chars = Given::Default),
+        signature = (max_chars = OrDefault::Default),
         text_signature = "($self, max_chars=2000)",
     )]
-    fn index(&self, py: Python<'_>, max_chars: Given<'_, hints::Count>) -> PyResult<String> {
-        let max_chars = max_chars.or::<Count<usize>>("max_chars", 2000)?;
+    fn index(&self, py: Python<'_>, max_chars: OrDefault<'_, hints::Count>) -> PyResult<String> {
+        let max_chars = max_chars.or("max_chars", 2000, Given::count)?;
         done(py, |core| core.index(max_chars), &self.core)
     }
 
@@ -680,11 +682,15 @@ impl Memory {
     ///     RefusedError: The memory is read-only.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (*, dry_run = Given::Default),
+        signature = (*, dry_run = OrDefault::Default),
         text_signature = "($self, *, dry_run=False)",
     )]
-    fn erase(&self, py: Python<'_>, dry_run: Given<'_, hints::Flag>) -> PyResult<Shown<Erased>> {
-        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+    fn erase(
+        &self,
+        py: Python<'_>,
+        dry_run: OrDefault<'_, hints::Flag>,
+    ) -> PyResult<Shown<Erased>> {
+        let dry_run = dry_run.or("dry_run", false, Given::flag)?;
         done(py, |core: &Core| core.erase(dry_run), &self.core).map(Shown)
     }
 
@@ -707,19 +713,19 @@ impl Memory {
     ///     ConfigError: Accesses are not recorded, the store does not keep them, or it is read-only.
     ///     StoreError: The store itself failed. Files that are already removed stay removed.
     #[pyo3(
-        signature = (older_than, *, dry_run = Given::Default, on_progress = None),
+        signature = (older_than, *, dry_run = OrDefault::Default, on_progress = None),
         text_signature = "($self, older_than, *, dry_run=False, on_progress=None)",
     )]
     fn expire<'py>(
         &self,
         py: Python<'py>,
         older_than: Hinted<'_, hints::Span>,
-        dry_run: Given<'_, hints::Flag>,
+        dry_run: OrDefault<'_, hints::Flag>,
         on_progress: Option<Hinted<'py, hints::OnExpiryProgress>>,
     ) -> PyResult<Shown<Vec<Expired>>> {
         let on_progress = on_progress.map(|call| call.into_inner().unbind());
-        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
-        let older_than = read::<Span>("older_than", &older_than.into_inner())?;
+        let dry_run = dry_run.or("dry_run", false, Given::flag)?;
+        let older_than = read("older_than", &older_than.into_inner(), Given::duration)?;
         expire(py, &self.core.get()?, older_than, dry_run, on_progress.as_ref()).map(Shown)
     }
 
@@ -766,7 +772,7 @@ impl Memory {
     ///     StoreError: The store itself failed.
     #[pyo3(
         signature = (
-            path = None, *, limit = Given::Default, before = None, actor = None, change = None, since = None
+            path = None, *, limit = OrDefault::Default, before = None, actor = None, change = None, since = None
         ),
         text_signature = "($self, path=None, *, limit=None, before=None, actor=None, change=None, since=None)",
     )]
@@ -775,13 +781,13 @@ impl Memory {
         &self,
         py: Python<'_>,
         path: Option<&str>,
-        limit: Given<'_, hints::Limit>,
+        limit: OrDefault<'_, hints::Limit>,
         before: Option<&str>,
         actor: Option<&str>,
         change: Option<&str>,
         since: Option<Moment<'_>>,
     ) -> PyResult<Shown<Vec<Version>>> {
-        let limit = limit.or::<Limit<usize>>("limit", None)?;
+        let limit = limit.or("limit", None, Given::limit)?;
         let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
         let query = Query {
             path: owned(path),
@@ -859,7 +865,7 @@ impl Memory {
     /// [(1, 'green')]
     #[pyo3(
         signature = (
-            query, path = "/memories", *, regex = false, ignore_case = false, limit = Given::Default
+            query, path = "/memories", *, regex = false, ignore_case = false, limit = OrDefault::Default
         ),
         text_signature = "($self, query, path='/memories', *, regex=False, ignore_case=False, limit=100)",
     )]
@@ -870,9 +876,9 @@ impl Memory {
         path: &str,
         regex: bool,
         ignore_case: bool,
-        limit: Given<'_, hints::Count>,
+        limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<HistoryMatch>>> {
-        let limit = limit.or::<Count<usize>>("limit", 100)?;
+        let limit = limit.or("limit", 100, Given::count)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let grep = |core: &Core| core.grep_history(&query, path, limit);
         let found = history::done(py, grep, &self.core)?;
@@ -992,16 +998,16 @@ impl Memory {
     ///         `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (id, *, overwrite = Given::Default),
+        signature = (id, *, overwrite = OrDefault::Default),
         text_signature = "($self, id, *, overwrite=False)",
     )]
     fn restore(
         &self,
         py: Python<'_>,
         id: &str,
-        overwrite: Given<'_, hints::Flag>,
+        overwrite: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<Restored>> {
-        let overwrite = overwrite.or::<Flag>("overwrite", false)?;
+        let overwrite = overwrite.or("overwrite", false, Given::flag)?;
         let restore = |core: &Core| core.restore(self::id(id)?, overwrite);
         history::done(py, restore, &self.core).map(Shown)
     }
@@ -1035,8 +1041,8 @@ impl Memory {
     /// 'green\n'
     #[pyo3(
         signature = (
-            change = None, *, since = None, actor = None, dry_run = Given::Default,
-            skip_conflicts = Given::Default, merge = Given::Default
+            change = None, *, since = None, actor = None, dry_run = OrDefault::Default,
+            skip_conflicts = OrDefault::Default, merge = OrDefault::Default
         ),
         text_signature = "($self, change=None, *, since=None, actor=None, dry_run=False, skip_conflicts=False, merge=False)",
     )]
@@ -1047,14 +1053,14 @@ impl Memory {
         change: Option<String>,
         since: Option<Moment<'_>>,
         actor: Option<String>,
-        dry_run: Given<'_, hints::Flag>,
-        skip_conflicts: Given<'_, hints::Flag>,
-        merge: Given<'_, hints::Flag>,
+        dry_run: OrDefault<'_, hints::Flag>,
+        skip_conflicts: OrDefault<'_, hints::Flag>,
+        merge: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<Restored>> {
         let how = undo_options(
-            dry_run.or::<Flag>("dry_run", false)?,
-            skip_conflicts.or::<Flag>("skip_conflicts", false)?,
-            merge.or::<Flag>("merge", false)?,
+            dry_run.or("dry_run", false, Given::flag)?,
+            skip_conflicts.or("skip_conflicts", false, Given::flag)?,
+            merge.or("merge", false, Given::flag)?,
         );
         let undo = history::undo(py, change, since, actor)?;
         history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
@@ -1072,16 +1078,16 @@ impl Memory {
     ///         `restore`.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (at, *, dry_run = Given::Default),
+        signature = (at, *, dry_run = OrDefault::Default),
         text_signature = "($self, at, *, dry_run=False)",
     )]
     fn restore_all(
         &self,
         py: Python<'_>,
         at: Moment<'_>,
-        dry_run: Given<'_, hints::Flag>,
+        dry_run: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<Restored>> {
-        let (at, dry_run) = (at.time("at")?, dry_run.or::<Flag>("dry_run", false)?);
+        let (at, dry_run) = (at.time("at")?, dry_run.or("dry_run", false, Given::flag)?);
         history::done(py, |core| core.restore_all(at, dry_run), &self.core).map(Shown)
     }
 
@@ -1130,7 +1136,7 @@ impl Memory {
     /// >>> len(redacted.versions), redacted.current
     /// (1, ())
     #[pyo3(
-        signature = (query, reason, *, regex = false, ignore_case = false, dry_run = Given::Default),
+        signature = (query, reason, *, regex = false, ignore_case = false, dry_run = OrDefault::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",
     )]
     fn redact_text(
@@ -1140,9 +1146,9 @@ impl Memory {
         reason: &str,
         regex: bool,
         ignore_case: bool,
-        dry_run: Given<'_, hints::Flag>,
+        dry_run: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<RedactedText>> {
-        let dry_run = dry_run.or::<Flag>("dry_run", false)?;
+        let dry_run = dry_run.or("dry_run", false, Given::flag)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let redact = |core: &Core| core.redact_text(&query, reason, dry_run);
         history::done(py, redact, &self.core).map(Shown)

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use memdir::EncryptionKey;
+use memdir::options::Given;
 use memdir::store::rekey as core_rekey;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -10,7 +11,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
 use crate::native_store::NativeStore;
-use crate::options::{Key, Keywords, read};
+use crate::options::{Keywords, read};
 use crate::read_only::{Place, Places, ReadOnly};
 use crate::stores;
 
@@ -114,8 +115,8 @@ pub(crate) fn rekey(
     old_key: Hinted<'_, hints::Key>,
     new_key: Hinted<'_, hints::Key>,
 ) -> PyResult<u64> {
-    let old_key = read::<Key>("old_key", &old_key.into_inner())?;
-    let new_key = read::<Key>("new_key", &new_key.into_inner())?;
+    let old_key = read("old_key", &old_key.into_inner(), Given::key)?;
+    let new_key = read("new_key", &new_key.into_inner(), Given::key)?;
     let store = store.into_inner();
     let (py, core) = (store.py(), stores::open_raw(&store)?);
     py.detach(|| core_rekey(&core, &old_key, &new_key)).map_err(|error| to_python(py, &error))

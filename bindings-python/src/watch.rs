@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use memdir::options::Given;
 use memdir::{Change, Error, SharedWatch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::hints::{self, Hinted};
-use crate::options::{Span, read};
+use crate::options::read;
 use crate::results::Shown;
 
 /// Tells what is changed in a memory; `Memory.watch` begins it.
@@ -44,7 +45,7 @@ impl Watch {
         py: Python<'_>,
         wait: Hinted<'_, hints::Span>,
     ) -> PyResult<Shown<Vec<Change>>> {
-        let wait = read::<Span>("wait", &wait.into_inner())?;
+        let wait = read("wait", &wait.into_inner(), Given::duration)?;
         let found = self.found(py, wait)?;
         found.map(Shown).ok_or_else(|| PyValueError::new_err("the watch is closed"))
     }
@@ -108,7 +109,7 @@ impl Watch {
 /// The seconds for which `AsyncWatch.changes` waits, validated as those of `Watch.changes`.
 #[pyfunction]
 pub(crate) fn wait_seconds(wait: Hinted<'_, hints::Span>) -> PyResult<f64> {
-    read::<Span>("wait", &wait.into_inner()).map(|wait| wait.as_secs_f64())
+    read("wait", &wait.into_inner(), Given::duration).map(|wait| wait.as_secs_f64())
 }
 
 /// Whether `changes` of the watch would look at the store at once, for event loops that wait without a thread.

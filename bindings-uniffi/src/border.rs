@@ -6,12 +6,13 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use memdir::ConfigError;
 use memdir::store::micros;
 use memdir::value::Value;
+use memdir::{ConfigError, options};
 use zeroize::Zeroizing;
 
 use crate::error::MemdirError;
+use crate::option_values::Given;
 
 /// A text. Kotlin's may contain half a surrogate pair; these bytes are then not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -40,9 +41,7 @@ impl MemdirText {
 
     /// As an option, or a part of an address.
     pub(crate) fn option(self, name: &str) -> Result<String, MemdirError> {
-        String::from_utf8(self.0).map_err(|_| {
-            ConfigError::of_option(name).and(" is text that is not valid Unicode").into()
-        })
+        Ok(options::Given::new(name, Given::Text(self)).text()?)
     }
 
     /// As a field of a command.
@@ -54,12 +53,9 @@ impl MemdirText {
     }
 }
 
-/// All of an option that is a list.
-pub(crate) fn options(
-    name: &str,
-    given: Option<Vec<MemdirText>>,
-) -> Result<Vec<String>, MemdirError> {
-    given.unwrap_or_default().into_iter().map(|text| text.option(name)).collect()
+/// An argument that is a list.
+pub(crate) fn texts(name: &str, given: Vec<MemdirText>) -> Result<Vec<String>, MemdirError> {
+    Ok(options::Given::new(name, Given::Patterns(given)).texts()?)
 }
 
 /// A duration in seconds.
@@ -79,10 +75,17 @@ impl From<Duration> for MemdirDuration {
 
 impl MemdirDuration {
     pub(crate) fn option(self, name: &str) -> Result<Duration, MemdirError> {
-        Duration::try_from_secs_f64(self.0).map_err(|_| {
-            let error = ConfigError::of_option(name).and(" must be 0 seconds or more");
-            error.got(format_args!("{} seconds", self.0)).into()
-        })
+        Ok(options::Given::new(name, Given::Duration(self)).duration()?)
+    }
+
+    /// `None` if it is negative, not a number, or too large.
+    pub(crate) fn value(self) -> Option<Duration> {
+        Duration::try_from_secs_f64(self.0).ok()
+    }
+
+    /// In a sentence.
+    pub(crate) fn shown(self) -> Value<'static> {
+        Value::Other(format!("{} seconds", self.0).into())
     }
 }
 
@@ -142,20 +145,17 @@ impl MemdirKey {
 
     #[cfg(feature = "encryption")]
     pub(crate) fn option(&self, name: &str) -> Result<memdir::EncryptionKey, MemdirError> {
-        let key = match self.0.split_first() {
-            Some((1, text)) => match str::from_utf8(text) {
-                Ok(text) => text.parse(),
-                Err(_) => Err(ConfigError::of_option(name)
-                    .and(" is text that is not valid Unicode")
-                    .into()),
-            },
-            Some((_, bytes)) => memdir::EncryptionKey::from_slice(bytes),
-            None => memdir::EncryptionKey::from_slice(&[]),
-        };
-        key.map_err(|error| match error {
-            memdir::Error::Config(error) => error.renamed(name).into(),
-            other => other.into(),
-        })
+        Ok(options::Given::new(name, Given::Key(self.clone())).key()?)
+    }
+
+    /// `None` if it is text that is not valid Unicode.
+    #[cfg(feature = "encryption")]
+    pub(crate) fn value(&self) -> Option<Result<memdir::EncryptionKey, memdir::Error>> {
+        match self.0.split_first() {
+            Some((1, text)) => str::from_utf8(text).ok().map(str::parse),
+            Some((_, bytes)) => Some(memdir::EncryptionKey::from_slice(bytes)),
+            None => Some(memdir::EncryptionKey::from_slice(&[])),
+        }
     }
 
     #[cfg(not(feature = "encryption"))]

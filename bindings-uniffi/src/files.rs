@@ -158,7 +158,7 @@ impl Memory {
         init: Option<MemdirText>,
     ) -> Result<Vec<String>, MemdirError> {
         let about = about.option("about")?;
-        let features = border::options("features", Some(features))?;
+        let features = border::texts("features", features)?;
         let features: Vec<&str> = features.iter().map(String::as_str).collect();
         let init = init.map_or(Ok(String::new()), |init| init.option("init"))?;
         let project = Project { about: &about, features: &features, init: &init };

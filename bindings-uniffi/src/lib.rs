@@ -20,6 +20,7 @@ mod key_file;
 mod memory;
 mod mounts;
 mod number;
+mod option_values;
 mod options;
 mod past;
 mod pending;

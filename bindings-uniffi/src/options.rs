@@ -1,12 +1,10 @@
-//! The options of a memory.
+//! Made from `core/options.json` by `core/generate-options`.
 
 use std::collections::HashMap;
 
-use memdir::ConfigError;
-use memdir::policy::{self, PathPattern, sensitive};
-
-use crate::border::{self, MemdirDuration, MemdirKey, MemdirText};
+use crate::border::{MemdirDuration, MemdirKey, MemdirText};
 use crate::error::MemdirError;
+use crate::option_values::Given;
 
 /// The options of a memory.
 #[derive(uniffi::Record, Debug, Clone, PartialEq)]
@@ -36,29 +34,6 @@ pub struct MemoryOptions {
     /// whole content atomically. Default: `error`. `null` stands for it.
     #[uniffi(default = None)]
     pub on_existing: Option<OnExisting>,
-    /// What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-    /// process. Object storage is always durable. Default: `full`. `null` stands for it.
-    #[uniffi(default = None)]
-    pub durability: Option<Durability>,
-    /// How long a change waits for other writers of the same store (local directory, SQLite,
-    /// PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-    /// without limit. Default: 10 seconds.
-    // `scripts/generate` writes the default, which UniFFI cannot.
-    #[uniffi(default = None)]
-    pub lock_timeout: Option<MemdirDuration>,
-    /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-    /// a user's name. `null` selects the one that the address names. Never put a value that is not
-    /// your own into an address. On every other store it is an error. Default: `null`.
-    #[uniffi(default = None)]
-    pub namespace: Option<MemdirText>,
-    /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
-    /// all. Default: `null`.
-    #[uniffi(default = None)]
-    pub encryption_key: Option<MemdirKey>,
-    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
-    /// was made. Default: no.
-    #[uniffi(default = false)]
-    pub encrypt_names: bool,
     /// The memory can be viewed but not changed. The directory or database must exist. Nothing is
     /// made in a directory. Default: no.
     #[uniffi(default = false)]
@@ -102,9 +77,6 @@ pub struct MemoryOptions {
     /// them. Default: none. `null` stands for it.
     #[uniffi(default = None)]
     pub never_expire: Option<Vec<MemdirText>>,
-    /// The events that `after` gets contain the reply's text. Default: no.
-    #[uniffi(default = false)]
-    pub event_content: bool,
     /// Records every change before it is made, so that it can be seen and taken back. Default: no.
     #[uniffi(default = false)]
     pub history: bool,
@@ -126,6 +98,156 @@ pub struct MemoryOptions {
     /// one. Default: `null`.
     #[uniffi(default = None)]
     pub actor: Option<MemdirText>,
+    /// The events that `after` gets contain the reply's text. Default: no.
+    #[uniffi(default = false)]
+    pub event_content: bool,
+    /// What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+    /// process. Object storage is always durable. Default: `full`. `null` stands for it.
+    #[uniffi(default = None)]
+    pub durability: Option<Durability>,
+    /// How long a change waits for other writers of the same store (local directory, SQLite,
+    /// PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+    /// without limit. Default: 10 seconds.
+    // `scripts/generate` writes the default, which UniFFI cannot.
+    #[uniffi(default = None)]
+    pub lock_timeout: Option<MemdirDuration>,
+    /// Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+    /// a user's name. `null` selects the one that the address names. Never put a value that is not
+    /// your own into an address. On every other store it is an error. Default: `null`.
+    #[uniffi(default = None)]
+    pub namespace: Option<MemdirText>,
+    /// Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+    /// all. Default: `null`.
+    #[uniffi(default = None)]
+    pub encryption_key: Option<MemdirKey>,
+    /// Also encrypts the names in a store that is made with a key. An existing store stays as it
+    /// was made. Default: no.
+    #[uniffi(default = false)]
+    pub encrypt_names: bool,
+}
+
+impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
+    type Error = MemdirError;
+
+    fn try_from(given: MemoryOptions) -> Result<Self, MemdirError> {
+        let mut options = Self::default();
+        options.set("max_view_chars", given.max_view_chars.map_or(Given::None, Given::Number))?;
+        options.set("max_file_bytes", given.max_file_bytes.map_or(Given::None, Given::Number))?;
+        if let Some(value) = given.max_total_bytes {
+            options.set("max_total_bytes", Given::Number(value))?;
+        }
+        if let Some(value) = given.max_files {
+            options.set("max_files", Given::Number(value))?;
+        }
+        if let Some(value) = given.max_image_bytes {
+            options.set("max_image_bytes", Given::Number(value))?;
+        }
+        if let Some(value) = given.on_existing {
+            options.set("on_existing", Given::Word(value.word()))?;
+        }
+        if given.read_only {
+            options.set("read_only", Given::Flag(true))?;
+        }
+        if let Some(value) = given.read_only_paths {
+            options.set("read_only_paths", Given::Patterns(value))?;
+        }
+        if let Some(value) = given.writable_paths {
+            options.set("writable_paths", Given::Patterns(value))?;
+        }
+        if let Some(value) = given.stale_guard {
+            options.set("stale_guard", Given::Word(value.word()))?;
+        }
+        if let Some(value) = given.sensitive_text {
+            options.set("sensitive_text", Given::Word(value.word()))?;
+        }
+        if let Some(value) = given.sensitive_rules {
+            options.set("sensitive_rules", Given::Rules(value))?;
+        }
+        if given.sensitive_on_view {
+            options.set("sensitive_on_view", Given::Flag(true))?;
+        }
+        if let Some(value) = given.expire_after {
+            options.set("expire_after", Given::Duration(value))?;
+        }
+        if given.record_access {
+            options.set("record_access", Given::Flag(true))?;
+        }
+        if let Some(value) = given.never_expire {
+            options.set("never_expire", Given::Patterns(value))?;
+        }
+        if given.history {
+            options.set("history", Given::Flag(true))?;
+        }
+        options
+            .set("history_max_age", given.history_max_age.map_or(Given::None, Given::Duration))?;
+        if let Some(value) = given.history_max_versions {
+            options.set("history_max_versions", Given::Number(value))?;
+        }
+        if let Some(value) = given.history_max_bytes {
+            options.set("history_max_bytes", Given::Number(value))?;
+        }
+        if let Some(value) = given.actor {
+            options.set("actor", Given::Text(value))?;
+        }
+        if given.event_content {
+            options.set("event_content", Given::Flag(true))?;
+        }
+        if let Some(value) = given.durability {
+            options.set("durability", Given::Word(value.word()))?;
+        }
+        options.set("lock_timeout", given.lock_timeout.map_or(Given::None, Given::Duration))?;
+        if let Some(value) = given.namespace {
+            options.set("namespace", Given::Text(value))?;
+        }
+        if let Some(value) = given.encryption_key {
+            options.set("encryption_key", Given::Key(value))?;
+        }
+        if given.encrypt_names {
+            options.set("encrypt_names", Given::Flag(true))?;
+        }
+        Ok(options)
+    }
+}
+
+/// What `create` does if the file already exists.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnExisting {
+    /// Refuses with the documented error.
+    Error,
+    /// Replaces the whole content atomically.
+    Overwrite,
+}
+
+impl OnExisting {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Overwrite => "overwrite",
+        }
+    }
+}
+
+/// Whether an edit that is based on an outdated view is refused.
+#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StaleGuard {
+    /// Never.
+    Off,
+    /// Refuses an `insert` into a file that has changed since this session of the memory last
+    /// showed or wrote it.
+    On,
+    /// Also refuses such a `str_replace`, and both commands for a file that it has never shown or
+    /// written.
+    Strict,
+}
+
+impl StaleGuard {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Strict => "strict",
+        }
+    }
 }
 
 /// What happens to a command that would write sensitive text.
@@ -139,25 +261,14 @@ pub enum SensitiveText {
     Redact,
 }
 
-/// Whether an edit that is based on an outdated view is refused.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StaleGuard {
-    /// Never.
-    Off,
-    /// Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
-    On,
-    /// Also refuses such a `str_replace`, and both commands for a file that this memory has never
-    /// shown or written.
-    Strict,
-}
-
-/// What `create` does if the file already exists.
-#[derive(uniffi::Enum, Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnExisting {
-    /// Refuses with the documented error.
-    Error,
-    /// Replaces the whole content atomically.
-    Overwrite,
+impl SensitiveText {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Reject => "reject",
+            Self::Redact => "redact",
+        }
+    }
 }
 
 /// What an acknowledged command survives.
@@ -169,87 +280,11 @@ pub enum Durability {
     Relaxed,
 }
 
-impl TryFrom<MemoryOptions> for memdir::MemoryOptions {
-    type Error = MemdirError;
-
-    fn try_from(given: MemoryOptions) -> Result<Self, MemdirError> {
-        let mut options = Self::default();
-        options.max_view_chars = limit("max_view_chars", given.max_view_chars)?;
-        options.max_file_bytes = limit("max_file_bytes", given.max_file_bytes)?;
-        options.max_total_bytes = limit("max_total_bytes", given.max_total_bytes)?;
-        options.max_files = limit("max_files", given.max_files)?;
-        options.max_image_bytes = limit("max_image_bytes", given.max_image_bytes)?;
-        options.read_only = given.read_only;
-        options.read_only_paths = patterns("read_only_paths", given.read_only_paths)?;
-        options.writable_paths = given
-            .writable_paths
-            .map(|given| patterns("writable_paths", Some(given)))
-            .transpose()?;
-        options.stale_guard = match given.stale_guard {
-            None | Some(StaleGuard::Off) => policy::StaleGuard::Off,
-            Some(StaleGuard::On) => policy::StaleGuard::On,
-            Some(StaleGuard::Strict) => policy::StaleGuard::Strict,
-        };
-        options.sensitive_text = match given.sensitive_text {
-            None | Some(SensitiveText::Off) => sensitive::SensitiveText::Off,
-            Some(SensitiveText::Reject) => sensitive::SensitiveText::Reject,
-            Some(SensitiveText::Redact) => sensitive::SensitiveText::Redact,
-        };
-        let rules = given.sensitive_rules.unwrap_or_default().into_iter().map(|(id, pattern)| {
-            Ok((id.option("sensitive_rules")?, pattern.option("sensitive_rules")?))
-        });
-        options.sensitive_rules =
-            sensitive::custom_rules(rules.collect::<Result<Vec<_>, MemdirError>>()?)?;
-        options.sensitive_on_view = given.sensitive_on_view;
-        options.expire_after =
-            given.expire_after.map(|span| span.option("expire_after")).transpose()?;
-        options.lock_timeout =
-            given.lock_timeout.map(|span| span.option("lock_timeout")).transpose()?;
-        options.namespace = given.namespace.map(|text| text.option("namespace")).transpose()?;
-        let key = given.encryption_key.map(|key| key.option("encryption_key")).transpose()?;
-        #[cfg(feature = "encryption")]
-        {
-            options.encryption_key = key;
-            options.encrypt_names = given.encrypt_names;
-        }
-        #[cfg(not(feature = "encryption"))]
-        let _: Option<()> = key;
-        options.record_access = given.record_access;
-        options.never_expire = patterns("never_expire", given.never_expire)?;
-        options.event_content = given.event_content;
-        options.history = given.history;
-        options.history_max_age =
-            given.history_max_age.map(|span| span.option("history_max_age")).transpose()?;
-        options.history_max_versions = limit("history_max_versions", given.history_max_versions)?;
-        options.history_max_bytes = limit("history_max_bytes", given.history_max_bytes)?;
-        options.actor = given.actor.map(|text| text.option("actor")).transpose()?;
-        if let Some(on_existing) = given.on_existing {
-            options.on_existing = match on_existing {
-                OnExisting::Error => memdir::OnExisting::Error,
-                OnExisting::Overwrite => memdir::OnExisting::Overwrite,
-            };
-        }
-        if let Some(durability) = given.durability {
-            options.durability = match durability {
-                Durability::Full => memdir::Durability::Full,
-                Durability::Relaxed => memdir::Durability::Relaxed,
-            };
-        }
-        Ok(options)
-    }
-}
-
-fn patterns(name: &str, given: Option<Vec<MemdirText>>) -> Result<Vec<PathPattern>, MemdirError> {
-    Ok(PathPattern::all(name, border::options(name, given)?)?)
-}
-
-fn limit<T: TryFrom<i64>>(name: &str, given: Option<i64>) -> Result<Option<T>, MemdirError> {
-    let Some(given) = given else { return Ok(None) };
-    match T::try_from(given) {
-        Ok(limit) => Ok(Some(limit)),
-        Err(_) => {
-            let error = ConfigError::of_option(name).and(" must be a number from 0 on, or null");
-            Err(error.got(given).into())
+impl Durability {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Relaxed => "relaxed",
         }
     }
 }

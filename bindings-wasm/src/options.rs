@@ -1,15 +1,13 @@
 //! A memory's options, under their JavaScript names.
 
-use memdir::policy::sensitive::{SensitiveRule, custom_rules};
-use memdir::value::Value;
-use memdir::{ConfigError, EncryptionKey, MemoryOptions};
+use memdir::{EncryptionKey, MemoryOptions};
 pub(crate) use memdir_bindings_shared::arguments::string;
 use memdir_bindings_shared::arguments::wrong;
 use serde_json::Value as Json;
 
 use crate::errors::Failure;
 use crate::input::value;
-use crate::option_values::{refused, set};
+use crate::option_values::{self, Given};
 pub(crate) use crate::option_values::{span, word};
 
 /// Reads the options: null, or the entries of an object, or a value that is none.
@@ -24,12 +22,7 @@ pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {
         return Err(wrong("options", " must be an object", value(given)).into());
     };
     for (name, given) in entries {
-        match name {
-            "sensitiveRules" => options.sensitive_rules = rules(name, given)?,
-            "encryptionKey" if given.is_null() => options.encryption_key = None,
-            "encryptionKey" => options.encryption_key = Some(key(name, given)?),
-            _ => set(&mut options, name, &value(given))?,
-        }
+        options.set(name, given_value(given))?;
     }
     Ok(options)
 }
@@ -40,35 +33,21 @@ fn entries(given: &Json) -> Option<impl Iterator<Item = (&str, &Json)>> {
     Some(listed.iter().map(|entry| (entry[0].as_str().unwrap_or_default(), &entry[1])))
 }
 
-/// Patterns by the ids of their rules.
-fn rules(name: &str, given: &Json) -> Result<Vec<SensitiveRule>, Failure> {
-    let Some(entries) = entries(given) else {
-        return Err(wrong(name, " must be an object", value(given)).into());
-    };
-    let mut patterns = Vec::new();
-    for (id, given) in entries {
-        match value(given) {
-            Value::Text(pattern) => patterns.push((id.to_owned(), pattern.into_owned())),
-            other => return Err(wrong(name, format!(".{id} must be a string"), other).into()),
-        }
+/// The value of an option, with the parts that an option can have.
+fn given_value(given: &Json) -> Given<'_> {
+    if let Some(entries) = entries(given) {
+        return Given::Object(
+            entries.map(|(name, given)| (name.to_owned(), value(given))).collect(),
+        );
     }
-    custom_rules(patterns).map_err(|error| refused(name, error).into())
+    if let Some(bytes) = given["bytes"].as_array() {
+        let byte = |byte: &Json| u8::try_from(byte.as_u64()?).ok();
+        return Given::Bytes(bytes.iter().filter_map(byte).collect());
+    }
+    Given::Value(value(given))
 }
 
-/// The key of an encrypted store: bytes, or a text of which the core says what it means. No sentence shows it.
+/// The key of an encrypted store. No sentence shows it.
 pub(crate) fn key(name: &str, given: &Json) -> Result<EncryptionKey, Failure> {
-    let key = if let Some(bytes) = given["bytes"].as_array() {
-        let bytes: Vec<u8> =
-            bytes.iter().filter_map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
-        EncryptionKey::from_slice(&bytes)
-    } else if let Some(text) = given.as_str() {
-        text.parse()
-    } else {
-        let problem = match given["other"].as_str() {
-            Some(words) if words.contains("Unicode") => " must be valid Unicode",
-            _ => " must be a Uint8Array or a string",
-        };
-        return Err(ConfigError::of_option(name).and(problem).into());
-    };
-    key.map_err(|error| refused(name, error).into())
+    Ok(option_values::key(name, given_value(given))?)
 }

@@ -77,7 +77,7 @@ mod handlers;
 mod hook_call;
 mod image;
 mod memory;
-mod options;
+pub mod options;
 mod pin;
 mod policies;
 mod preview;
