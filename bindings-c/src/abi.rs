@@ -8,53 +8,13 @@ use memdir::command::Decoded;
 use memdir::{Cancellation, EncryptionKey, MemoryOptions, open_store};
 use serde_json::json;
 
-use crate::border::{Host, bytes, call, content, guarded, lent, put, release, text, utf8};
+use crate::border::{bytes, call, content, guarded, lent, put, release, text, utf8};
 use crate::failure::Failure;
 use crate::handles::{MEMORIES, Opened};
 use crate::hooks::{self, PENDING, Pending};
+use crate::host::{Host, memdir_host};
 use crate::request::{REQUESTS, Request};
 use crate::{operations, own_store, places, reply, results};
-
-/// Your own functions, for a store of your own. They are the only ones that the library calls. Any thread may call them at any
-/// time, also several at once, and no exception may leave them.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct memdir_host {
-    /// Asks a store, which you know by the number `store`, to do something. Answer each request once with memdir_answer: before this
-    /// function returns, or later from any thread. `asked` and the `length` bytes of `content` are lent until it returns.
-    ///
-    /// `asked` is a JSON object: "operation", "path", "call", "to_the_end", and what the operation has beside them. "call" is the
-    /// number of the memory that the call was made with which the store works for, or null. Once that call is cancelled, the
-    /// answer is not waited for, unless "to_the_end" is true: then a change that has begun is ended, and the store has 5 seconds for each step.
-    ///
-    /// The operations, with the result of each. docs/stores.md says what they have to guarantee.
-    ///
-    /// - "info": what the store is, when a memory is opened on it: {"folds_case": false, "tracks_access": false, "methods": []}.
-    ///   "methods" are those of "open", "modified", "set_modified" and "clear" that it has. The library does without the others.
-    /// - "read": the content of a file.
-    /// - "list": the entries of a directory, an array of "path", and of a file "size", "modified" and "accessed".
-    /// - "write" {"overwrite"}: writes `content`.
-    /// - "update": reads the file, hands its content to memdir_edit, and writes what that returns.
-    /// - "delete".
-    /// - "rename" {"to"}.
-    /// - "open" {"depth"}: the content of a file, with null as the result, or the entries of a directory, "depth" levels deep.
-    /// - "modified": the time of a file, or null.
-    /// - "set_modified" {"time"}.
-    /// - "clear": deletes everything.
-    /// - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if it tracks accesses.
-    /// - "make": of the number that memdir_check_contract was given: the number of a new, empty store.
-    pub serve: Option<
-        unsafe extern "C" fn(
-            store: u64,
-            request: u64,
-            asked: *const c_char,
-            content: *const u8,
-            length: usize,
-        ),
-    >,
-    /// The library does not use this store, or factory, any more. May be NULL.
-    pub release: Option<unsafe extern "C" fn(store: u64)>,
-}
 
 /// Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
 ///

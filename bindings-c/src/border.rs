@@ -5,7 +5,6 @@ use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 
-use crate::abi::memdir_host;
 use crate::failure::Failure;
 
 /// A text that the caller lends for the length of a call. Null is `None`.
@@ -35,43 +34,6 @@ pub(crate) unsafe fn content<'a>(start: *const u8, length: usize) -> &'a [u8] {
 /// Where bytes begin that the caller is lent. The address of no bytes is a real one, too: some languages look at every address.
 pub(crate) fn lent(content: &[u8]) -> *const u8 {
     if content.is_empty() { c"".as_ptr().cast() } else { content.as_ptr() }
-}
-
-/// The functions of the caller's that answer for a store of its own.
-#[derive(Clone, Copy)]
-pub(crate) struct Host {
-    serve: unsafe extern "C" fn(u64, u64, *const c_char, *const u8, usize),
-    release: Option<unsafe extern "C" fn(u64)>,
-}
-
-impl Host {
-    /// Those that the caller hands over. Null is none.
-    ///
-    /// # Safety
-    /// `given` is null, or points to functions that keep what `memdir_host` says, as long as a store is not released.
-    pub(crate) unsafe fn of(given: *const memdir_host) -> Result<Option<Self>, Failure> {
-        if given.is_null() {
-            return Ok(None);
-        }
-        // SAFETY: it is not null, and the rest is this function's own condition.
-        let memdir_host { serve, release } = unsafe { *given };
-        let serve = serve.ok_or_else(|| Failure::usage("serve is NULL"))?;
-        Ok(Some(Self { serve, release }))
-    }
-
-    /// Hands a request over. The answer comes meanwhile or later.
-    pub(crate) fn serve(&self, store: u64, request: u64, asked: &CStr, content: &[u8]) {
-        // SAFETY: the condition of `of`; what is lent lives until the function returns.
-        unsafe { (self.serve)(store, request, asked.as_ptr(), lent(content), content.len()) };
-    }
-
-    /// The store is not used any more.
-    pub(crate) fn release(&self, store: u64) {
-        if let Some(release) = self.release {
-            // SAFETY: the condition of `of`.
-            unsafe { release(store) };
-        }
-    }
 }
 
 /// A text as UTF-8, under the name of the argument.

@@ -7,8 +7,7 @@ use memdir::history::{Conflict, HistoryError};
 use memdir::{ConfigError, Error, ErrorKind, StoreError};
 use serde_json::json;
 
-use crate::own_store::OwnError;
-use crate::request::GivenUp;
+use crate::own_error::{GivenUp, OwnError};
 
 /// Why a function failed.
 #[derive(Debug)]

@@ -12,7 +12,9 @@ mod call;
 mod failure;
 mod handles;
 mod hooks;
+mod host;
 mod operations;
+mod own_error;
 mod own_store;
 mod places;
 mod reply;
@@ -23,3 +25,4 @@ mod testing;
 mod watch;
 
 pub use abi::*;
+pub use host::memdir_host;

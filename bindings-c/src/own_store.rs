@@ -1,8 +1,6 @@
 //! [`OwnStore`]: a store of the caller's own, for the core. It is asked by [requests](crate::request) in JSON.
 
-use std::error::Error as StdError;
 use std::ffi::CString;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -16,7 +14,8 @@ use memdir_store::path::is_hidden;
 use memdir_store::{clear_each, methods_by_mutate, reads_in_context};
 use serde_json::{Value, json};
 
-use crate::border::Host;
+use crate::host::Host;
+use crate::own_error::OwnError;
 use crate::request::{Answer, Waiting, asked};
 
 /// Something of the caller's that answers requests. It is released when it is not used any more.
@@ -87,21 +86,6 @@ fn condition(operation: &str, path: &MemoryPath, answer: Answer) -> Result<Answe
     let error = OwnError { message: message.to_owned(), number };
     Err(StoreError::failed(format!("{} at {path}", asked(operation)), error))
 }
-
-/// An error of a store of the caller's own, which knows it by a number.
-#[derive(Debug)]
-pub(crate) struct OwnError {
-    message: String,
-    pub(crate) number: Option<u64>,
-}
-
-impl fmt::Display for OwnError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl StdError for OwnError {}
 
 /// A store of the caller's own.
 pub(crate) struct OwnStore {

@@ -6,8 +6,8 @@ use memdir::store::{Mount, Place, open_mounts, open_place};
 use memdir::{MemoryOptions, Store};
 use serde_json::{Map, Value};
 
-use crate::border::Host;
 use crate::failure::Failure;
+use crate::host::Host;
 use crate::own_store::OwnStore;
 
 const EXPECTED: &str =

@@ -3,7 +3,6 @@
 //! The thread of the call waits for the answer, which may come from any other thread, and may come never. So the wait ends when the
 //! call is cancelled. Then it is known whether anything was changed, or it is unknown; what the store answers later is not heard.
 
-use std::fmt;
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use memdir::store::Swap;
 use memdir::{Cancellation, StoreError};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::handles::Table;
+use crate::own_error::GivenUp;
 
 /// How long a store has to answer a request of a cancelled call that would otherwise leave a change half done. A store that
 /// answers at all does so within seconds; a person who cancelled the call should not wait longer.
@@ -64,7 +64,8 @@ impl Request {
     pub(crate) fn answer(number: u64, result: Option<&[u8]>, content: &[u8]) -> bool {
         let Some(request) = REQUESTS.take(number) else { return false };
         let result = result.map_or(Ok(Value::Null), serde_json::from_slice);
-        let result = result.unwrap_or_else(|error| failure_of(format!("no JSON: {error}")));
+        let result =
+            result.unwrap_or_else(|error| json!({ "failed": format!("no JSON: {error}") }));
         let answer = Answer { result, content: content.to_vec() };
         request.waiting.send(Message::Answered(answer)).is_ok()
     }
@@ -108,11 +109,6 @@ impl EditOnce {
     fn state(&self) -> MutexGuard<'_, EditState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// An answer that says that the store failed.
-fn failure_of(message: String) -> Value {
-    serde_json::json!({ "failed": message })
 }
 
 /// The wait for an answer.
@@ -237,15 +233,3 @@ impl<'w> Waiting<'w> {
 pub(crate) fn asked(operation: &str) -> String {
     format!("{operation} of a store of your own")
 }
-
-/// The cause of a failure: the call was cancelled, and the store had not answered.
-#[derive(Debug)]
-pub(crate) struct GivenUp;
-
-impl fmt::Display for GivenUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the call was cancelled before the store had answered")
-    }
-}
-
-impl std::error::Error for GivenUp {}

@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut made = Vec::new();
     Builder::new()
         .with_config(config)
+        .with_src(crate_dir.join("src/host.rs"))
         .with_src(crate_dir.join("src/abi.rs"))
         .generate()?
         .write(&mut made);
