@@ -292,7 +292,7 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
 	@status=0
 	@tests/servers/run tests/harmless env RUST_TEST_THREADS=4 cargo test $(RUST) --lib --tests --quiet --no-fail-fast || status=$$?
-	@$(call ready,--keep-going test-python test-node test-mcp test-page) || status=$$?
+	@$(call ready,--keep-going test-python test-node test-go test-mcp test-page) || status=$$?
 	@exit $$status
 
 .PHONY: faults
