@@ -209,7 +209,7 @@ pub extern "C" fn memdir_cancel(memory: u64) -> bool {
         let opened = MEMORIES.get(memory)?;
         if opened.cancellable {
             opened.memory.cancellation().cancel();
-            Request::cancel_those_of(memory);
+            Request::wake_cancelled();
         }
         Ok(opened.cancellable)
     });

@@ -9,7 +9,7 @@ use memdir::{Cancellation, Memory};
 pub(crate) struct Call {
     /// The number that it was made with.
     pub(crate) number: u64,
-    cancellation: Cancellation,
+    pub(crate) cancellation: Cancellation,
     has_written: Cell<bool>,
 }
 
@@ -35,10 +35,6 @@ impl Call {
     /// The call that this thread executes.
     pub(crate) fn current() -> Option<Rc<Self>> {
         CURRENT.with_borrow(Clone::clone)
-    }
-
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancellation.is_cancelled()
     }
 
     /// A store is asked to change something.

@@ -25,8 +25,8 @@ pub(crate) static REQUESTS: Table<Arc<Request>> = Table::new();
 
 /// A request, as the store's side knows it.
 pub(crate) struct Request {
-    /// The number of the call that it is made for; 0 if there is none.
-    call: u64,
+    /// That of the call that it is made for.
+    cancellation: Cancellation,
     edit: Option<EditOnce>,
     waiting: Sender<Message>,
 }
@@ -83,10 +83,10 @@ impl Request {
         Some(edit.new.get_or_init(|| new))
     }
 
-    /// Ends the waits for requests of a call.
-    pub(crate) fn cancel_those_of(call: u64) {
+    /// Wakes those who wait for a request of a call that is cancelled.
+    pub(crate) fn wake_cancelled() {
         REQUESTS.each(|request| {
-            if request.call == call {
+            if request.cancellation.is_cancelled() {
                 let _ = request.waiting.send(Message::Cancelled);
             }
         });
@@ -133,8 +133,8 @@ impl<'w> Waiting<'w> {
         let (waiting, receiver) = mpsc::channel();
         let edit =
             swap.map(|swap| EditOnce { swap, state: Mutex::default(), new: OnceLock::new() });
-        let request =
-            Arc::new(Request { call: call.as_ref().map_or(0, |call| call.number), edit, waiting });
+        let of_call = call.as_ref().map_or(Cancellation::never(), |call| call.cancellation.clone());
+        let request = Arc::new(Request { cancellation: of_call, edit, waiting });
         let number = REQUESTS.add(Arc::clone(&request));
         let begun = Self { operation, cancellation, call, request, receiver, number };
         // Now that a cancellation finds the request.
@@ -189,13 +189,13 @@ impl<'w> Waiting<'w> {
 
     fn is_cancelled(&self) -> bool {
         self.cancellation.is_cancelled()
-            || self.call.as_ref().is_some_and(|call| call.is_cancelled())
+            || self.call.as_ref().is_some_and(|call| call.cancellation.is_cancelled())
     }
 
     /// Whether the call is cancelled, and this is not a step that is to be made all the same because others were made before.
     fn is_over(&self) -> bool {
         let has_gone = |call: &Rc<Call>| {
-            call.is_cancelled() && !call.has_written() && !self.request.is_edited()
+            call.cancellation.is_cancelled() && !call.has_written() && !self.request.is_edited()
         };
         self.cancellation.is_cancelled() || self.call.as_ref().is_some_and(has_gone)
     }
