@@ -459,6 +459,46 @@ func TestAChangeOfSeveralStepsIsMadeAsAWhole(t *testing.T) {
 	}
 }
 
+func TestAStepThatHasToBeMadeIsNotWaitedForForEver(t *testing.T) {
+	asked, forever := make(chan context.Context, 1), make(chan struct{})
+	defer close(forever)
+	team := &interposed{Store: newOwnStore(), on: func(ctx context.Context, method string, work func() error) error {
+		if method == "Delete" {
+			asked <- ctx
+			<-forever
+		}
+		return work()
+	}}
+	memory, err := OpenMounts([]Mount{{Path: "/memories", Store: newOwnStore()}, {Path: "/memories/team", Store: team}}, MemoryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer memory.Close()
+	if err := memory.Write(context.Background(), "/memories/team/a", "x"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithValue(context.Background(), hooked{}, true))
+	replies := make(chan Reply)
+	go func() {
+		replies <- memory.Execute(ctx, json.RawMessage(`{"command": "rename", "old_path": "/memories/team/a", "new_path": "/memories/b"}`))
+	}()
+	inStore := <-asked
+	cancel()
+	// What was moved is put back, as the original cannot be removed.
+	if reply := <-replies; !strings.Contains(reply.Text, "Nothing was changed") || !errors.Is(reply.Cause, context.Canceled) {
+		t.Errorf("%+v", reply)
+	}
+	if text, err := memory.Read(context.Background(), "/memories/team/a"); text != "x" || err != nil {
+		t.Error(text, err)
+	}
+	if there, err := memory.Exists(context.Background(), "/memories/b"); there || err != nil {
+		t.Error(there, err)
+	}
+	if inStore.Done() != nil || inStore.Value(hooked{}) != true {
+		t.Error("the step is told of the cancellation, or knows nothing of its call")
+	}
+}
+
 func TestAStoreGetsTheContextOfTheCall(t *testing.T) {
 	type key struct{}
 	var seen sync.Map
