@@ -222,7 +222,7 @@ class Memory(Generic[ViewT_co]):
         >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
         [('Ann', 'green'), ('Ben', 'black')]
         """
-    def bootstrap(self, /, *, about: str, features: SupportsGetItem[int, str], init: str = "") -> builtins.list[str]:
+    def bootstrap(self, /, *, about: str, features: Sequence[str], init: str = "") -> builtins.list[str]:
         """
         Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
         and `init.md`. A file that is there already stays as it is. The model cannot call this.
@@ -297,7 +297,7 @@ class Memory(Generic[ViewT_co]):
         """
         The directory on this machine that contains the files; `None` if they are kept elsewhere.
         """
-    def erase(self, /, *, dry_run: bool = ...) -> Erased:
+    def erase(self, /, *, dry_run: bool = False) -> Erased:
         """
         Removes everything for good: files, directories, the whole history, and what killed processes left.
         The model cannot call this.
@@ -336,7 +336,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: It is not a path under `/memories`.
             StoreError: The store itself failed.
         """
-    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = ..., on_progress: Callable[[ExpiryProgress], object] | None = None) -> builtins.list[Expired]:
+    def expire(self, /, older_than: float | timedelta, *, dry_run: bool = False, on_progress: Callable[[ExpiryProgress], object] | None = None) -> builtins.list[Expired]:
         """
         Removes the files that nobody used for `older_than`. The model cannot call this.
 
@@ -386,7 +386,7 @@ class Memory(Generic[ViewT_co]):
                 none.
             StoreError: The store itself failed.
         """
-    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = ...) -> builtins.list[SensitiveMatch]:
+    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = 100) -> builtins.list[SensitiveMatch]:
         """
         Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
         the order of the paths and lines. The text itself is not returned. Whether commands may write such
@@ -413,7 +413,7 @@ class Memory(Generic[ViewT_co]):
         again. Call it when the conversation was compacted, of which the guard cannot know. Not after
         context editing that spares the memory's results.
         """
-    def grep(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = ...) -> builtins.list[GrepMatch]:
+    def grep(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = 100) -> builtins.list[GrepMatch]:
         """
         Finds names of files and directories, and lines of files, in the order of the paths and lines.
         Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
@@ -438,7 +438,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.grep("tea")
         [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
         """
-    def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[HistoryMatch]:
+    def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = 100) -> builtins.list[HistoryMatch]:
         """
         Finds names and lines that are in the history, and that the files do not have any more: newest
         first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
@@ -463,7 +463,7 @@ class Memory(Generic[ViewT_co]):
         >>> [(match.line, match.text) for match in memory.grep_history("green")]
         [(1, 'green')]
         """
-    def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = ..., before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
+    def history(self, /, path: str | None = None, *, limit: SupportsIndex | None = None, before: str | None = None, actor: str | None = None, change: str | None = None, since: datetime | None = None) -> builtins.list[Version]:
         """
         The versions of files that changes made, newest first. The memory must be opened with
         `history=True`.
@@ -484,7 +484,7 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The memory has no history, the path is none, or an id is none.
             StoreError: The store itself failed.
         """
-    def index(self, /, max_chars: SupportsIndex = ...) -> str:
+    def index(self, /, max_chars: SupportsIndex = 2000) -> str:
         """
         A table of contents for a system prompt: a line for each file with its path, its size and its
         first line. Files that match `never_expire` come first, then what was written last. If not all
@@ -505,7 +505,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def list(self, /, path: str = "/memories", *, depth: SupportsIndex | None = ...) -> Sequence[Entry]:
+    def list(self, /, path: str = "/memories", *, depth: SupportsIndex | None = 1) -> Sequence[Entry]:
         """
         The entries below a directory, in the order of their paths, without hidden ones and what is
         below them. Of a file: the file itself.
@@ -585,7 +585,7 @@ class Memory(Generic[ViewT_co]):
                 `read_version`.
             StoreError: The store itself failed.
         """
-    def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = ...) -> RedactedText:
+    def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = False) -> RedactedText:
         """
         Removes every content with a text from the history for good, as `redact` does, in whatever version
         of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
@@ -640,7 +640,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.resolve_id(id[-12:]) == id
         True
         """
-    def restore(self, /, id: str, *, overwrite: bool = ...) -> Restored:
+    def restore(self, /, id: str, *, overwrite: bool = False) -> Restored:
         """
         Writes the content of a version back, as a new version. A deleted file is made again where it
         was. No policy applies: your own code brings back what was there.
@@ -656,7 +656,7 @@ class Memory(Generic[ViewT_co]):
                 `"conflict"`); the memory is read-only; or the store failed in the middle (`"partly"`).
             StoreError: The store itself failed.
         """
-    def restore_all(self, /, at: datetime, *, dry_run: bool = ...) -> Restored:
+    def restore_all(self, /, at: datetime, *, dry_run: bool = False) -> Restored:
         """
         Makes every file what it was at a time, whatever was changed since. Files of which the history
         knows nothing stay.
@@ -726,7 +726,7 @@ class Memory(Generic[ViewT_co]):
             HistoryError: The memory has no history, or is read-only.
             StoreError: The store itself failed.
         """
-    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = ..., skip_conflicts: bool = ..., merge: bool = ...) -> Restored:
+    def undo(self, /, change: str | None = None, *, since: datetime | None = None, actor: str | None = None, dry_run: bool = False, skip_conflicts: bool = False, merge: bool = False) -> Restored:
         """
         Takes changes back: every file becomes what it was before. If later changes of the same files
         depend on them, nothing is changed, unless `skip_conflicts` or `merge` says otherwise.
@@ -1060,12 +1060,12 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     The first rule of the contract that the stores of `factory` break; `None` if they keep all.
     """
 
-def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: SupportsGetItem[int, str], compact_at: SupportsIndex | None) -> dict[str, object]:
+def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
     """
     What `memdir.context_management` returns.
     """
 
-def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = ..., durability: Literal["full", "relaxed"] = ..., on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
+def copy(source: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], destination: str | PathLike[str] | Store | ReadOnly | Mapping[str, str | PathLike[str] | Store | ReadOnly], *, overwrite: bool = False, durability: Literal["full", "relaxed"] = "full", on_progress: Callable[[CopyProgress], object] | None = None) -> Copied:
     """
     Copies everything from one store into another: contents, times, hidden files, empty directories.
 

@@ -5982,10 +5982,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun grep(query: kotlin.String): List<GrepMatch> = grep(query, false, false, null, 100L)
 
-    /** As the other `grep`: the first 100 matches. */
+    /** As the other `grep`, for Java. */
     @Throws(MemdirException::class)
-    fun grep(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<GrepMatch> =
-        grep(query, regex, ignoreCase, null, 100L)
+    fun grep(query: GrepQuery): List<GrepMatch> =
+        grep(query.query, query.regex, query.ignoreCase, query.path, query.limit)
 
     /** As the other `findSensitive`: the first 100 places in the whole memory. */
     @Throws(MemdirException::class)
@@ -6007,10 +6007,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun grepHistory(query: kotlin.String): List<HistoryMatch> = grepHistory(query, false, false, null, 100L)
 
-    /** As the other `grepHistory`: the first 100 matches. */
+    /** As the other `grepHistory`, for Java. */
     @Throws(MemdirException::class)
-    fun grepHistory(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<HistoryMatch> =
-        grepHistory(query, regex, ignoreCase, null, 100L)
+    fun grepHistory(query: GrepQuery): List<HistoryMatch> =
+        grepHistory(query.query, query.regex, query.ignoreCase, query.path, query.limit)
 
     /** As the other `history`: everything. */
     @Throws(MemdirException::class)
@@ -6020,14 +6020,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun history(path: kotlin.String?): List<Version> = history(path, null, null, null, null, null)
 
-    /** As the other `history`: the newest [limit] versions. */
+    /** As the other `history`, for Java. */
     @Throws(MemdirException::class)
-    fun history(path: kotlin.String?, limit: kotlin.Long): List<Version> = history(path, limit, null, null, null, null)
-
-    /** As the other `history`: the [limit] versions before [before]. */
-    @Throws(MemdirException::class)
-    fun history(path: kotlin.String?, limit: kotlin.Long, before: kotlin.String?): List<Version> =
-        history(path, limit, before, null, null, null)
+    fun history(query: HistoryQuery): List<Version> =
+        history(query.path, query.limit, query.before, query.actor, query.change, query.since)
 
     /** As the other `diff`: what the change of the version did. */
     @Throws(MemdirException::class)
@@ -6041,22 +6037,14 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun undo(change: kotlin.String): Restored = undo(change, null, null, false, false, false)
 
-    /** As the other `undo`: takes back a change. */
-    @Throws(MemdirException::class)
-    fun undo(change: kotlin.String, dryRun: kotlin.Boolean): Restored = undo(change, null, null, dryRun, false, false)
-
     /** As the other `undo`: takes back everything since then. */
     @Throws(MemdirException::class)
     fun undo(since: java.time.Instant): Restored = undo(null, since, null, false, false, false)
 
-    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
+    /** As the other `undo`, for Java. */
     @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant, actor: kotlin.String?): Restored = undo(null, since, actor, false, false, false)
-
-    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
-    @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant, actor: kotlin.String?, dryRun: kotlin.Boolean): Restored =
-        undo(null, since, actor, dryRun, false, false)
+    fun undo(query: UndoQuery): Restored =
+        undo(query.change, query.since, query.actor, query.dryRun, query.skipConflicts, query.merge)
 
     /** As the other `restoreAll`: not only what it would do. */
     @Throws(MemdirException::class)
@@ -10070,38 +10058,6 @@ data class MemoryOptions (
     val `onExisting`: OnExisting? = null
     ,
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-     * process. Object storage is always durable. Default: `full`. `null` stands for it.
-     */
-    val `durability`: Durability? = null
-    ,
-    /**
-     * How long a change waits for other writers of the same store (local directory, SQLite,
-     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-     * without limit. Default: 10 seconds.
-     */
-    val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
-    ,
-    /**
-     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-     * a user's name. `null` selects the one that the address names. Never put a value that is not
-     * your own into an address. On every other store it is an error. Default: `null`.
-     */
-    val `namespace`: kotlin.String? = null
-    ,
-    /**
-     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
-     * all. Default: `null`.
-     */
-    val `encryptionKey`: EncryptionKey? = null
-    ,
-    /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it
-     * was made. Default: no.
-     */
-    val `encryptNames`: kotlin.Boolean = false
-    ,
-    /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
      * made in a directory. Default: no.
      */
@@ -10165,11 +10121,6 @@ data class MemoryOptions (
     val `neverExpire`: List<kotlin.String>? = null
     ,
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
-     */
-    val `eventContent`: kotlin.Boolean = false
-    ,
-    /**
      * Records every change before it is made, so that it can be seen and taken back. Default: no.
      */
     val `history`: kotlin.Boolean = false
@@ -10198,6 +10149,43 @@ data class MemoryOptions (
      * one. Default: `null`.
      */
     val `actor`: kotlin.String? = null
+    ,
+    /**
+     * The events that `after` gets contain the reply's text. Default: no.
+     */
+    val `eventContent`: kotlin.Boolean = false
+    ,
+    /**
+     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+     * process. Object storage is always durable. Default: `full`. `null` stands for it.
+     */
+    val `durability`: Durability? = null
+    ,
+    /**
+     * How long a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+     * without limit. Default: 10 seconds.
+     */
+    val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
+    ,
+    /**
+     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+     * a user's name. `null` selects the one that the address names. Never put a value that is not
+     * your own into an address. On every other store it is an error. Default: `null`.
+     */
+    val `namespace`: kotlin.String? = null
+    ,
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+     * all. Default: `null`.
+     */
+    val `encryptionKey`: EncryptionKey? = null
+    ,
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it
+     * was made. Default: no.
+     */
+    val `encryptNames`: kotlin.Boolean = false
 
 ){
 
@@ -10223,11 +10211,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
-            FfiConverterOptionalTypeDurability.read(buf),
-            FfiConverterOptionalTypeMemdirDuration.read(buf),
-            FfiConverterOptionalTypeMemdirText.read(buf),
-            FfiConverterOptionalTypeMemdirKey.read(buf),
-            FfiConverterBoolean.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
@@ -10239,11 +10222,16 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalTypeDurability.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
+            FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterOptionalTypeMemdirKey.read(buf),
+            FfiConverterBoolean.read(buf),
         )
     }
 
@@ -10254,11 +10242,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
             FfiConverterOptionalLong.allocationSize(value.`maxImageBytes`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
-            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
-            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
-            FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
-            FfiConverterOptionalTypeMemdirKey.allocationSize(value.`encryptionKey`) +
-            FfiConverterBoolean.allocationSize(value.`encryptNames`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`readOnlyPaths`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`writablePaths`) +
@@ -10269,12 +10252,17 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`expireAfter`) +
             FfiConverterBoolean.allocationSize(value.`recordAccess`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`neverExpire`) +
-            FfiConverterBoolean.allocationSize(value.`eventContent`) +
             FfiConverterBoolean.allocationSize(value.`history`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`historyMaxAge`) +
             FfiConverterOptionalLong.allocationSize(value.`historyMaxVersions`) +
             FfiConverterOptionalLong.allocationSize(value.`historyMaxBytes`) +
-            FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`)
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`) +
+            FfiConverterBoolean.allocationSize(value.`eventContent`) +
+            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
+            FfiConverterOptionalTypeMemdirKey.allocationSize(value.`encryptionKey`) +
+            FfiConverterBoolean.allocationSize(value.`encryptNames`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -10284,11 +10272,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.write(value.`maxFiles`, buf)
             FfiConverterOptionalLong.write(value.`maxImageBytes`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
-            FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
-            FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
-            FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
-            FfiConverterOptionalTypeMemdirKey.write(value.`encryptionKey`, buf)
-            FfiConverterBoolean.write(value.`encryptNames`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`readOnlyPaths`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`writablePaths`, buf)
@@ -10299,12 +10282,17 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirDuration.write(value.`expireAfter`, buf)
             FfiConverterBoolean.write(value.`recordAccess`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`neverExpire`, buf)
-            FfiConverterBoolean.write(value.`eventContent`, buf)
             FfiConverterBoolean.write(value.`history`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`historyMaxAge`, buf)
             FfiConverterOptionalLong.write(value.`historyMaxVersions`, buf)
             FfiConverterOptionalLong.write(value.`historyMaxBytes`, buf)
             FfiConverterOptionalTypeMemdirText.write(value.`actor`, buf)
+            FfiConverterBoolean.write(value.`eventContent`, buf)
+            FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
+            FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
+            FfiConverterOptionalTypeMemdirKey.write(value.`encryptionKey`, buf)
+            FfiConverterBoolean.write(value.`encryptNames`, buf)
     }
 }
 
@@ -12618,12 +12606,13 @@ enum class StaleGuard {
      */
     OFF,
     /**
-     * Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
+     * Refuses an `insert` into a file that has changed since this session of the memory last
+     * showed or wrote it.
      */
     ON,
     /**
-     * Also refuses such a `str_replace`, and both commands for a file that this memory has never
-     * shown or written.
+     * Also refuses such a `str_replace`, and both commands for a file that it has never shown or
+     * written.
      */
     STRICT;
 
