@@ -270,7 +270,7 @@ AZURE := $(shell command -v npm)
 RUNNERS := $(if $(shell command -v cargo),rust-local rust-memory rust-history rust-sqlite rust-encrypted rust-mounts rust-default-open $(if $(S3),rust-s3) $(if $(AZURE),rust-azure)) \
 	$(if $(shell command -v $(PYTHON)),python-tool python-async-tool python-async-memory python-store) \
 	$(if $(shell command -v node),node-local node-table $(if $(shell command -v rustup),node-wasm)) \
-	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite)) \
+	$(if $(shell command -v go),$(if $(shell command -v cc),go-local go-memory go-sqlite go-store)) \
 	$(if $(shell command -v mvn),kotlin-local kotlin-store)
 ON_POSTGRES := $(if $(shell command -v cargo),rust-postgres)
 
@@ -296,7 +296,7 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
 	@status=0
 	@tests/servers/run tests/harmless env RUST_TEST_THREADS=4 cargo test $(RUST) --lib --tests --quiet --no-fail-fast || status=$$?
-	@$(call ready,--keep-going test-python test-node test-mcp test-page) || status=$$?
+	@$(call ready,--keep-going test-python test-node test-go test-mcp test-page) || status=$$?
 	@exit $$status
 
 .PHONY: faults

@@ -42,6 +42,23 @@ func TestConformanceSqlite(t *testing.T) {
 	})
 }
 
+func TestConformanceStore(t *testing.T) {
+	run(t, "go-store", func(t *testing.T, options MemoryOptions) opened {
+		store := newOwnStore()
+		return opened{openStore(t, store, options), openStore(t, store, MemoryOptions{}), ""}
+	})
+}
+
+func openStore(t *testing.T, store Store, options MemoryOptions) *Memory {
+	t.Helper()
+	memory, err := OpenStore(store, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = memory.Close() })
+	return memory
+}
+
 func open(t *testing.T, address string, options MemoryOptions) *Memory {
 	t.Helper()
 	memory, err := Open(address, options)

@@ -15,5 +15,6 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap is what the hook Before returned, or why the context was done, such as context.Canceled; nil for any other error.
+// Unwrap is what the hook Before returned, or a method of your own [Store], or why the context was done, such as
+// context.Canceled; nil for any other error.
 func (e *Error) Unwrap() error { return e.cause }

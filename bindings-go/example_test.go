@@ -12,6 +12,7 @@ import (
 	"time"
 
 	memdir "github.com/memdir/memdir/bindings-go"
+	"github.com/memdir/memdir/bindings-go/examples/mapstore"
 )
 
 func Example() {
@@ -132,10 +133,72 @@ func ExampleMemory_History() {
 	// - green
 }
 
-// TestTheCodeOfTheDocumentsIsHere: each line of Go in README.md and docs/go.md is one of the tested code.
+func ExampleOpenStore() {
+	memory, err := memdir.OpenStore(mapstore.New(), memdir.MemoryOptions{History: true})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	reply := memory.Execute(context.Background(), []byte(`{"command": "create", "path": "/memories/tea.md", "file_text": "- green\n"}`))
+	fmt.Println(reply.Text)
+	checked, err := memory.Check(context.Background())
+	fmt.Println(checked.Files, *checked.Versions, checked.Problems, err)
+	// Output:
+	// File created successfully at: /memories/tea.md
+	// 1 1 [] <nil>
+}
+
+func ExampleOpenMounts() {
+	defer inTemporaryDirectory()()
+	if err := os.Mkdir("docs", 0o777); err != nil {
+		panic(err)
+	}
+
+	memory, err := memdir.OpenMounts([]memdir.Mount{
+		{Path: "/memories", Address: "./memory"},
+		{Path: "/memories/team", Store: mapstore.New()},
+		{Path: "/memories/handbook", Address: "./docs", ReadOnly: true},
+	}, memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	calls := []string{
+		`{"command": "create", "path": "/memories/team/plan.md", "file_text": "1. Begin.\n"}`,
+		`{"command": "create", "path": "/memories/handbook/style.md", "file_text": "x"}`,
+	}
+	for _, call := range calls {
+		fmt.Println(memory.Execute(context.Background(), []byte(call)).Text)
+	}
+	// Output:
+	// File created successfully at: /memories/team/plan.md
+	// Error: /memories/handbook/style.md is read-only: it can be viewed but not changed
+}
+
+func ExampleMemory_CopyTo() {
+	ctx := context.Background()
+	memory, err := memdir.Open("memory:", memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer memory.Close()
+	other, err := memdir.OpenStore(mapstore.New(), memdir.MemoryOptions{})
+	if err != nil {
+		panic(err)
+	}
+	defer other.Close()
+	if err := memory.Write(ctx, "/memories/tea.md", "- green\n"); err != nil {
+		panic(err)
+	}
+	copied, err := memory.CopyTo(ctx, other, memdir.CopyOptions{})
+	fmt.Println(copied.Files, copied.Bytes, err)
+	// Output: 1 8 <nil>
+}
+
+// TestTheCodeOfTheDocumentsIsHere: each line of Go in the documents is one of the tested code.
 func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 	tested := map[string]bool{"": true, "func main() {": true, "package main": true}
-	for _, file := range []string{"example_test.go", "memorytool/example_test.go"} {
+	for _, file := range []string{"example_test.go", "store_test.go", "examples/mapstore/map_store.go", "memorytool/example_test.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +207,7 @@ func TestTheCodeOfTheDocumentsIsHere(t *testing.T) {
 			tested[strings.TrimSpace(line)] = true
 		}
 	}
-	for _, page := range []string{"../README.md", "../docs/go.md"} {
+	for _, page := range []string{"../README.md", "../docs/go.md", "../docs/mounts.md", "../docs/stores.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

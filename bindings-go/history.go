@@ -2,7 +2,7 @@ package memdir
 
 // The history of a memory, for a program itself. The model cannot ask for it. It needs the option History.
 
-// #include <memdir.h>
+// #include "library.h"
 import "C"
 
 import (
@@ -19,6 +19,9 @@ import (
 //
 // Close it as well; the memory that it was made of may be closed before. The error is an [*Error] if that is closed already.
 func (m *Memory) ActingAs(actor string) (*Memory, error) {
+	if err := m.unopened(); err != nil {
+		return nil, err
+	}
 	inActor, err := newText("actor", actor)
 	if err != nil {
 		return nil, err
@@ -30,7 +33,7 @@ func (m *Memory) ActingAs(actor string) (*Memory, error) {
 	if err := failure(failed); err != nil {
 		return nil, err
 	}
-	return newMemory(number, m.options), nil
+	return newMemory(number, m.shared), nil
 }
 
 // HistoryQuery says which versions [Memory.History] returns. Its zero value asks for all.

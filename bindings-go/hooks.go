@@ -2,13 +2,12 @@ package memdir
 
 // Hooks: your own code before and after each command.
 
-// #include <memdir.h>
+// #include "library.h"
 import "C"
 
 import (
 	"context"
 	"encoding/json"
-	"runtime"
 )
 
 // Command is what a model asks for. Its paths are checked and canonical. Fields that a command does not have are empty.
@@ -35,6 +34,8 @@ type HookCall struct {
 	ToolUseID string `json:"tool_use_id"`
 
 	pending C.uint64_t
+	call    *call
+	places  *places
 }
 
 // Diff is what the command would change, as a unified diff of the texts as they would be stored; empty for a view. It reads the
@@ -44,13 +45,16 @@ type HookCall struct {
 // the model reads that it has to view the file again. If the command would be refused, the error is an [*Error] of that kind:
 // return it, and the command is refused in the same words.
 func (c *HookCall) Diff(ctx context.Context) (string, error) {
-	if !viewing.acquire(ctx) {
+	if c == nil || c.call == nil {
+		return "", &Error{Kind: KindUsage, Message: "this HookCall is not the one that the hook Before got"}
+	}
+	if !c.places.viewing.acquire(ctx) {
 		return "", context.Cause(ctx)
 	}
-	defer viewing.release()
+	defer c.places.viewing.release()
 	var failed *C.char
 	made := C.memdir_hook_diff(c.pending, &failed)
-	text, err := taken(made), failure(failed)
+	text, err := taken(made), c.call.explain(failure(failed), nil)
 	if err != nil {
 		return "", err
 	}
@@ -86,18 +90,10 @@ func (o *MemoryOptions) hooks(ctx context.Context) *MemoryOptions {
 	return o
 }
 
-func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input json.RawMessage) Reply {
+// executeWith is Execute with hooks around the command.
+func (m *Memory) executeWith(begun *call, number C.uint64_t, hooks *MemoryOptions, in text, limit *semaphore) Reply {
+	ctx := begun.ctx
 	inside := context.WithValue(ctx, hooksOf{hooks}, true)
-	in, err := newText("input", string(input))
-	if err != nil {
-		in, _ = newText("input", invalidInput)
-	}
-	defer in.free()
-
-	defer runtime.KeepAlive(m)
-	number, done := m.cancelledBy(ctx)
-	defer done()
-
 	var pending C.uint64_t
 	brief.acquire(context.Background())
 	command := taken(C.memdir_begin(number, in.c, &pending, nil))
@@ -117,14 +113,15 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 			decided, _ := newText("decision", decision)
 			defer decided.free()
 			// Not before: the hook may use the memory itself.
-			defer enter(ctx, semaphoreOf(input), number)()
+			defer enter(ctx, limit, number)()
 			reply = C.memdir_finish(pending, decided.c, &happened, &failed)
 		}()
-		decision, raised = decide(inside, hooks, command, pending)
+		call := &HookCall{pending: pending, call: begun, places: m.places}
+		decision, raised = decide(inside, hooks, command, call)
 	}()
 	event := taken(happened)
 	answer := newReply(reply, failed)
-	answer.Cause = because(answer.Cause, ctx, raised)
+	answer.Cause = begun.explain(answer.Cause, raised)
 	if hooks.After != nil && event != "" {
 		var told Event
 		if err := json.Unmarshal([]byte(event), &told); err == nil {
@@ -135,16 +132,15 @@ func (m *Memory) executeWith(ctx context.Context, hooks *MemoryOptions, input js
 }
 
 // decide asks the hook, and writes its decision as the library reads it. The error is that of the hook.
-func decide(ctx context.Context, hooks *MemoryOptions, command string, pending C.uint64_t) (string, error) {
+func decide(ctx context.Context, hooks *MemoryOptions, command string, call *HookCall) (string, error) {
 	if hooks.Before == nil || command == "" {
 		return "null", nil
 	}
 	var asked Command
 	decision, err := Decision{}, json.Unmarshal([]byte(command), &asked)
 	if err == nil {
-		call := &HookCall{pending: pending}
 		var failed *C.char
-		known := taken(C.memdir_hook_call(pending, &failed))
+		known := taken(C.memdir_hook_call(call.pending, &failed))
 		if err = failure(failed); err == nil {
 			err = json.Unmarshal([]byte(known), call)
 		}

@@ -15,8 +15,7 @@ package memdir
 
 /*
 #cgo LDFLAGS: -lmemdir_c
-#include <stdlib.h>
-#include <memdir.h>
+#include "library.h"
 */
 import "C"
 
@@ -30,12 +29,20 @@ import (
 	"unsafe"
 )
 
-// Memory is the memory directory of an agent. Many goroutines may use it at once.
+// Memory is the memory directory of an agent. Many goroutines may use it at once. [Open], [OpenStore] and [OpenMounts] open one; a
+// zero Memory answers every call with an error that says so.
 type Memory struct {
 	number C.uint64_t
 	close  func()
-	// Shared with the memories that act as somebody.
+	shared
+}
+
+// shared is what a memory shares with those that act as somebody.
+type shared struct {
 	options *MemoryOptions
+	places  *places
+	// Whether some of its stores are the program's own.
+	isOwn bool
 }
 
 // Open opens the store that the address names: a directory, which is made if it does not exist (the files are in its
@@ -44,11 +51,7 @@ type Memory struct {
 //
 // The error is an [*Error] if the address or an option is wrong, or the store cannot be opened.
 func Open(address string, options MemoryOptions) (*Memory, error) {
-	set, err := marshal(struct {
-		MemoryOptions
-		// In the place of the one that does not show itself.
-		EncryptionKey string `json:"encryption_key,omitzero"`
-	}{options, string(options.EncryptionKey)}, KindConfig)
+	set, err := options.marshal()
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +66,22 @@ func Open(address string, options MemoryOptions) (*Memory, error) {
 	}
 	defer inOptions.free()
 	var failed *C.char
-	changing.acquire(context.Background())
+	forAll.changing.acquire(context.Background())
 	number := C.memdir_open(inAddress.c, inOptions.c, &failed)
-	changing.release()
+	forAll.changing.release()
 	if err := failure(failed); err != nil {
 		return nil, err
 	}
-	return newMemory(number, &options), nil
+	return newMemory(number, shared{&options, forAll, false}), nil
+}
+
+// marshal writes the options as the library reads them.
+func (o MemoryOptions) marshal() (string, error) {
+	return marshal(struct {
+		MemoryOptions
+		// In the place of the one that does not show itself.
+		EncryptionKey string `json:"encryption_key,omitzero"`
+	}{o, string(o.EncryptionKey)}, KindConfig)
 }
 
 // KeyFromFile returns the key in a file, for the option EncryptionKey. If nothing is at path, it generates a random key, and
@@ -84,9 +96,9 @@ func KeyFromFile(path string) (EncryptionKey, error) {
 	}
 	defer in.free()
 	var failed *C.char
-	changing.acquire(context.Background())
+	forAll.changing.acquire(context.Background())
 	key := C.memdir_key_from_file(in.c, &failed)
-	changing.release()
+	forAll.changing.release()
 	if err := failure(failed); err != nil {
 		return "", err
 	}
@@ -95,8 +107,8 @@ func KeyFromFile(path string) (EncryptionKey, error) {
 }
 
 // newMemory is the memory with a number of its own.
-func newMemory(number C.uint64_t, options *MemoryOptions) *Memory {
-	memory := &Memory{number: number, options: options}
+func newMemory(number C.uint64_t, shared shared) *Memory {
+	memory := &Memory{number: number, shared: shared}
 	memory.close = sync.OnceFunc(func() { closeMemory(number) })
 	// For a memory that nobody closed.
 	runtime.AddCleanup(memory, closeMemory, number)
@@ -113,8 +125,18 @@ func closeMemory(number C.uint64_t) {
 // Close closes the memory. Calls that run in other goroutines go on to their end, and later ones fail. Closing it again
 // does nothing. The error is always nil.
 func (m *Memory) Close() error {
-	m.close()
+	if m.unopened() == nil {
+		m.close()
+	}
 	return nil
+}
+
+// unopened is the error of a memory that no function has opened.
+func (m *Memory) unopened() error {
+	if m != nil && m.number != 0 {
+		return nil
+	}
+	return &Error{Kind: KindUsage, Message: "this Memory was not opened: use memdir.Open, OpenStore or OpenMounts"}
 }
 
 // Execute executes one tool call: input is the "input" of the tool_use, as the model sent it.
@@ -123,21 +145,26 @@ func (m *Memory) Close() error {
 // then has the details for you. A call that has not begun to write when the context is done changes nothing, and its
 // reply says so. A call that has begun goes on to its end.
 func (m *Memory) Execute(ctx context.Context, input json.RawMessage) Reply {
-	if hooks := m.options.hooks(ctx); hooks != nil {
-		return m.executeWith(ctx, hooks, input)
-	}
 	in, err := newText("input", string(input))
 	if err != nil {
 		in, _ = newText("input", invalidInput)
 	}
 	defer in.free()
-	defer runtime.KeepAlive(m)
-	number, done := m.cancelledBy(ctx)
-	defer done()
-	defer enter(ctx, semaphoreOf(input), number)()
 	var failed *C.char
+	if err := m.unopened(); err != nil {
+		reply := newReply(C.memdir_execute(0, in.c, &failed), failed)
+		reply.Cause = err
+		return reply
+	}
+	defer runtime.KeepAlive(m)
+	begun, number, done := m.begin(ctx, m.isOwn)
+	defer done()
+	if hooks := m.options.hooks(ctx); hooks != nil {
+		return m.executeWith(begun, number, hooks, in, m.places.of(input))
+	}
+	defer enter(ctx, m.places.of(input), number)()
 	reply := newReply(C.memdir_execute(number, in.c, &failed), failed)
-	reply.Cause = because(reply.Cause, ctx, nil)
+	reply.Cause = begun.explain(reply.Cause, nil)
 	return reply
 }
 
@@ -166,6 +193,14 @@ func LibraryVersion() string {
 
 // call does an operation that is no tool call, and decodes its result.
 func (m *Memory) call(ctx context.Context, operation string, arguments, result any) error {
+	if err := m.unopened(); err != nil {
+		return err
+	}
+	return m.callWith(ctx, m.isOwn, operation, arguments, result)
+}
+
+// callWith is call for an operation with other stores beside the memory's. isOwn says whether any of them is the program's own.
+func (m *Memory) callWith(ctx context.Context, isOwn bool, operation string, arguments, result any) error {
 	given, err := marshal(arguments, KindUsage)
 	if err != nil {
 		return err
@@ -181,53 +216,21 @@ func (m *Memory) call(ctx context.Context, operation string, arguments, result a
 	}
 	defer inArguments.free()
 	defer runtime.KeepAlive(m)
-	number, done := m.cancelledBy(ctx)
+	begun, number, done := m.begin(ctx, isOwn)
 	defer done()
-	limit := semaphoreOfOperation(operation)
+	limit := m.places.ofOperation(operation)
 	if !limit.acquire(ctx) {
 		cancelled := &Error{Kind: KindCancelled, ReplyKind: ErrorCancelled, Message: "the call was cancelled before it began"}
-		return because(cancelled, ctx, nil)
+		return begun.explain(cancelled, nil)
 	}
 	defer limit.release()
 	var failed *C.char
 	made := C.memdir_call(number, inOperation.c, inArguments.c, &failed)
-	text, err := taken(made), because(failure(failed), ctx, nil)
+	text, err := taken(made), begun.explain(failure(failed), nil)
 	if err != nil || result == nil {
 		return err
 	}
 	return json.Unmarshal([]byte(text), result)
-}
-
-// cancelledBy is a number of the memory whose calls end with the context. done is called when the last one has ended.
-func (m *Memory) cancelledBy(ctx context.Context) (number C.uint64_t, done func()) {
-	if ctx.Done() == nil {
-		return m.number, func() {}
-	}
-	own := C.memdir_cancellable(m.number)
-	if own == 0 {
-		// The memory is closed, as the call will say.
-		return m.number, func() {}
-	}
-	stop := context.AfterFunc(ctx, func() { C.memdir_cancel(own) })
-	// Not when a goroutine comes to it.
-	if ctx.Err() != nil {
-		C.memdir_cancel(own)
-	}
-	return own, func() {
-		stop()
-		C.memdir_close(own)
-	}
-}
-
-// enter waits until a call with this number of a memory may begin. A call whose context is done before need not wait: it
-// reaches no store, and its reply says that nothing was changed.
-func enter(ctx context.Context, limit *semaphore, number C.uint64_t) (leave func()) {
-	if limit.acquire(ctx) {
-		return limit.release
-	}
-	C.memdir_cancel(number)
-	brief.acquire(context.Background())
-	return brief.release
 }
 
 // text is a text that C reads.
@@ -251,28 +254,20 @@ func taken(made *C.char) string {
 }
 
 // failure is the error that the library told of, if any.
-// because gives an error its cause: that of the context for a call that was cancelled, and what a hook returned for a failed
-// hook.
-func because(err error, ctx context.Context, ofHook error) error {
-	var failed *Error
-	if errors.As(err, &failed) {
-		switch failed.Kind {
-		case KindCancelled:
-			failed.cause = context.Cause(ctx)
-		case KindHook:
-			failed.cause = ofHook
-		}
-	}
-	return err
-}
-
+// failure is the error that the library told of, if any.
 func failure(made *C.char) error {
 	if made == nil {
 		return nil
 	}
-	failed := new(Error)
-	if err := json.Unmarshal([]byte(taken(made)), failed); err != nil {
+	var read struct {
+		Error
+		Own     uint64 `json:"own"`
+		GivenUp bool   `json:"given_up"`
+	}
+	if err := json.Unmarshal([]byte(taken(made)), &read); err != nil {
 		return errors.Join(errors.New("memdir: the library's error cannot be read"), err)
 	}
-	return failed
+	failed := read.Error
+	failed.own, failed.givenUp = read.Own, read.GivenUp
+	return &failed
 }

@@ -2,7 +2,7 @@ package memdir
 
 // What a call answers, and how it fails.
 
-// #include <memdir.h>
+// #include "library.h"
 import "C"
 
 import (
@@ -49,7 +49,9 @@ const (
 	KindHook Kind = "hook"
 	// KindHistory is about the history: the memory has none, a version is not known, files were changed since.
 	KindHistory Kind = "history"
-	// KindUsage is a memory that is closed.
+	// KindCopy is a copy whose destination holds something else, or that was stopped.
+	KindCopy Kind = "copy"
+	// KindUsage is a memory that is closed, or was never opened.
 	KindUsage Kind = "usage"
 	// KindInternal is a fault of memdir.
 	KindInternal Kind = "internal"
@@ -65,12 +67,16 @@ type Error struct {
 	Option string `json:"option"`
 	// HistoryKind is the case of a KindHistory.
 	HistoryKind HistoryKind `json:"history_kind"`
-	// Paths are the files in question, such as those of a HistoryConflict.
+	// Paths are the files in question, such as those of a HistoryConflict or of a KindCopy.
 	Paths []string `json:"paths"`
 	// Conflicts are for each path of a HistoryConflict the later change, its actor and its time.
 	Conflicts []Conflict `json:"conflicts"`
 
 	cause error
+	// The number of the error of a store of the program's own, which is the cause; 0 if it is none.
+	own uint64
+	// Whether such a store had not answered when the call was cancelled.
+	givenUp bool
 }
 
 // HistoryKind is the case of a call about the history that failed. Nothing was changed, unless it is HistoryPartly.

@@ -53,6 +53,20 @@ const (
 	ChangeCleared ChangeKind = "cleared"
 )
 
+// Checked: The result of a check.
+type Checked struct {
+	// Directories: Directories, including the root.
+	Directories int `json:"directories"`
+	// Files: Files; each was read to its end.
+	Files int `json:"files"`
+	// Bytes: The bytes that were read.
+	Bytes int64 `json:"bytes"`
+	// Versions: Versions in the store's history, each computed; nil if the store has no history.
+	Versions *int `json:"versions"`
+	// Problems: The problems that were found; empty if there are none.
+	Problems []Problem `json:"problems"`
+}
+
 // Conflict: Why a file is not brought back: it was changed since, or something is in the way.
 type Conflict struct {
 	// Path: The path.
@@ -67,6 +81,20 @@ type Conflict struct {
 	Actor string `json:"actor"`
 	// Time: When. If another program made the change, when it was noticed.
 	Time time.Time `json:"time"`
+}
+
+// Copied: What a copy did.
+type Copied struct {
+	// Files: Files that were written.
+	Files int `json:"files"`
+	// Bytes: Their bytes.
+	Bytes int64 `json:"bytes"`
+	// Equal: Files that the destination already had, with the same content.
+	Equal int `json:"equal"`
+	// Directories: Empty directories that were made.
+	Directories int `json:"directories"`
+	// LeftOut: Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+	LeftOut []string `json:"left_out"`
 }
 
 // Entry: A file or a directory, as a store lists it.
@@ -260,6 +288,41 @@ type PastFile struct {
 	// Version: The id of its version. Empty for a file that was not changed since the history is kept.
 	Version string `json:"version"`
 }
+
+// Problem: A problem in a store.
+type Problem struct {
+	// Kind: The kind of problem.
+	Kind ProblemKind `json:"kind"`
+	// Path: The path, or a text like a path if no path can contain the name. It is safe to display.
+	Path string `json:"path"`
+	// Description: The problem as a sentence, for you.
+	Description string `json:"description"`
+	// IsBeside: Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+	IsBeside bool `json:"is_beside"`
+}
+
+// ProblemKind: The kind of a Problem.
+type ProblemKind string
+
+const (
+	// ProblemUnreadable: A file or directory cannot be read.
+	ProblemUnreadable ProblemKind = "unreadable"
+	// ProblemWrongSize: A file holds more or fewer bytes than its directory says.
+	ProblemWrongSize ProblemKind = "wrong-size"
+	// ProblemDamaged: The store's own structures contradict each other.
+	ProblemDamaged ProblemKind = "damaged"
+	// ProblemLeftOver: A process that ended in the middle of a command left this.
+	ProblemLeftOver ProblemKind = "left-over"
+	// ProblemLink: A symbolic link. It is never followed, and is not part of the memory.
+	ProblemLink ProblemKind = "link"
+	// ProblemSpecialFile: Neither a file nor a directory. It is never opened, and is not part of the memory.
+	ProblemSpecialFile ProblemKind = "special-file"
+	// ProblemBadName: A name that no path can contain. It, and everything below it, is not part of the memory.
+	ProblemBadName ProblemKind = "bad-name"
+	// ProblemReserved: A reserved name, such as that of the record of an encrypted store. It, and everything below it, is not
+	// part of the memory.
+	ProblemReserved ProblemKind = "reserved"
+)
 
 // RedactedText: What RedactText removed from the history, or would remove.
 type RedactedText struct {

@@ -16,10 +16,16 @@ import (
 // DefaultMaxCalls is how many views, and how many changes, are executed at one time unless [SetMaxCalls] sets another number.
 const DefaultMaxCalls = 64
 
+// places are those of the calls that may be executed at one time on some memories. A change may have to wait for another writer, so
+// views have places of their own.
+type places struct{ viewing, changing *semaphore }
+
+func newPlaces(n int) *places { return &places{newSemaphore(n), newSemaphore(n)} }
+
 var (
-	// A change may have to wait for another writer, so views have places of their own.
-	viewing  = newSemaphore(DefaultMaxCalls)
-	changing = newSemaphore(DefaultMaxCalls)
+	// The places of all memories but those on stores of the program's own. Such a store may call another memory, whose
+	// calls must not wait for those that wait for the store.
+	forAll = newPlaces(DefaultMaxCalls)
 	// Calls that wait for no other one, such as those that only read the JSON of an input.
 	brief = newSemaphore(runtime.NumCPU())
 )
@@ -28,19 +34,21 @@ var (
 // together. Each holds a thread of the system. Further calls wait in Go for their turn, in the order in which they were made,
 // and stop waiting if their context is done. It returns the number that was set before. If n is less than 1, it changes nothing.
 //
+// A memory on a [Store] of your own has as many places for itself: the number that is set when it is opened.
+//
 // Calls that run go on to their end, so after a smaller number it takes until then for fewer to run.
 func SetMaxCalls(n int) int {
 	if n < 1 {
-		return changing.limit()
+		return forAll.changing.limit()
 	}
-	viewing.resize(n)
-	return changing.resize(n)
+	forAll.viewing.resize(n)
+	return forAll.changing.resize(n)
 }
 
 // viewOperations change nothing.
 var viewOperations = map[string]bool{
 	"read": true, "read_shown": true, "list": true, "exists": true, "grep": true, "find_sensitive": true, "stats": true, "index": true,
-	"watch": true, "changes": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
+	"watch": true, "changes": true, "check": true, "history": true, "grep_history": true, "files_at": true, "read_at": true,
 	"read_version": true, "diff": true, "resolve_id": true, "export_history": true, "blame": true,
 }
 
@@ -49,23 +57,23 @@ var briefOperations = map[string]bool{
 	"is_due": true, "unwatch": true, "forget_views": true, "tool_definition": true, "tool_definitions": true,
 }
 
-func semaphoreOfOperation(operation string) *semaphore {
+func (p *places) ofOperation(operation string) *semaphore {
 	switch {
 	case viewOperations[operation]:
-		return viewing
+		return p.viewing
 	case briefOperations[operation]:
 		return brief
 	}
-	return changing
+	return p.changing
 }
 
-// semaphoreOf is the semaphore of a command. Anything that is not clearly a view counts as a change; the choice
+// of is the semaphore of a command. Anything that is not clearly a view counts as a change; the choice
 // affects nothing but the waiting.
-func semaphoreOf(input json.RawMessage) *semaphore {
+func (p *places) of(input json.RawMessage) *semaphore {
 	if isView(json.NewDecoder(bytes.NewReader(input)), 2) {
-		return viewing
+		return p.viewing
 	}
-	return changing
+	return p.changing
 }
 
 // isView reads an object up to its "command": the input of a tool_use, or the whole of it, which has the input within. A

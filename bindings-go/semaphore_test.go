@@ -100,7 +100,7 @@ func TestAThousandCallsThatWaitForALockHoldFewThreads(t *testing.T) {
 		})
 	}
 	eventually(t, "as many calls run as may, and the others wait", func() bool {
-		running, waiting := changing.counts()
+		running, waiting := forAll.changing.counts()
 		return running == DefaultMaxCalls && running+waiting == calls
 	})
 	if now := threads(t); now > before+DefaultMaxCalls+16 {
@@ -133,11 +133,11 @@ func TestAnOperationThatWaitsForItsTurnEndsWithItsContext(t *testing.T) {
 	memory := open(t, "dir:"+directory, MemoryOptions{LockTimeout: None[time.Duration]()})
 	var first sync.WaitGroup
 	goIn(&first, func() { execute(memory, create) })
-	eventually(t, "the first call runs", func() bool { running, _ := changing.counts(); return running == 1 })
+	eventually(t, "the first call runs", func() bool { running, _ := forAll.changing.counts(); return running == 1 })
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- memory.Write(ctx, "/memories/b.md", "two\n") }()
-	eventually(t, "the second call waits", func() bool { _, waiting := changing.counts(); return waiting == 1 })
+	eventually(t, "the second call waits", func() bool { _, waiting := forAll.changing.counts(); return waiting == 1 })
 	cancel()
 	failed := new(Error)
 	if err := <-ended; !errors.As(err, &failed) || failed.Kind != KindCancelled || !errors.Is(err, context.Canceled) {
@@ -319,7 +319,7 @@ func TestWhatIsAViewIsKnown(t *testing.T) {
 		`{"path": "` + strings.Repeat("a", 1<<20) + `", "command": "view"}`:     true,
 		`{"path": "` + strings.Repeat("a", 1<<20) + `", "command": "unknown"} `: false,
 	} {
-		if found := semaphoreOf(json.RawMessage(input)) == viewing; found != is {
+		if found := forAll.of(json.RawMessage(input)) == forAll.viewing; found != is {
 			t.Errorf("%.60s: %v", input, found)
 		}
 	}

@@ -10,16 +10,55 @@
  * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
  *   or used after it was closed is an error and no accident.
  * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with "kind" ("config",
- *   "store", "cancelled", "refused", "hook", "history", "usage", "internal"), "message", for an option that is wrong
+ *   "store", "cancelled", "refused", "hook", "history", "copy", "usage", "internal"), "message", for an option that is wrong
  *   "option", and for a call about the history "history_kind" and "paths".
- * - Any thread may call any function at any time. No function calls back, and no panic or exception leaves it.
+ * - Any thread may call any function at any time. Nothing of yours is called but the store that you gave (memdir_host), and
+ *   no panic or exception leaves a function.
  */
 
 #ifndef MEMDIR_H
 #define MEMDIR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/**
+ * Your own functions, for a store of your own. They are the only ones that the library calls. Any thread may call them at any
+ * time, also several at once, and no exception may leave them.
+ */
+typedef struct {
+  /**
+   * Asks a store, which you know by the number `store`, to do something. Answer each request once with memdir_answer: before this
+   * function returns, or later from any thread. `asked` and the `length` bytes of `content` are lent until it returns.
+   *
+   * `asked` is a JSON object: "operation", "path", "call", "to_the_end", and what the operation has beside them. "call" is the
+   * number of the memory that the call was made with which the store works for, or null. Once that call is cancelled, the
+   * answer is not waited for, unless "to_the_end" is true: then a change that has begun is ended, and the store has 5 seconds for each step.
+   *
+   * The operations, with the result of each. docs/stores.md says what they have to guarantee.
+   *
+   * - "info": what the store is, when a memory is opened on it: {"folds_case": false, "tracks_access": false, "methods": []}.
+   *   "methods" are those of "open", "modified", "set_modified" and "clear" that it has. The library does without the others.
+   * - "read": the content of a file.
+   * - "list": the entries of a directory, an array of "path", and of a file "size", "modified" and "accessed".
+   * - "write" {"overwrite"}: writes `content`.
+   * - "update": reads the file, hands its content to memdir_edit, and writes what that returns.
+   * - "delete".
+   * - "rename" {"to"}.
+   * - "open" {"depth"}: the content of a file, with null as the result, or the entries of a directory, "depth" levels deep.
+   * - "modified": the time of a file, or null.
+   * - "set_modified" {"time"}.
+   * - "clear": deletes everything.
+   * - "record_access" {"time"} and "delete_unused" {"since"}, which returns true or false, if it tracks accesses.
+   * - "make": of the number that memdir_check_contract was given: the number of a new, empty store.
+   */
+  void (*serve)(uint64_t store, uint64_t request, const char *asked, const uint8_t *content, size_t length);
+  /**
+   * The library does not use this store, or factory, any more. May be NULL.
+   */
+  void (*release)(uint64_t store);
+} memdir_host;
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +74,65 @@ extern "C" {
 uint64_t memdir_open(const char *address,
                      const char *options,
                      char **error);
+
+/**
+ * Opens a memory on a store of your own, or on several stores that are mounted into one tree.
+ *
+ * `place` is JSON: the text of an address as memdir_open takes it; {"address": "…", "read_only": false}; {"own": 7, "read_only": false}
+ * for the store that you know by the number 7; or {"mounts": [{"path": "/memories", "address": "./memory"}, {"path":
+ * "/memories/team", "own": 7}]}. One of the mounts is at "/memories". Below, an address without a scheme is that very directory.
+ *
+ * `host` has the functions for stores of your own, and is read during the call only. It may be NULL if there are none.
+ *
+ * Returns the memory's number, to be closed with memdir_close, or 0 if it failed. A store is released when the memory and
+ * all further numbers of it are closed, also if it failed.
+ */
+uint64_t memdir_open_place(const char *place,
+                           const char *options,
+                           const memdir_host *host,
+                           char **error);
+
+/**
+ * The answer to a request of memdir_host.serve.
+ *
+ * `result` is JSON, as the operation has it; NULL stands for null. If the method failed, it is {"errno": "ENOENT"} for a condition, by
+ * its name in errno.h: ENOENT nothing is there, EEXIST something is there, EISDIR, ENOTDIR, EINVAL a move into itself, ENAMETOOLONG, EACCES,
+ * EROFS, ENOSPC, EAGAIN other writers took too long and nothing was changed, ECANCELED nothing was done. Otherwise {"failed": "…", "number": 7}
+ * says that the store is broken. The number, which may be left out, comes back as "own" in the error of the call.
+ *
+ * `content` has `length` bytes, for "read" and for "open" of a file. NULL stands for none.
+ *
+ * Returns whether the call still waited for it.
+ */
+bool memdir_answer(uint64_t request,
+                   const char *result,
+                   const uint8_t *content,
+                   size_t length);
+
+/**
+ * The new content for the file of a request for "update", whose content is the `length` bytes of `content`.
+ *
+ * Returns where it begins, and writes its length to `new_length`. It is lent until you answer the request. Returns NULL if
+ * nothing is to be written: the file was changed since, and you are asked again, or the call was cancelled. Call it while no other writer can
+ * come between; if one did, call it again with the newer content.
+ *
+ * # Safety
+ * See the rules at the top of memdir.h. `new_length` points to memory for a length.
+ */
+const uint8_t *memdir_edit(uint64_t request,
+                           const uint8_t *content,
+                           size_t length,
+                           size_t *new_length);
+
+/**
+ * Checks that a store of your own keeps the contract of docs/stores.md, for your tests. `factory` is a number of yours: it is asked to
+ * "make" a new, empty store for each rule, and is released at the end.
+ *
+ * Returns the first rule that is broken and how, or NULL if all are kept, or if it failed.
+ */
+char *memdir_check_contract(uint64_t factory,
+                            const memdir_host *host,
+                            char **error);
 
 /**
  * The key in the file at `path`, for the option "encryption_key". If nothing is there, a random key is generated, and the
@@ -55,7 +153,8 @@ uint64_t memdir_cancellable(uint64_t memory);
 
 /**
  * Cancels the calls of a number that memdir_cancellable returned, those that run and those that follow. A call that
- * has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end.
+ * has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end, unless it
+ * waits for a store of your own: then it ends, and its reply says that the change may or may not have been saved.
  *
  * Returns whether it is such a number.
  */
@@ -206,6 +305,14 @@ char *memdir_finish(uint64_t pending,
  * - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
  * - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
  *   them: "path", "bytes" and "last_used".
+ * - "check" {}: reads every file, every record of the history and every version, and changes nothing; whether or not the memory has
+ *   the option "history". Returns "directories",
+ *   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
+ *   "is_beside".
+ * - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty
+ *   directories, without the history. Nothing is deleted. If a file is there with another content, nothing is copied, and the
+ *   error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared. Returns "files",
+ *   "bytes", "equal", "directories" and "left_out". If it is cancelled, what was copied before stays, and another copy does the rest.
  * - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, all contents stay in the
  *   history.
  * - "erase" {"dry_run": false}: removes everything for good, with the whole history, whether or not the memory has the

@@ -2,17 +2,19 @@
 #![expect(unsafe_code, reason = "the names and pointers of C")]
 
 use std::ffi::c_char;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use memdir::command::Decoded;
-use memdir::{Cancellation, EncryptionKey, Memory, MemoryOptions};
+use memdir::{Cancellation, EncryptionKey, MemoryOptions, open_store};
 use serde_json::json;
 
-use crate::border::{bytes, call, guarded, put, release, text, utf8};
+use crate::border::{bytes, call, content, guarded, lent, put, release, text, utf8};
 use crate::failure::Failure;
 use crate::handles::{MEMORIES, Opened};
 use crate::hooks::{self, PENDING, Pending};
-use crate::{operations, reply, results};
+use crate::host::{Host, memdir_host};
+use crate::request::{REQUESTS, Request};
+use crate::{operations, own_store, places, reply, results};
 
 /// Opens a memory on the store that `address` names: a directory such as "./memory", "sqlite:agent.db", "memory:".
 ///
@@ -35,14 +37,124 @@ pub unsafe extern "C" fn memdir_open(
             |_| 0,
             || {
                 let address = utf8("address", bytes(address))?;
-                let mut set = MemoryOptions::default();
-                // The API has a block for them.
-                set.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
-                if let Some(options) = bytes(options) {
-                    set = set.with_json(utf8("options", Some(options))?)?;
-                }
-                let memory = Memory::open(address, set)?;
-                Ok(MEMORIES.add(Opened { memory, cancellable: false }))
+                let options = set(bytes(options))?;
+                Opened::open(open_store(address, &options)?, options)
+            },
+        )
+    }
+}
+
+/// Opens a memory on a store of your own, or on several stores that are mounted into one tree.
+///
+/// `place` is JSON: the text of an address as memdir_open takes it; {"address": "…", "read_only": false}; {"own": 7, "read_only": false}
+/// for the store that you know by the number 7; or {"mounts": [{"path": "/memories", "address": "./memory"}, {"path":
+/// "/memories/team", "own": 7}]}. One of the mounts is at "/memories". Below, an address without a scheme is that very directory.
+///
+/// `host` has the functions for stores of your own, and is read during the call only. It may be NULL if there are none.
+///
+/// Returns the memory's number, to be closed with memdir_close, or 0 if it failed. A store is released when the memory and
+/// all further numbers of it are closed, also if it failed.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_open_place(
+    place: *const c_char,
+    options: *const c_char,
+    host: *const memdir_host,
+    error: *mut *mut c_char,
+) -> u64 {
+    // SAFETY: the caller lends the texts and `host` for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| 0,
+            || {
+                let place = utf8("place", bytes(place))?;
+                let options = set(bytes(options))?;
+                let store = places::open(place, &options, Host::of(host)?)?;
+                Opened::open(store, options)
+            },
+        )
+    }
+}
+
+/// The answer to a request of memdir_host.serve.
+///
+/// `result` is JSON, as the operation has it; NULL stands for null. If the method failed, it is {"errno": "ENOENT"} for a condition, by
+/// its name in errno.h: ENOENT nothing is there, EEXIST something is there, EISDIR, ENOTDIR, EINVAL a move into itself, ENAMETOOLONG, EACCES,
+/// EROFS, ENOSPC, EAGAIN other writers took too long and nothing was changed, ECANCELED nothing was done. Otherwise {"failed": "…", "number": 7}
+/// says that the store is broken. The number, which may be left out, comes back as "own" in the error of the call.
+///
+/// `content` has `length` bytes, for "read" and for "open" of a file. NULL stands for none.
+///
+/// Returns whether the call still waited for it.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_answer(
+    request: u64,
+    result: *const c_char,
+    content: *const u8,
+    length: usize,
+) -> bool {
+    // SAFETY: the caller lends the text and the bytes for this call.
+    let (result, content) = unsafe { (bytes(result), self::content(content, length)) };
+    guarded(|| Ok(Request::answer(request, result, content))).unwrap_or(false)
+}
+
+/// The new content for the file of a request for "update", whose content is the `length` bytes of `content`.
+///
+/// Returns where it begins, and writes its length to `new_length`. It is lent until you answer the request. Returns NULL if
+/// nothing is to be written: the file was changed since, and you are asked again, or the call was cancelled. Call it while no other writer can
+/// come between; if one did, call it again with the newer content.
+///
+/// # Safety
+/// See the rules at the top of memdir.h. `new_length` points to memory for a length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_edit(
+    request: u64,
+    content: *const u8,
+    length: usize,
+    new_length: *mut usize,
+) -> *const u8 {
+    // SAFETY: the caller lends the bytes for this call.
+    let content = unsafe { self::content(content, length) };
+    let edited = guarded(|| {
+        let edited = REQUESTS.find(request).and_then(|request| {
+            // The table keeps the request, and with it the new content, until it is answered.
+            request.edit(content).map(|new| (lent(new), new.len()))
+        });
+        Ok(edited)
+    });
+    let (new, length) = edited.ok().flatten().unwrap_or((null(), 0));
+    // SAFETY: `new_length` is null or the caller's place for a length.
+    unsafe { put(new_length, length) };
+    new
+}
+
+/// Checks that a store of your own keeps the contract of docs/stores.md, for your tests. `factory` is a number of yours: it is asked to
+/// "make" a new, empty store for each rule, and is released at the end.
+///
+/// Returns the first rule that is broken and how, or NULL if all are kept, or if it failed.
+///
+/// # Safety
+/// See the rules at the top of memdir.h.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn memdir_check_contract(
+    factory: u64,
+    host: *const memdir_host,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller lends `host` for this call, and `error` is null or its place for a pointer.
+    unsafe {
+        call(
+            error,
+            |_| null_mut(),
+            || {
+                let host = Host::of(host)?.ok_or_else(|| Failure::usage("host is NULL"))?;
+                Ok(own_store::broken_rule(host, factory)?.map_or(null_mut(), text))
             },
         )
     }
@@ -81,14 +193,14 @@ pub unsafe extern "C" fn memdir_key_from_file(
 pub extern "C" fn memdir_cancellable(memory: u64) -> u64 {
     let made = guarded(|| {
         let opened = MEMORIES.get(memory)?;
-        let memory = opened.memory.cancelled_by(&Cancellation::new());
-        Ok(MEMORIES.add(Opened { memory, cancellable: true }))
+        Ok(opened.add(opened.memory.cancelled_by(&Cancellation::new()), true))
     });
     made.unwrap_or(0)
 }
 
 /// Cancels the calls of a number that memdir_cancellable returned, those that run and those that follow. A call that
-/// has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end.
+/// has not begun to write then changes nothing, and its reply says so. A call that has begun goes on to its end, unless it
+/// waits for a store of your own: then it ends, and its reply says that the change may or may not have been saved.
 ///
 /// Returns whether it is such a number.
 #[unsafe(no_mangle)]
@@ -97,6 +209,7 @@ pub extern "C" fn memdir_cancel(memory: u64) -> bool {
         let opened = MEMORIES.get(memory)?;
         if opened.cancellable {
             opened.memory.cancellation().cancel();
+            Request::wake_cancelled();
         }
         Ok(opened.cancellable)
     });
@@ -124,8 +237,7 @@ pub unsafe extern "C" fn memdir_acting_as(
             |_| 0,
             || {
                 let opened = MEMORIES.get(memory)?;
-                let memory = opened.memory.acting_as(utf8("actor", bytes(actor))?);
-                Ok(MEMORIES.add(Opened { memory, cancellable: false }))
+                Ok(opened.add(opened.memory.acting_as(utf8("actor", bytes(actor))?), false))
             },
         )
     }
@@ -157,9 +269,9 @@ pub unsafe extern "C" fn memdir_execute(
     // SAFETY: the caller lends the text for this call, and `error` is null or its place for a pointer.
     unsafe {
         answer(error, || {
-            let Opened { memory, .. } = MEMORIES.get(memory)?;
+            let opened = MEMORIES.get(memory)?;
             let decoded = Decoded::parse(given("input", bytes(input))?);
-            Ok(reply::parts(memory.execute_decoded(decoded)))
+            Ok(reply::parts(opened.call(|Opened { memory, .. }| memory.execute_decoded(decoded))))
         })
     }
 }
@@ -242,11 +354,7 @@ pub unsafe extern "C" fn memdir_hook_diff(pending: u64, error: *mut *mut c_char)
         call(
             error,
             |_| null_mut(),
-            || {
-                let asked = hooks::call(pending)?;
-                let diff = asked.map(|call| call.diff()).transpose()?.unwrap_or_default();
-                Ok(text(json!(diff).to_string()))
-            },
+            || Ok(text(json!(hooks::diff(pending)?.unwrap_or_default()).to_string())),
         )
     }
 }
@@ -277,7 +385,7 @@ pub unsafe extern "C" fn memdir_finish(
                 return Err(Failure::usage(format!("there is no call {pending} to be finished")));
             };
             let before = hooks::decision(bytes(decision));
-            let (answer, happened) = opened.memory.finish(call, before);
+            let (answer, happened) = opened.call(|opened| opened.memory.finish(call, before));
             if !event.is_null()
                 && let Some(happened) = happened
             {
@@ -354,6 +462,14 @@ pub unsafe extern "C" fn memdir_finish(
 /// - "trim_history" {}: removes the versions that the options keep no longer, and returns how many records that were.
 /// - "expire" {"older_than", "dry_run": false}: removes the files that nobody used for so many seconds, and returns
 ///   them: "path", "bytes" and "last_used".
+/// - "check" {}: reads every file, every record of the history and every version, and changes nothing; whether or not the memory has
+///   the option "history". Returns "directories",
+///   "files", "bytes", "versions" (null without a history) and "problems", an array of "kind", "path", "description" and
+///   "is_beside".
+/// - "copy" {"to", "overwrite": false}: copies everything to another memory, by its number: contents, times, hidden files and empty
+///   directories, without the history. Nothing is deleted. If a file is there with another content, nothing is copied, and the
+///   error has the kind "copy" and "paths", unless "overwrite" is true. Each file is read back and compared. Returns "files",
+///   "bytes", "equal", "directories" and "left_out". If it is cancelled, what was copied before stays, and another copy does the rest.
 /// - "clear" {}: deletes everything below /memories. The result is a sentence. With a history, all contents stay in the
 ///   history.
 /// - "erase" {"dry_run": false}: removes everything for good, with the whole history, whether or not the memory has the
@@ -378,10 +494,10 @@ pub unsafe extern "C" fn memdir_call(
             error,
             |_| null_mut(),
             || {
-                let Opened { memory, .. } = MEMORIES.get(memory)?;
+                let opened = MEMORIES.get(memory)?;
                 let operation = utf8("operation", bytes(operation))?;
                 let arguments = utf8("arguments", Some(bytes(arguments).unwrap_or(b"{}")))?;
-                let done = operations::call(&memory, operation, arguments)?;
+                let done = opened.call(|opened| operations::call(opened, operation, arguments))?;
                 Ok(text(done.to_string()))
             },
         )
@@ -428,6 +544,17 @@ unsafe fn answer(
             put(error, text(cause));
         }
         reply
+    }
+}
+
+/// The options of a memory.
+fn set(options: Option<&[u8]>) -> Result<MemoryOptions, Failure> {
+    let mut set = MemoryOptions::default();
+    // The API has a block for them.
+    set.max_image_bytes = Some(MemoryOptions::CLAUDE_IMAGE_BYTES);
+    match options {
+        None => Ok(set),
+        Some(options) => Ok(set.with_json(utf8("options", Some(options))?)?),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 
 use crate::failure::Failure;
 
@@ -16,6 +17,23 @@ pub(crate) unsafe fn bytes<'a>(text: *const c_char) -> Option<&'a [u8]> {
     }
     // SAFETY: it is not null, and the rest is this function's own condition.
     Some(unsafe { CStr::from_ptr(text) }.to_bytes())
+}
+
+/// Bytes that the caller lends for the length of a call. Null is none.
+///
+/// # Safety
+/// `start` is null, or points to `length` bytes that do not change during `'a`.
+pub(crate) unsafe fn content<'a>(start: *const u8, length: usize) -> &'a [u8] {
+    if start.is_null() || length == 0 {
+        return &[];
+    }
+    // SAFETY: it is not null, and the rest is this function's own condition.
+    unsafe { slice::from_raw_parts(start, length) }
+}
+
+/// Where bytes begin that the caller is lent. The address of no bytes is a real one, too: some languages look at every address.
+pub(crate) fn lent(content: &[u8]) -> *const u8 {
+    if content.is_empty() { c"".as_ptr().cast() } else { content.as_ptr() }
 }
 
 /// A text as UTF-8, under the name of the argument.

@@ -5,18 +5,41 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use memdir::Memory;
+use memdir::{Memory, MemoryOptions, Store};
 
+use crate::call::Call;
 use crate::failure::Failure;
 
 /// A memory, which has what cancels its calls.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) memory: Memory,
+    /// The store as it was opened, without the layers of the memory.
+    pub(crate) store: Arc<dyn Store>,
     /// Whether it was made so that its calls can be cancelled.
     pub(crate) cancellable: bool,
+    number: u64,
+}
+
+impl Opened {
+    /// Keeps a memory on a store that was opened with these options.
+    pub(crate) fn open(store: Arc<dyn Store>, options: MemoryOptions) -> Result<u64, Failure> {
+        let memory = Memory::with_store(Arc::clone(&store), options).validated()?;
+        Ok(MEMORIES.add_with(|number| Self { memory, store, cancellable: false, number }))
+    }
+
+    /// Keeps a memory on the same store, under a number of its own.
+    pub(crate) fn add(&self, memory: Memory, cancellable: bool) -> u64 {
+        let store = Arc::clone(&self.store);
+        MEMORIES.add_with(|number| Self { memory, store, cancellable, number })
+    }
+
+    /// Does the work of a call with this number.
+    pub(crate) fn call<T>(&self, work: impl FnOnce(&Self) -> T) -> T {
+        Call::during(self.number, &self.memory, || work(self))
+    }
 }
 
 /// Values by their numbers.
@@ -35,9 +58,20 @@ impl<T> Table<T> {
 
     /// Keeps a value under a new number.
     pub(crate) fn add(&self, value: T) -> u64 {
+        self.add_with(|_| value)
+    }
+
+    /// Keeps a value that knows its number.
+    fn add_with(&self, make: impl FnOnce(u64) -> T) -> u64 {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let value = make(number);
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(number, value);
         number
+    }
+
+    /// Calls `visit` with every value. Nothing else can be done with the table meanwhile.
+    pub(crate) fn each(&self, visit: impl FnMut(&T)) {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).values().for_each(visit);
     }
 
     /// Takes a value out. It is dropped by the caller, without the lock.

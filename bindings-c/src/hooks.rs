@@ -29,8 +29,19 @@ pub(crate) fn call(pending: u64) -> Result<Option<HookCall<'static>>, Failure> {
     let known = |Pending { opened, call }: &Pending| {
         opened.memory.hook_call(call).map(HookCall::into_owned)
     };
-    let gone = || Failure::usage(format!("there is no call {pending} between its halves"));
-    PENDING.with(pending, known).ok_or_else(gone)
+    PENDING.with(pending, known).ok_or_else(|| gone(pending))
+}
+
+/// What the command of a call would change; none if the hook is not asked about it.
+pub(crate) fn diff(pending: u64) -> Result<Option<String>, Failure> {
+    let Some(known) = call(pending)? else { return Ok(None) };
+    let opened = PENDING.with(pending, |pending| pending.opened.clone());
+    let opened = opened.ok_or_else(|| gone(pending))?;
+    Ok(Some(opened.call(|_| known.diff())?))
+}
+
+fn gone(pending: u64) -> Failure {
+    Failure::usage(format!("there is no call {pending} between its halves"))
 }
 
 fn json_of(field: &Field<'_>) -> Value {

@@ -8,14 +8,21 @@
 mod abi;
 mod arguments;
 mod border;
+mod call;
 mod failure;
 mod handles;
 mod hooks;
+mod host;
 mod operations;
+mod own_error;
+mod own_store;
+mod places;
 mod reply;
+mod request;
 mod results;
 #[cfg(feature = "testing")]
 mod testing;
 mod watch;
 
 pub use abi::*;
+pub use host::memdir_host;

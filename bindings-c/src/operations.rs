@@ -1,21 +1,27 @@
 //! What a program can ask of a memory beside executing commands: one function, with the name of the operation.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use memdir::Memory;
 use memdir::command::Dialect;
+use memdir::copy::{CopyError, Progress};
+use memdir::value::Value as Given;
 use memdir::value::Value::Null;
+use memdir::{Memory, OnExisting};
 use memdir_bindings_shared::arguments::{Arguments, wrong};
+use memdir_bindings_shared::check::check;
 use memdir_bindings_shared::operations::perform;
 use serde_json::Value;
 
 use crate::arguments::{NO_SPAN, named, parse, span, without_nulls};
 use crate::failure::Failure;
+use crate::handles::{MEMORIES, Opened};
 use crate::results::{returned, shown};
 use crate::watch;
 
 /// Does the operation `name` with these arguments, an object, and returns its result.
-pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value, Failure> {
+pub(crate) fn call(opened: &Opened, name: &str, arguments: &str) -> Result<Value, Failure> {
+    let memory = &opened.memory;
     let fields = parse(arguments)?;
     let names: Vec<String> = fields.keys().cloned().collect();
     let fields = without_nulls(fields);
@@ -28,6 +34,11 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
         return Ok(returned(done));
     }
     match name {
+        "check" => {
+            given.none_but(&[])?;
+            Ok(shown(&check(memory.cancellation(), &opened.store)?))
+        }
+        "copy" => copy(memory, &given),
         "clear" => {
             given.none_but(&[])?;
             Ok(memory.clear()?.into())
@@ -49,6 +60,27 @@ pub(crate) fn call(memory: &Memory, name: &str, arguments: &str) -> Result<Value
 
 fn dialect(given: &Arguments<'_>) -> Result<Dialect, Failure> {
     Ok(given.text_or("dialect", "json-schema")?.parse()?)
+}
+
+/// Copies to another memory, by its number. A copy that is cancelled ends before the next file.
+fn copy(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {
+    given.none_but(&["to", "overwrite"])?;
+    let to = match given.get("to").unwrap_or(Null) {
+        Given::Integer(number) => u64::try_from(number).unwrap_or_default(),
+        other => return Err(wrong("to", " must be the number of a memory", other).into()),
+    };
+    let to = MEMORIES.get(to)?.memory;
+    // A store of the caller's own says nothing by which it could be told.
+    if Arc::ptr_eq(memory.store(), to.store()) {
+        return Err(CopyError::Overlapping.into());
+    }
+    let existing = if given.flag("overwrite")? { OnExisting::Overwrite } else { OnExisting::Error };
+    let go_on = |_: Progress<'_>| match memory.cancellation().is_cancelled() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let copied = memdir::copy(&**memory.store(), &**to.store(), existing, &mut { go_on })?;
+    Ok(shown(&copied))
 }
 
 fn expire(memory: &Memory, given: &Arguments<'_>) -> Result<Value, Failure> {

@@ -21,9 +21,10 @@ const RULES: &str = "/*
  * - A memory is a number and not a pointer. 0 is none. A number is never used again, so a memory that is closed twice
  *   or used after it was closed is an error and no accident.
  * - `error` may be NULL. Otherwise it is set in every call: to NULL, or to a JSON object with \"kind\" (\"config\",
- *   \"store\", \"cancelled\", \"refused\", \"hook\", \"history\", \"usage\", \"internal\"), \"message\", for an option that is wrong
+ *   \"store\", \"cancelled\", \"refused\", \"hook\", \"history\", \"copy\", \"usage\", \"internal\"), \"message\", for an option that is wrong
  *   \"option\", and for a call about the history \"history_kind\" and \"paths\".
- * - Any thread may call any function at any time. No function calls back, and no panic or exception leaves it.
+ * - Any thread may call any function at any time. Nothing of yours is called but the store that you gave (memdir_host), and
+ *   no panic or exception leaves a function.
  */";
 
 const SAFETY: &str = " *\n * # Safety\n * See the rules at the top of memdir.h.\n";
@@ -40,13 +41,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         documentation: true,
         usize_is_size_t: true,
         no_includes: true,
-        sys_includes: ["stdbool.h", "stdint.h"].map(str::to_owned).to_vec(),
+        sys_includes: ["stdbool.h", "stddef.h", "stdint.h"].map(str::to_owned).to_vec(),
         ..Default::default()
     };
     config.documentation_style = cbindgen::DocumentationStyle::Doxy;
     let mut made = Vec::new();
     Builder::new()
         .with_config(config)
+        .with_src(crate_dir.join("src/host.rs"))
         .with_src(crate_dir.join("src/abi.rs"))
         .generate()?
         .write(&mut made);

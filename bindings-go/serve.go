@@ -1,0 +1,314 @@
+package memdir
+
+// How the library asks a store of the program's own: each request is answered in a goroutine of its own, so that a call whose context
+// is done need not wait for it.
+
+/*
+#include "library.h"
+*/
+import "C"
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// servedStores are the stores and factories that the library knows, by the numbers that it knows them by.
+var (
+	servedStores sync.Map
+	lastServed   atomic.Uint64
+)
+
+// servedStore is a store that the library asks, or a factory of stores.
+type servedStore struct {
+	number  uint64
+	store   Store
+	factory func() (Store, error)
+	// The call that opens a memory on it: those have no number.
+	opening atomic.Pointer[call]
+}
+
+func serveStore(store Store) *servedStore {
+	served := &servedStore{number: lastServed.Add(1), store: store}
+	servedStores.Store(served.number, served)
+	return served
+}
+
+func serveFactory(factory func() (Store, error), checking *call) uint64 {
+	served := &servedStore{number: lastServed.Add(1), factory: factory}
+	served.opening.Store(checking)
+	servedStores.Store(served.number, served)
+	return served.number
+}
+
+//export memdirGoRelease
+func memdirGoRelease(store C.uint64_t) { servedStores.Delete(uint64(store)) }
+
+//export memdirGoServe
+func memdirGoServe(store, request C.uint64_t, asked *C.memdir_go_text, content *C.memdir_go_bytes, length C.size_t) {
+	question := []byte(C.GoString((*C.char)(asked)))
+	given := bytes.Clone(unsafe.Slice((*byte)(content), length))
+	go serve(uint64(store), &servedRequest{number: request}, question, given)
+}
+
+// asked is what the library asks, as it writes it.
+type asked struct {
+	Operation string    `json:"operation"`
+	Path      string    `json:"path"`
+	Call      uint64    `json:"call"`
+	ToTheEnd  bool      `json:"to_the_end"`
+	Overwrite bool      `json:"overwrite"`
+	To        string    `json:"to"`
+	Depth     int       `json:"depth"`
+	Time      time.Time `json:"time"`
+	Since     time.Time `json:"since"`
+}
+
+// servedRequest is a request until it is answered.
+type servedRequest struct {
+	number C.uint64_t
+	mutex  sync.Mutex
+	// What the library lends for an edit is its own again.
+	isAnswered bool
+}
+
+// serve answers a request.
+func serve(store uint64, request *servedRequest, written, content []byte) {
+	var asked asked
+	if err := json.Unmarshal(written, &asked); err != nil {
+		request.answer(map[string]any{"failed": err.Error()}, nil)
+		return
+	}
+	found, _ := servedStores.Load(store)
+	served, _ := found.(*servedStore)
+	if served == nil {
+		// The library has released it, and does not wait for an answer.
+		request.answer(map[string]any{"errno": "ECANCELED"}, nil)
+		return
+	}
+	call := served.callOf(&asked)
+	ctx := call.ctx
+	if asked.ToTheEnd {
+		ctx = context.WithoutCancel(ctx)
+	}
+	if ctx.Err() != nil {
+		// Nothing was begun, so it is certain that nothing was changed.
+		C.memdir_cancel(C.uint64_t(asked.Call))
+		request.answer(map[string]any{"errno": "ECANCELED"}, nil)
+		return
+	}
+	var result any
+	var returned []byte
+	err := error(&PanicError{})
+	// Also if the store calls runtime.Goexit, as a test does that fails.
+	defer func() { request.finish(ctx, call, &asked, result, returned, err) }()
+	result, returned, err = served.ask(ctx, &asked, content, request.edit)
+}
+
+// finish answers with what a method returned.
+func (r *servedRequest) finish(ctx context.Context, call *call, asked *asked, result any, content []byte, err error) {
+	if err == nil {
+		r.answer(result, content)
+		return
+	}
+	if ctx.Err() != nil {
+		// The library may not have heard of it: the store was told first.
+		C.memdir_cancel(C.uint64_t(asked.Call))
+	}
+	if name := conditionOf(err); name != "" {
+		r.answer(map[string]any{"errno": name}, nil)
+		return
+	}
+	r.answer(map[string]any{"failed": shown(err), "number": call.keep(err)}, nil)
+}
+
+// callOf is the call that a request is made for.
+func (s *servedStore) callOf(asked *asked) *call {
+	if found, is := calls.Load(asked.Call); is {
+		return found.(*call)
+	}
+	if opening := s.opening.Load(); opening != nil {
+		return opening
+	}
+	return &call{ctx: context.Background()}
+}
+
+// ask calls the method of the store. What panics is an error.
+func (s *servedStore) ask(ctx context.Context, asked *asked, content []byte, edit Edit) (result any, returned []byte, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{value, debug.Stack()}
+		}
+	}()
+	return s.called(ctx, asked, content, edit)
+}
+
+func (s *servedStore) called(ctx context.Context, asked *asked, content []byte, edit Edit) (any, []byte, error) {
+	path := asked.Path
+	switch asked.Operation {
+	case "info":
+		return about(s.store), nil, nil
+	case "make":
+		made, err := s.factory()
+		if err == nil && made == nil {
+			err = errors.New("the factory returned nil")
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return serveStore(made).number, nil, nil
+	case "read":
+		content, err := s.store.Read(ctx, path)
+		return nil, content, err
+	case "list":
+		entries, err := s.store.List(ctx, path)
+		return listed(entries), nil, err
+	case "write":
+		return nil, nil, s.store.Write(ctx, path, content, asked.Overwrite)
+	case "update":
+		return nil, nil, s.store.Update(ctx, path, edit)
+	case "delete":
+		return nil, nil, s.store.Delete(ctx, path)
+	case "rename":
+		return nil, nil, s.store.Rename(ctx, path, asked.To)
+	case "open":
+		opened, err := s.store.(StoreOpener).Open(ctx, path, asked.Depth)
+		if opened.IsDirectory {
+			return listed(opened.Entries), nil, err
+		}
+		return nil, opened.Content, err
+	case "modified":
+		modified, err := s.store.(StoreTimer).Modified(ctx, path)
+		return orUnknown(modified), nil, err
+	case "set_modified":
+		return nil, nil, s.store.(StoreTimeSetter).SetModified(ctx, path, asked.Time)
+	case "clear":
+		return nil, nil, s.store.(StoreClearer).Clear(ctx)
+	case "record_access":
+		return nil, nil, s.store.(StoreAccessTracker).RecordAccess(ctx, path, asked.Time)
+	case "delete_unused":
+		deleted, err := s.store.(StoreAccessTracker).DeleteUnused(ctx, path, asked.Since)
+		return deleted, nil, err
+	}
+	return nil, nil, fmt.Errorf("there is no operation %q of a store", asked.Operation)
+}
+
+// about is what the library asks once of a store.
+func about(store Store) any {
+	methods := []string{}
+	has := func(name string, is bool) {
+		if is {
+			methods = append(methods, name)
+		}
+	}
+	_, opens := store.(StoreOpener)
+	has("open", opens)
+	_, knowsTimes := store.(StoreTimer)
+	has("modified", knowsTimes)
+	_, setsTimes := store.(StoreTimeSetter)
+	has("set_modified", setsTimes)
+	_, clears := store.(StoreClearer)
+	has("clear", clears)
+	_, tracks := store.(StoreAccessTracker)
+	folder, isFolder := store.(StoreCaseFolder)
+	return map[string]any{"methods": methods, "tracks_access": tracks, "folds_case": isFolder && folder.FoldsCase()}
+}
+
+// listedEntry is an entry, as the library reads it. What is not known is left out.
+type listedEntry struct {
+	Path     string `json:"path"`
+	Size     *int64 `json:"size,omitempty"`
+	Modified any    `json:"modified,omitempty"`
+	Accessed any    `json:"accessed,omitempty"`
+}
+
+func listed(entries []Entry) []listedEntry {
+	listed := make([]listedEntry, 0, len(entries))
+	for _, entry := range entries {
+		// No path of a memory is anything else, and JSON would make another name of it.
+		if utf8.ValidString(entry.Path) {
+			listed = append(listed, listedEntry{entry.Path, entry.Size, orUnknown(entry.Modified), orUnknown(entry.Accessed)})
+		}
+	}
+	return listed
+}
+
+func orUnknown(moment time.Time) any {
+	if moment.IsZero() {
+		return nil
+	}
+	return moment
+}
+
+// edit is the edit of a request for an update.
+func (r *servedRequest) edit(content []byte) (edited []byte, write bool) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.isAnswered {
+		return nil, false
+	}
+	var length C.size_t
+	lent := C.memdir_edit(r.number, (*C.uint8_t)(unsafe.SliceData(content)), C.size_t(len(content)), &length)
+	if lent == nil {
+		return nil, false
+	}
+	return bytes.Clone(unsafe.Slice((*byte)(lent), length)), true
+}
+
+func (r *servedRequest) answer(result any, content []byte) {
+	written, err := json.Marshal(result)
+	if err != nil {
+		// Such as a time in the year 10000.
+		written, _ = json.Marshal(map[string]any{"failed": err.Error()})
+	}
+	// JSON has no NUL byte.
+	in, _ := newText("result", string(written))
+	defer in.free()
+	r.mutex.Lock()
+	r.isAnswered = true
+	r.mutex.Unlock()
+	C.memdir_answer(r.number, in.c, (*C.uint8_t)(unsafe.SliceData(content)), C.size_t(len(content)))
+}
+
+// conditions are those that have a name of their own in package syscall.
+var conditions = map[syscall.Errno]string{
+	syscall.EISDIR: "EISDIR", syscall.ENOTDIR: "ENOTDIR", syscall.EINVAL: "EINVAL", syscall.ENAMETOOLONG: "ENAMETOOLONG",
+	syscall.EROFS: "EROFS", syscall.ENOSPC: "ENOSPC", syscall.EDQUOT: "EDQUOT", syscall.ELOOP: "ELOOP",
+}
+
+// conditionOf is the name of a condition in C's errno.h; empty if the store is broken.
+func conditionOf(err error) (name string) {
+	// Methods of an error may panic as well. It is a broken store then.
+	defer func() {
+		if recover() != nil {
+			name = ""
+		}
+	}()
+	var errno syscall.Errno
+	if errors.As(err, &errno) && conditions[errno] != "" {
+		return conditions[errno]
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "ENOENT"
+	case errors.Is(err, fs.ErrExist):
+		return "EEXIST"
+	case errors.Is(err, fs.ErrPermission):
+		return "EACCES"
+	}
+	return ""
+}
+
+// shown is a value for a log. fmt catches a panic of its methods.
+func shown(value any) string { return fmt.Sprint(value) }

@@ -1,0 +1,278 @@
+package memdir
+
+// Stores of the program's own, and several stores in one tree.
+
+/*
+#include "library.h"
+
+extern void memdirGoServe(uint64_t store, uint64_t request, memdir_go_text *asked, memdir_go_bytes *content, size_t length);
+extern void memdirGoRelease(uint64_t store);
+
+static uint64_t open_place(const char *place, const char *options, char **error) {
+	memdir_host host = {memdirGoServe, memdirGoRelease};
+	return memdir_open_place(place, options, &host, error);
+}
+
+static char *check_contract(uint64_t factory, char **error) {
+	memdir_host host = {memdirGoServe, memdirGoRelease};
+	return memdir_check_contract(factory, &host, error);
+}
+*/
+import "C"
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Store keeps files and directories under /memories: implement it to keep memories wherever you like, and open a memory on it
+// with [OpenStore].
+//
+// Paths are valid and canonical (/memories/notes.md); the root always exists. Each method either succeeds completely, or returns
+// an error and changes nothing. Many goroutines may call methods at once. docs/stores.md says what a store has to guarantee, and
+// [CheckContract] checks it.
+//
+// A condition is an error that [errors.Is] finds: [fs.ErrNotExist], [fs.ErrExist], [fs.ErrPermission], or one of package syscall:
+// EISDIR, ENOTDIR, EINVAL for a move into itself, ENAMETOOLONG, EROFS, ENOSPC. The model reads a sentence about it. Any other
+// error means that the store is broken: the model reads that its memory is out of reach, and errors.Is finds that error in
+// [Reply.Cause], or in what the method of the memory returned. So do not wrap a condition of something else, such as of the
+// socket of your database.
+//
+// The context is that of the call of the memory. When it is done, the call does not wait for the store any more: what the
+// store then returns is not heard. A step of a change that has begun is not cancelled, and has 5 seconds; its context is never done.
+type Store interface {
+	// Read returns the content of a file. Errors: nothing is there, also if a parent is a file; EISDIR.
+	Read(ctx context.Context, path string) ([]byte, error)
+
+	// List returns the entries of a directory, one level deep, in any order, hidden ones included. Errors: nothing is there;
+	// ENOTDIR.
+	List(ctx context.Context, path string) ([]Entry, error)
+
+	// Write writes a whole file, and makes missing parents. Without overwrite creation is exclusive: if two calls create one
+	// path at once, exactly one succeeds. Errors: there is a file, unless overwrite is set, or a directory, always; ENOTDIR
+	// if a parent is a file.
+	Write(ctx context.Context, path string, content []byte, overwrite bool) error
+
+	// Update reads a file, hands its content to edit, and writes what that returns, while no other writer can come between. If
+	// one did, it calls edit again with the newer content; the last call counts. Errors: nothing is there; EISDIR.
+	Update(ctx context.Context, path string, edit Edit) error
+
+	// Delete deletes a file, or a directory with everything in it. Error: nothing is there.
+	Delete(ctx context.Context, path string) error
+
+	// Rename moves a file or a directory, and makes missing parents of the new path. It never overwrites. Errors, in this
+	// order: nothing is there; something is at the new path, also if both are the same; EINVAL if the new path is below the
+	// directory; ENOTDIR if a parent of the new path is a file; ENAMETOOLONG if a path below would have more than 64 levels
+	// below /memories or more than 4,096 bytes.
+	Rename(ctx context.Context, from, to string) error
+}
+
+// Edit computes the new content of a file from its content. If write is false, nothing is to be written. It is good until
+// the method Update returns.
+type Edit func(content []byte) (edited []byte, write bool)
+
+// StoreOpener is a [Store] that reads a file, or lists a directory several levels deep, in one round trip. Every view is one call
+// of it. Without it the memory calls Read and List.
+type StoreOpener interface {
+	// Open returns the content of a file, or the entries of a directory, depth levels deep, in any order. It may leave out
+	// hidden entries and what is below them. Error: nothing is there.
+	Open(ctx context.Context, path string, depth int) (Opened, error)
+}
+
+// Opened is what [StoreOpener] opened.
+type Opened struct {
+	// IsDirectory says which of the others counts.
+	IsDirectory bool
+	// Content is that of a file.
+	Content []byte
+	// Entries are those of a directory.
+	Entries []Entry
+}
+
+// StoreTimer is a [Store] that knows when a file was last written without listing its directory.
+type StoreTimer interface {
+	// Modified returns when a file was last written, or a zero time if the store keeps no times. Errors: nothing is there; EISDIR.
+	Modified(ctx context.Context, path string) (time.Time, error)
+}
+
+// StoreTimeSetter is a [Store] whose times can be set. A copy keeps the times of the original then.
+type StoreTimeSetter interface {
+	// SetModified sets when a file was last written, to the microsecond. Errors: nothing is there; EISDIR.
+	SetModified(ctx context.Context, path string, modified time.Time) error
+}
+
+// StoreClearer is a [Store] that deletes everything below the root in a better way than entry by entry.
+type StoreClearer interface {
+	// Clear deletes everything below the root.
+	Clear(ctx context.Context) error
+}
+
+// StoreAccessTracker is a [Store] that keeps times of access, which the options RecordAccess and ExpireAfter need. The entries of
+// its listings have the Accessed of each file.
+type StoreAccessTracker interface {
+	// RecordAccess records that a file was accessed, to the microsecond. It is no change of the file, and the time moves
+	// with it. Errors: nothing is there; EISDIR.
+	RecordAccess(ctx context.Context, path string, accessed time.Time) error
+
+	// DeleteUnused deletes a file if it was neither written nor accessed at that time or later, and reports whether it did.
+	// No writer can come between. It returns false also if nothing is there, or a directory.
+	DeleteUnused(ctx context.Context, path string, since time.Time) (bool, error)
+}
+
+// StoreCaseFolder is a [Store] that may take names for the same that differ only in case or in how letters are composed, as file
+// systems of macOS and Windows do. The memory then compares paths so, too. It asks once, when it is opened.
+type StoreCaseFolder interface {
+	FoldsCase() bool
+}
+
+// PanicError is the error of a method of a [Store] that panicked.
+type PanicError struct {
+	// Value is what it panicked with; nil if it called runtime.Goexit.
+	Value any
+	// Stack is where.
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	if e.Value == nil {
+		return "the store ended its goroutine"
+	}
+	return "the store panicked: " + shown(e.Value)
+}
+
+// Unwrap is the value, if that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// OpenStore opens a memory on a store of your own. It has as many places for calls as [SetMaxCalls] says, for itself.
+//
+// The error is an [*Error] if an option is wrong, or the store fails.
+func OpenStore(store Store, options MemoryOptions) (*Memory, error) {
+	if store == nil {
+		return nil, &Error{Kind: KindConfig, Message: "the store is nil"}
+	}
+	return openPlace(options, newPlaces(forAll.changing.limit()), func(own func(Store) uint64) any {
+		return place{Own: own(store)}
+	})
+}
+
+// Mount is a store and where it is in the tree of a memory. It has either an Address or a Store.
+type Mount struct {
+	// Path is where the store is: /memories, or below it.
+	Path string
+	// Address names the store, as for [Open]. At /memories the files of a directory are in its "memories" directory; below,
+	// they are in that very directory.
+	Address string
+	// Store is a store of your own.
+	Store Store
+	// ReadOnly says that the store can be viewed but not changed. It must exist then.
+	ReadOnly bool
+}
+
+// OpenMounts opens a memory on several stores in one tree. One of them is at /memories.
+//
+// The error is an [*Error] if a path, an address or an option is wrong, or a store cannot be opened.
+func OpenMounts(mounts []Mount, options MemoryOptions) (*Memory, error) {
+	shared := forAll
+	for _, mount := range mounts {
+		if (mount.Address == "") == (mount.Store == nil) {
+			return nil, &Error{Kind: KindConfig, Message: "the mount at " + mount.Path + " must have either an Address or a Store"}
+		}
+		if mount.Store != nil {
+			shared = newPlaces(forAll.changing.limit())
+		}
+	}
+	return openPlace(options, shared, func(own func(Store) uint64) any {
+		listed := []place{}
+		for _, mount := range mounts {
+			at := place{Path: mount.Path, Address: mount.Address, ReadOnly: mount.ReadOnly}
+			if mount.Store != nil {
+				at.Own = own(mount.Store)
+			}
+			listed = append(listed, at)
+		}
+		return map[string]any{"mounts": listed}
+	})
+}
+
+// place is a store, as the library reads it.
+type place struct {
+	Path     string `json:"path,omitzero"`
+	Address  string `json:"address,omitzero"`
+	Own      uint64 `json:"own,omitzero"`
+	ReadOnly bool   `json:"read_only,omitzero"`
+}
+
+// openPlace opens the memory on what describe returns, which it gets the numbers of stores for.
+func openPlace(options MemoryOptions, places *places, describe func(own func(Store) uint64) any) (*Memory, error) {
+	set, err := options.marshal()
+	if err != nil {
+		return nil, err
+	}
+	opening := &call{ctx: context.Background()}
+	var served []*servedStore
+	defer func() {
+		for _, store := range served {
+			store.opening.Store(nil)
+		}
+	}()
+	described := describe(func(store Store) uint64 {
+		made := serveStore(store)
+		made.opening.Store(opening)
+		served = append(served, made)
+		return made.number
+	})
+	// It releases those that the library does not know.
+	release := func() {
+		for _, store := range served {
+			servedStores.Delete(store.number)
+		}
+	}
+	written, err := marshal(described, KindConfig)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	inPlace, err := newText("place", written)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	defer inPlace.free()
+	inOptions, err := newText("options", set)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	defer inOptions.free()
+	var failed *C.char
+	places.changing.acquire(context.Background())
+	number := C.open_place(inPlace.c, inOptions.c, &failed)
+	places.changing.release()
+	if err := opening.explain(failure(failed), nil); err != nil {
+		release()
+		return nil, err
+	}
+	return newMemory(number, shared{&options, places, len(served) > 0}), nil
+}
+
+// CheckContract checks that the stores that factory makes keep the contract of a store (docs/stores.md), for the tests of your
+// own store. It asks for a new, empty store for each rule.
+//
+// It returns nil if all rules are kept, the first rule that is broken and how, or the error of factory.
+func CheckContract(factory func() (Store, error)) error {
+	checking := &call{ctx: context.Background()}
+	made := serveFactory(factory, checking)
+	var failed *C.char
+	broken := taken(C.check_contract(C.uint64_t(made), &failed))
+	if err := checking.explain(failure(failed), nil); err != nil {
+		return err
+	}
+	if broken != "" {
+		return errors.New("memdir: " + broken)
+	}
+	return nil
+}
