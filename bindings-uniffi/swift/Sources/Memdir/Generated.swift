@@ -811,7 +811,7 @@ public protocol ChangeListener: AnyObject, Sendable {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     func changed(change: Change) throws
 
@@ -874,7 +874,7 @@ open class ChangeListenerImpl: ChangeListener, @unchecked Sendable {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
 open func changed(change: Change)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -924,9 +924,7 @@ fileprivate struct UniffiCallbackInterfaceChangeListener {
                 guard let uniffiObj = try? FfiConverterTypeChangeListener.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.changed(
-                     change: try FfiConverterTypeChange_lift(change)
-                )
+                return telling("changed") { try uniffiObj.changed(change: try FfiConverterTypeChange_lift(change)) }
             }
 
 
@@ -2078,7 +2076,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     func cancelledBy(cancellation: Cancellation)  -> Memory
 
@@ -2756,7 +2754,7 @@ open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: Memdi
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
 open func cancelledBy(cancellation: Cancellation) -> Memory  {
     return try!  FfiConverterTypeMemory_lift(try! rustCall() {
@@ -3266,8 +3264,8 @@ public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     func after(event: Event) throws
 
@@ -3352,8 +3350,8 @@ open func before(command: Command, call: HookCall)throws  -> HookDecision  {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
 open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
@@ -3430,9 +3428,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
                 guard let uniffiObj = try? FfiConverterTypeMemoryHooks.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.after(
-                     event: try FfiConverterTypeEvent_lift(event)
-                )
+                return telling("after") { try uniffiObj.after(event: try FfiConverterTypeEvent_lift(event)) }
             }
 
 
@@ -6589,33 +6585,6 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let onExisting: OnExisting?
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-     * process. Object storage is always durable. Default: `full`. `null` stands for it.
-     */
-    public let durability: Durability?
-    /**
-     * How long a change waits for other writers of the same store (local directory, SQLite,
-     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-     * without limit. Default: 10 seconds.
-     */
-    public let lockTimeout: MemdirDuration?
-    /**
-     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-     * a user's name. `null` selects the one that the address names. Never put a value that is not
-     * your own into an address. On every other store it is an error. Default: `null`.
-     */
-    public let namespace: MemdirText?
-    /**
-     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
-     * all. Default: `null`.
-     */
-    public let encryptionKey: MemdirKey?
-    /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it
-     * was made. Default: no.
-     */
-    public let encryptNames: Bool
-    /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
      * made in a directory. Default: no.
      */
@@ -6669,10 +6638,6 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let neverExpire: [MemdirText]?
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
-     */
-    public let eventContent: Bool
-    /**
      * Records every change before it is made, so that it can be seen and taken back. Default: no.
      */
     public let history: Bool
@@ -6697,6 +6662,37 @@ public struct MemoryOptions: Equatable, Hashable {
      * one. Default: `null`.
      */
     public let actor: MemdirText?
+    /**
+     * The events that `after` gets contain the reply's text. Default: no.
+     */
+    public let eventContent: Bool
+    /**
+     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+     * process. Object storage is always durable. Default: `full`. `null` stands for it.
+     */
+    public let durability: Durability?
+    /**
+     * How long a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+     * without limit. Default: 10 seconds.
+     */
+    public let lockTimeout: MemdirDuration?
+    /**
+     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+     * a user's name. `null` selects the one that the address names. Never put a value that is not
+     * your own into an address. On every other store it is an error. Default: `null`.
+     */
+    public let namespace: MemdirText?
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+     * all. Default: `null`.
+     */
+    public let encryptionKey: MemdirKey?
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it
+     * was made. Default: no.
+     */
+    public let encryptNames: Bool
 
     // Default memberwise initializers are never public by default, so we
     // declare one manually.
@@ -6726,28 +6722,6 @@ public struct MemoryOptions: Equatable, Hashable {
          * What `create` does if the file already exists: `error` refuses, `overwrite` replaces the
          * whole content atomically. Default: `error`. `null` stands for it.
          */onExisting: OnExisting? = nil,
-        /**
-         * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-         * process. Object storage is always durable. Default: `full`. `null` stands for it.
-         */durability: Durability? = nil,
-        /**
-         * How long a change waits for other writers of the same store (local directory, SQLite,
-         * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-         * without limit. Default: 10 seconds.
-         */lockTimeout: MemdirDuration? = 10,
-        /**
-         * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-         * a user's name. `null` selects the one that the address names. Never put a value that is not
-         * your own into an address. On every other store it is an error. Default: `null`.
-         */namespace: MemdirText? = nil,
-        /**
-         * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
-         * all. Default: `null`.
-         */encryptionKey: MemdirKey? = nil,
-        /**
-         * Also encrypts the names in a store that is made with a key. An existing store stays as it
-         * was made. Default: no.
-         */encryptNames: Bool = false,
         /**
          * The memory can be viewed but not changed. The directory or database must exist. Nothing is
          * made in a directory. Default: no.
@@ -6792,9 +6766,6 @@ public struct MemoryOptions: Equatable, Hashable {
          * them. Default: none. `null` stands for it.
          */neverExpire: [MemdirText]? = nil,
         /**
-         * The events that `after` gets contain the reply's text. Default: no.
-         */eventContent: Bool = false,
-        /**
          * Records every change before it is made, so that it can be seen and taken back. Default: no.
          */history: Bool = false,
         /**
@@ -6813,18 +6784,38 @@ public struct MemoryOptions: Equatable, Hashable {
          * Who makes the changes of this memory, for its history: a session, a user, the id of a tool
          * call. Any text of your program, never of a model. `acting_as` begins a session with another
          * one. Default: `null`.
-         */actor: MemdirText? = nil) {
+         */actor: MemdirText? = nil,
+        /**
+         * The events that `after` gets contain the reply's text. Default: no.
+         */eventContent: Bool = false,
+        /**
+         * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+         * process. Object storage is always durable. Default: `full`. `null` stands for it.
+         */durability: Durability? = nil,
+        /**
+         * How long a change waits for other writers of the same store (local directory, SQLite,
+         * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+         * without limit. Default: 10 seconds.
+         */lockTimeout: MemdirDuration? = 10,
+        /**
+         * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+         * a user's name. `null` selects the one that the address names. Never put a value that is not
+         * your own into an address. On every other store it is an error. Default: `null`.
+         */namespace: MemdirText? = nil,
+        /**
+         * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+         * all. Default: `null`.
+         */encryptionKey: MemdirKey? = nil,
+        /**
+         * Also encrypts the names in a store that is made with a key. An existing store stays as it
+         * was made. Default: no.
+         */encryptNames: Bool = false) {
         self.maxViewChars = maxViewChars
         self.maxFileBytes = maxFileBytes
         self.maxTotalBytes = maxTotalBytes
         self.maxFiles = maxFiles
         self.maxImageBytes = maxImageBytes
         self.onExisting = onExisting
-        self.durability = durability
-        self.lockTimeout = lockTimeout
-        self.namespace = namespace
-        self.encryptionKey = encryptionKey
-        self.encryptNames = encryptNames
         self.readOnly = readOnly
         self.readOnlyPaths = readOnlyPaths
         self.writablePaths = writablePaths
@@ -6835,12 +6826,17 @@ public struct MemoryOptions: Equatable, Hashable {
         self.expireAfter = expireAfter
         self.recordAccess = recordAccess
         self.neverExpire = neverExpire
-        self.eventContent = eventContent
         self.history = history
         self.historyMaxAge = historyMaxAge
         self.historyMaxVersions = historyMaxVersions
         self.historyMaxBytes = historyMaxBytes
         self.actor = actor
+        self.eventContent = eventContent
+        self.durability = durability
+        self.lockTimeout = lockTimeout
+        self.namespace = namespace
+        self.encryptionKey = encryptionKey
+        self.encryptNames = encryptNames
     }
 
 
@@ -6865,11 +6861,6 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 maxFiles: FfiConverterOptionInt64.read(from: &buf),
                 maxImageBytes: FfiConverterOptionInt64.read(from: &buf),
                 onExisting: FfiConverterOptionTypeOnExisting.read(from: &buf),
-                durability: FfiConverterOptionTypeDurability.read(from: &buf),
-                lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
-                namespace: FfiConverterOptionTypeMemdirText.read(from: &buf),
-                encryptionKey: FfiConverterOptionTypeMemdirKey.read(from: &buf),
-                encryptNames: FfiConverterBool.read(from: &buf),
                 readOnly: FfiConverterBool.read(from: &buf),
                 readOnlyPaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
                 writablePaths: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
@@ -6880,12 +6871,17 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
                 expireAfter: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 recordAccess: FfiConverterBool.read(from: &buf),
                 neverExpire: FfiConverterOptionSequenceTypeMemdirText.read(from: &buf),
-                eventContent: FfiConverterBool.read(from: &buf),
                 history: FfiConverterBool.read(from: &buf),
                 historyMaxAge: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
                 historyMaxVersions: FfiConverterOptionInt64.read(from: &buf),
                 historyMaxBytes: FfiConverterOptionInt64.read(from: &buf),
-                actor: FfiConverterOptionTypeMemdirText.read(from: &buf)
+                actor: FfiConverterOptionTypeMemdirText.read(from: &buf),
+                eventContent: FfiConverterBool.read(from: &buf),
+                durability: FfiConverterOptionTypeDurability.read(from: &buf),
+                lockTimeout: FfiConverterOptionTypeMemdirDuration.read(from: &buf),
+                namespace: FfiConverterOptionTypeMemdirText.read(from: &buf),
+                encryptionKey: FfiConverterOptionTypeMemdirKey.read(from: &buf),
+                encryptNames: FfiConverterBool.read(from: &buf)
         )
     }
 
@@ -6896,11 +6892,6 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionInt64.write(value.maxFiles, into: &buf)
         FfiConverterOptionInt64.write(value.maxImageBytes, into: &buf)
         FfiConverterOptionTypeOnExisting.write(value.onExisting, into: &buf)
-        FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
-        FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
-        FfiConverterOptionTypeMemdirText.write(value.namespace, into: &buf)
-        FfiConverterOptionTypeMemdirKey.write(value.encryptionKey, into: &buf)
-        FfiConverterBool.write(value.encryptNames, into: &buf)
         FfiConverterBool.write(value.readOnly, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.readOnlyPaths, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.writablePaths, into: &buf)
@@ -6911,12 +6902,17 @@ public struct FfiConverterTypeMemoryOptions: FfiConverterRustBuffer {
         FfiConverterOptionTypeMemdirDuration.write(value.expireAfter, into: &buf)
         FfiConverterBool.write(value.recordAccess, into: &buf)
         FfiConverterOptionSequenceTypeMemdirText.write(value.neverExpire, into: &buf)
-        FfiConverterBool.write(value.eventContent, into: &buf)
         FfiConverterBool.write(value.history, into: &buf)
         FfiConverterOptionTypeMemdirDuration.write(value.historyMaxAge, into: &buf)
         FfiConverterOptionInt64.write(value.historyMaxVersions, into: &buf)
         FfiConverterOptionInt64.write(value.historyMaxBytes, into: &buf)
         FfiConverterOptionTypeMemdirText.write(value.actor, into: &buf)
+        FfiConverterBool.write(value.eventContent, into: &buf)
+        FfiConverterOptionTypeDurability.write(value.durability, into: &buf)
+        FfiConverterOptionTypeMemdirDuration.write(value.lockTimeout, into: &buf)
+        FfiConverterOptionTypeMemdirText.write(value.namespace, into: &buf)
+        FfiConverterOptionTypeMemdirKey.write(value.encryptionKey, into: &buf)
+        FfiConverterBool.write(value.encryptNames, into: &buf)
     }
 }
 
@@ -10087,12 +10083,13 @@ public enum StaleGuard: Equatable, Hashable, Codable {
      */
     case off
     /**
-     * Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
+     * Refuses an `insert` into a file that has changed since this session of the memory last
+     * showed or wrote it.
      */
     case on
     /**
-     * Also refuses such a `str_replace`, and both commands for a file that this memory has never
-     * shown or written.
+     * Also refuses such a `str_replace`, and both commands for a file that it has never shown or
+     * written.
      */
     case strict
 
@@ -11982,7 +11979,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 34793) {
+    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 43623) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 22138) {
@@ -12015,7 +12012,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 44288) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 2776) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 51454) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 14398) {
@@ -12078,7 +12075,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_undo() != 48259) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
+    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 57418) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_clear() != 62586) {

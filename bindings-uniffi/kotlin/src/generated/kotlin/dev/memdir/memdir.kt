@@ -1569,7 +1569,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 34793) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 43623) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 22138) {
@@ -1602,7 +1602,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 44288) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 2776) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 51454) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 14398) {
@@ -1665,7 +1665,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 48259) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 57418) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 62586) {
@@ -2605,7 +2605,7 @@ public fun interface ChangeListener {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     @Throws(StoreException::class)
     fun `changed`(`change`: Change)
@@ -2720,7 +2720,7 @@ internal open class ChangeListenerImpl: AutoCloseable, ChangeListener
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     @Throws(StoreException::class)override fun `changed`(`change`: Change)
         =
@@ -2757,9 +2757,7 @@ internal object uniffiCallbackInterfaceChangeListener {
         override fun callback(`uniffiHandle`: Long,`change`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeChangeListener.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`changed`(
-                    FfiConverterTypeChange.lift(`change`),
-                )
+                telling(\"changed\") { uniffiObj.`changed`(FfiConverterTypeChange.lift(`change`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(
@@ -4524,7 +4522,7 @@ public interface MemoryInterface {
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     @Throws(MemdirException::class)
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
@@ -5359,7 +5357,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     @Throws(MemdirException::class)override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
@@ -6276,8 +6274,8 @@ public interface MemoryHooks {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     @Throws(HookException::class)
     fun `after`(`event`: Event) = Unit
@@ -6419,8 +6417,8 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     @Throws(HookException::class)override fun `after`(`event`: Event)
         =
@@ -6475,9 +6473,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
         override fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`after`(
-                    FfiConverterTypeEvent.lift(`event`),
-                )
+                telling(\"after\") { uniffiObj.`after`(FfiConverterTypeEvent.lift(`event`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(
@@ -10070,38 +10066,6 @@ data class MemoryOptions (
     val `onExisting`: OnExisting? = null
     ,
     /**
-     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
-     * process. Object storage is always durable. Default: `full`. `null` stands for it.
-     */
-    val `durability`: Durability? = null
-    ,
-    /**
-     * How long a change waits for other writers of the same store (local directory, SQLite,
-     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
-     * without limit. Default: 10 seconds.
-     */
-    val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
-    ,
-    /**
-     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
-     * a user's name. `null` selects the one that the address names. Never put a value that is not
-     * your own into an address. On every other store it is an error. Default: `null`.
-     */
-    val `namespace`: kotlin.String? = null
-    ,
-    /**
-     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
-     * all. Default: `null`.
-     */
-    val `encryptionKey`: EncryptionKey? = null
-    ,
-    /**
-     * Also encrypts the names in a store that is made with a key. An existing store stays as it
-     * was made. Default: no.
-     */
-    val `encryptNames`: kotlin.Boolean = false
-    ,
-    /**
      * The memory can be viewed but not changed. The directory or database must exist. Nothing is
      * made in a directory. Default: no.
      */
@@ -10165,11 +10129,6 @@ data class MemoryOptions (
     val `neverExpire`: List<kotlin.String>? = null
     ,
     /**
-     * The events that `after` gets contain the reply's text. Default: no.
-     */
-    val `eventContent`: kotlin.Boolean = false
-    ,
-    /**
      * Records every change before it is made, so that it can be seen and taken back. Default: no.
      */
     val `history`: kotlin.Boolean = false
@@ -10198,6 +10157,43 @@ data class MemoryOptions (
      * one. Default: `null`.
      */
     val `actor`: kotlin.String? = null
+    ,
+    /**
+     * The events that `after` gets contain the reply's text. Default: no.
+     */
+    val `eventContent`: kotlin.Boolean = false
+    ,
+    /**
+     * What an acknowledged command survives: `full` a loss of power, `relaxed` only a crash of the
+     * process. Object storage is always durable. Default: `full`. `null` stands for it.
+     */
+    val `durability`: Durability? = null
+    ,
+    /**
+     * How long a change waits for other writers of the same store (local directory, SQLite,
+     * PostgreSQL). After that the command is refused, and nothing was changed. `null` waits
+     * without limit. Default: 10 seconds.
+     */
+    val `lockTimeout`: java.time.Duration? = java.time.Duration.ofSeconds(10)
+    ,
+    /**
+     * Selects one of several memories in one PostgreSQL database or one bucket. Any text, such as
+     * a user's name. `null` selects the one that the address names. Never put a value that is not
+     * your own into an address. On every other store it is an error. Default: `null`.
+     */
+    val `namespace`: kotlin.String? = null
+    ,
+    /**
+     * Encrypts everything that the store keeps. A store is encrypted from its creation or not at
+     * all. Default: `null`.
+     */
+    val `encryptionKey`: EncryptionKey? = null
+    ,
+    /**
+     * Also encrypts the names in a store that is made with a key. An existing store stays as it
+     * was made. Default: no.
+     */
+    val `encryptNames`: kotlin.Boolean = false
 
 ){
 
@@ -10223,11 +10219,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeOnExisting.read(buf),
-            FfiConverterOptionalTypeDurability.read(buf),
-            FfiConverterOptionalTypeMemdirDuration.read(buf),
-            FfiConverterOptionalTypeMemdirText.read(buf),
-            FfiConverterOptionalTypeMemdirKey.read(buf),
-            FfiConverterBoolean.read(buf),
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
@@ -10239,11 +10230,16 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterBoolean.read(buf),
             FfiConverterOptionalSequenceTypeMemdirText.read(buf),
             FfiConverterBoolean.read(buf),
-            FfiConverterBoolean.read(buf),
             FfiConverterOptionalTypeMemdirDuration.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalLong.read(buf),
             FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterBoolean.read(buf),
+            FfiConverterOptionalTypeDurability.read(buf),
+            FfiConverterOptionalTypeMemdirDuration.read(buf),
+            FfiConverterOptionalTypeMemdirText.read(buf),
+            FfiConverterOptionalTypeMemdirKey.read(buf),
+            FfiConverterBoolean.read(buf),
         )
     }
 
@@ -10254,11 +10250,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.allocationSize(value.`maxFiles`) +
             FfiConverterOptionalLong.allocationSize(value.`maxImageBytes`) +
             FfiConverterOptionalTypeOnExisting.allocationSize(value.`onExisting`) +
-            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
-            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
-            FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
-            FfiConverterOptionalTypeMemdirKey.allocationSize(value.`encryptionKey`) +
-            FfiConverterBoolean.allocationSize(value.`encryptNames`) +
             FfiConverterBoolean.allocationSize(value.`readOnly`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`readOnlyPaths`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`writablePaths`) +
@@ -10269,12 +10260,17 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`expireAfter`) +
             FfiConverterBoolean.allocationSize(value.`recordAccess`) +
             FfiConverterOptionalSequenceTypeMemdirText.allocationSize(value.`neverExpire`) +
-            FfiConverterBoolean.allocationSize(value.`eventContent`) +
             FfiConverterBoolean.allocationSize(value.`history`) +
             FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`historyMaxAge`) +
             FfiConverterOptionalLong.allocationSize(value.`historyMaxVersions`) +
             FfiConverterOptionalLong.allocationSize(value.`historyMaxBytes`) +
-            FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`)
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`actor`) +
+            FfiConverterBoolean.allocationSize(value.`eventContent`) +
+            FfiConverterOptionalTypeDurability.allocationSize(value.`durability`) +
+            FfiConverterOptionalTypeMemdirDuration.allocationSize(value.`lockTimeout`) +
+            FfiConverterOptionalTypeMemdirText.allocationSize(value.`namespace`) +
+            FfiConverterOptionalTypeMemdirKey.allocationSize(value.`encryptionKey`) +
+            FfiConverterBoolean.allocationSize(value.`encryptNames`)
     )
 
     override fun write(value: MemoryOptions, buf: ByteBuffer) {
@@ -10284,11 +10280,6 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalLong.write(value.`maxFiles`, buf)
             FfiConverterOptionalLong.write(value.`maxImageBytes`, buf)
             FfiConverterOptionalTypeOnExisting.write(value.`onExisting`, buf)
-            FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
-            FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
-            FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
-            FfiConverterOptionalTypeMemdirKey.write(value.`encryptionKey`, buf)
-            FfiConverterBoolean.write(value.`encryptNames`, buf)
             FfiConverterBoolean.write(value.`readOnly`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`readOnlyPaths`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`writablePaths`, buf)
@@ -10299,12 +10290,17 @@ internal object FfiConverterTypeMemoryOptions: FfiConverterRustBuffer<MemoryOpti
             FfiConverterOptionalTypeMemdirDuration.write(value.`expireAfter`, buf)
             FfiConverterBoolean.write(value.`recordAccess`, buf)
             FfiConverterOptionalSequenceTypeMemdirText.write(value.`neverExpire`, buf)
-            FfiConverterBoolean.write(value.`eventContent`, buf)
             FfiConverterBoolean.write(value.`history`, buf)
             FfiConverterOptionalTypeMemdirDuration.write(value.`historyMaxAge`, buf)
             FfiConverterOptionalLong.write(value.`historyMaxVersions`, buf)
             FfiConverterOptionalLong.write(value.`historyMaxBytes`, buf)
             FfiConverterOptionalTypeMemdirText.write(value.`actor`, buf)
+            FfiConverterBoolean.write(value.`eventContent`, buf)
+            FfiConverterOptionalTypeDurability.write(value.`durability`, buf)
+            FfiConverterOptionalTypeMemdirDuration.write(value.`lockTimeout`, buf)
+            FfiConverterOptionalTypeMemdirText.write(value.`namespace`, buf)
+            FfiConverterOptionalTypeMemdirKey.write(value.`encryptionKey`, buf)
+            FfiConverterBoolean.write(value.`encryptNames`, buf)
     }
 }
 
@@ -12618,12 +12614,13 @@ enum class StaleGuard {
      */
     OFF,
     /**
-     * Refuses an `insert` into a file that has changed since this memory last showed or wrote it.
+     * Refuses an `insert` into a file that has changed since this session of the memory last
+     * showed or wrote it.
      */
     ON,
     /**
-     * Also refuses such a `str_replace`, and both commands for a file that this memory has never
-     * shown or written.
+     * Also refuses such a `str_replace`, and both commands for a file that it has never shown or
+     * written.
      */
     STRICT;
 
