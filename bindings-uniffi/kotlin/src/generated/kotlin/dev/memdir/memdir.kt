@@ -2757,7 +2757,7 @@ internal object uniffiCallbackInterfaceChangeListener {
         override fun callback(`uniffiHandle`: Long,`change`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeChangeListener.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                telling(\"changed\") { uniffiObj.`changed`(FfiConverterTypeChange.lift(`change`)) }
+                telling("changed") { uniffiObj.`changed`(FfiConverterTypeChange.lift(`change`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(
@@ -6473,7 +6473,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
         override fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                telling(\"after\") { uniffiObj.`after`(FfiConverterTypeEvent.lift(`event`)) }
+                telling("after") { uniffiObj.`after`(FfiConverterTypeEvent.lift(`event`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(
