@@ -68,13 +68,14 @@ ci: ## what CI runs: checks, tests, generated files, the demo
 # Tests mostly wait, for disks, locks and servers. So those of several languages run side by side, and the output of each is
 # shown when it has ended; all chains start at once. Everything that more than one of them needs is made before: what is fetched, while
 # Rust is compiled.
-.PHONY: test test-kotlin-alone test-python-alone test-swift-alone test-node-c-and-go
+.PHONY: test test-kotlin-alone test-python-alone test-swift-alone test-node-alone test-packages-c-and-go
 test: ## every test
 	@tests/step begin
 	@status=0
 	@{
 		$(MAKE) --no-print-directory --jobs 3 --keep-going rust-built fetched &&
-		tests/servers/run $(MAKE) --no-print-directory --jobs 5 --output-sync=recurse --keep-going test-kotlin-alone test-python-alone test-swift-alone test-node-c-and-go test-rust &&
+		$(call ready,node-built) &&
+		tests/servers/run $(MAKE) --no-print-directory --jobs 6 --output-sync=recurse --keep-going test-kotlin-alone test-python-alone test-swift-alone test-node-alone test-packages-c-and-go test-rust &&
 		$(call ready,test-counts)
 	} 2>&1 | tee target/test-output || status=$$?
 	@tests/step report
@@ -91,8 +92,11 @@ test-python-alone:
 test-swift-alone:
 	@$(call ready,--keep-going test-swift)
 
-test-node-c-and-go:
-	@$(call ready,--keep-going test-release test-node test-wasm test-mcp test-page test-c test-go)
+test-node-alone:
+	@$(call ready,--keep-going test-release test-node)
+
+test-packages-c-and-go:
+	@$(call ready,--keep-going test-wasm test-page test-mcp test-c test-go)
 
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
@@ -345,6 +349,11 @@ server-azure:
 rust-built:
 	@$(call need,cargo,Rust)
 	@tests/step 'Rust: build' cargo build --quiet $(RUST) --lib --bins --tests --examples
+
+# The Node package, which several chains test.
+.PHONY: node-built
+node-built:
+	@if command -v node > /dev/null; then $(call ready,$(CACHE)/node-tests); fi
 
 # What the tests fetch, for all languages whose tools are here. Debian's packages come one after the other, as its tools ask for.
 .PHONY: fetched fetched-packages fetched-programs

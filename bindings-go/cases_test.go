@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // tree is all that a store holds: canonical path → content in Base64, nil for an empty directory. Of a long content a
@@ -231,68 +230,18 @@ func loadCases(t *testing.T) []*conformanceCase {
 	return cases
 }
 
-// optionsOf are the options of a case, through the fields that a program sets.
+// optionsOf are the options of a case.
 func optionsOf(t *testing.T, given map[string]any) MemoryOptions {
 	t.Helper()
+	text, err := json.Marshal(given)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var options MemoryOptions
-	number := func(value any) Opt[int] {
-		if value == nil {
-			return None[int]()
-		}
-		return Of(int(value.(float64)))
-	}
-	span := func(value any) Opt[time.Duration] { return Of(time.Duration(value.(float64) * float64(time.Second))) }
-	texts := func(value any) []string {
-		list := []string{}
-		for _, item := range value.([]any) {
-			list = append(list, item.(string))
-		}
-		return list
-	}
-	for name, value := range given {
-		switch name {
-		case "max_view_chars":
-			options.MaxViewChars = number(value)
-		case "max_file_bytes":
-			options.MaxFileBytes = number(value)
-		case "max_image_bytes":
-			options.MaxImageBytes = number(value)
-		case "max_total_bytes":
-			options.MaxTotalBytes = number(value)
-		case "max_files":
-			options.MaxFiles = number(value)
-		case "read_only_paths":
-			options.ReadOnlyPaths = texts(value)
-		case "writable_paths":
-			if value != nil {
-				options.WritablePaths = texts(value)
-			}
-		case "never_expire":
-			options.NeverExpire = texts(value)
-		case "stale_guard":
-			options.StaleGuard = StaleGuard(value.(string))
-		case "on_existing":
-			options.OnExisting = OnExisting(value.(string))
-		case "durability":
-			options.Durability = Durability(value.(string))
-		case "sensitive_text":
-			options.SensitiveText = SensitiveText(value.(string))
-		case "sensitive_rules":
-			options.SensitiveRules = map[string]string{}
-			for id, pattern := range value.(map[string]any) {
-				options.SensitiveRules[id] = pattern.(string)
-			}
-		case "sensitive_on_view":
-			options.SensitiveOnView = value.(bool)
-		case "expire_after":
-			options.ExpireAfter = span(value)
-		case "record_access":
-			options.RecordAccess = value.(bool)
-		case "event_content":
-			options.EventContent = value.(bool)
-		default:
-			t.Fatalf("the option %s is not in the format", name)
-		}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&options); err != nil {
+		t.Fatal(err)
 	}
 	return options
 }

@@ -39,6 +39,26 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(o.value)
 }
 
+// UnmarshalJSON reads what [Opt.MarshalJSON] writes, such as a program's configuration: null is none.
+func (o *Opt[T]) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*o = None[T]()
+		return nil
+	}
+	var value T
+	if span, ok := any(&value).(*time.Duration); ok {
+		var seconds float64
+		if err := json.Unmarshal(text, &seconds); err != nil {
+			return err
+		}
+		*span = time.Duration(seconds * float64(time.Second))
+	} else if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	*o = Of(value)
+	return nil
+}
+
 // EncryptionKey is the key of an encrypted store: "hex:…" or "base64:…" for 32 bytes, or else a passphrase. It is not
 // shown by fmt.
 type EncryptionKey string

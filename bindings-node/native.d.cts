@@ -229,6 +229,9 @@ export declare function buildProfile(): string
  */
 export declare function checkContract(rule: number, serve: (arg: StoreRequest) => unknown, members: Array<string>): Promise<string | null>
 
+/** Throws a `ConfigError` if the argument is no number of milliseconds from 0 on. */
+export declare function checkSpan(name: string, given: number): void
+
 /** The JSON text of a request's `context_management`. */
 export declare function contextManagement(clearAt: number | null, keep: number, clearAtLeast: number | null | undefined, excludeTools: readonly string[], compactAt: number | null | undefined): string
 

@@ -39,6 +39,13 @@ fn time(given: &Value<'_>) -> Result<SystemTime, &'static str> {
 
 pub(crate) const NO_SPAN: &str = " must be a number of seconds from 0 on";
 
+/// A number of seconds that may be null; none if it is left out.
+pub(crate) fn optional_span(given: &Arguments<'_>, name: &str) -> Result<Option<Duration>, Error> {
+    span(given, name).map_err(|_| {
+        wrong(name, format!("{NO_SPAN}, or null"), given.get(name).unwrap_or(Value::Null))
+    })
+}
+
 /// A number of seconds; none if it is left out.
 pub(crate) fn span(given: &Arguments<'_>, name: &str) -> Result<Option<Duration>, Error> {
     let Some(given) = given.get(name) else { return Ok(None) };

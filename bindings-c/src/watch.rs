@@ -9,7 +9,7 @@ use memdir::{Memory, SharedWatch};
 use memdir_bindings_shared::arguments::{Arguments, wrong};
 use serde_json::Value;
 
-use crate::arguments::span;
+use crate::arguments::{optional_span, span};
 use crate::failure::Failure;
 use crate::handles::Table;
 use crate::results::shown;
@@ -25,7 +25,7 @@ pub(crate) fn call(
     Ok(Some(match name {
         "watch" => {
             given.none_but(&["path", "every"])?;
-            let every = span(given, "every")?;
+            let every = optional_span(given, "every")?;
             let watch = memory.watch(&given.text_or("path", "/memories")?, every)?;
             WATCHES.add(Arc::new(SharedWatch::from(watch))).into()
         }

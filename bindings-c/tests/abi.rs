@@ -218,103 +218,139 @@ fn an_operation_takes_its_arguments_and_no_others() {
     memdir_close(memory);
 }
 
-/// The options of a memory that C has, wherever they stand in the table of options.
-fn names_of(table: &Value) -> Vec<String> {
-    let has =
-        |list: &Value, word| list.as_array().is_some_and(|list| list.iter().any(|one| one == word));
-    match table {
-        Value::Array(all) => all.iter().flat_map(names_of).collect(),
-        Value::Object(fields)
-            if has(&table["languages"], "c") && has(&table["entry_points"], "Memory") =>
-        {
-            fields["name"].as_str().map(str::to_owned).into_iter().collect()
-        }
-        Value::Object(fields) => fields.values().flat_map(names_of).collect(),
-        _ => Vec::new(),
+/// A table of the project.
+fn table(file: &str) -> Value {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// What no JSON can hold.
+fn is_json(row: &Value) -> bool {
+    let shown = row["value"].to_string();
+    !["@half@", "@nan@", "@inf@", "@-inf@", "@long@"].iter().any(|name| shown.contains(name))
+}
+
+/// Whether a sentence is the one of the table. There `…` stands for any text.
+fn says(row: &Value, name: &str, option: &Value, words: &Value, sentence: &str) -> bool {
+    let mut expected = row["says"].as_str().unwrap().replace("{name}", name);
+    let or_none = if option["none"] == true {
+        format!(", or {}", words["none"].as_str().unwrap())
+    } else {
+        String::new()
+    };
+    expected = expected.replace("{or_none}", &or_none);
+    // A map of JSON forgets the order of the words.
+    expected = expected.replace("{words}", "…");
+    for (word, text) in words.as_object().unwrap() {
+        expected = expected.replace(&format!("{{{word}}}"), text.as_str().unwrap());
     }
+    let mut rest = sentence;
+    let parts: Vec<_> = expected.split('…').collect();
+    for part in &parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    sentence.starts_with(parts[0]) && (rest.is_empty() || expected.ends_with('…'))
 }
 
 #[test]
 fn wrong_options_of_the_table_are_refused_by_name() {
-    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/options.json");
-    let rows: Vec<Value> = serde_json::from_slice(&fs::read(table).unwrap()).unwrap();
-    let known = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/options.json");
-    let known: Value = serde_json::from_slice(&fs::read(known).unwrap()).unwrap();
-    let known = names_of(&known);
-    assert!(known.len() > 20, "{known:?}");
-    for name in known {
-        assert!(rows.iter().any(|row| row["option"] == name.as_str()), "no row for {name}");
-    }
+    let (values, known) = (table("tests/hostile/values.json"), table("core/options.json"));
+    let sections = known["sections"].as_array().unwrap();
+    let options = sections.iter().flat_map(|section| section["options"].as_array().unwrap());
     let mut tried = 0;
-    for row in rows {
-        // What no JSON can hold.
-        let shown = row.to_string();
-        if ["@half@", "@nan@", "@inf@", "@-inf@", "@long@"].iter().any(|name| shown.contains(name))
-        {
-            continue;
-        }
-        let name = row["option"].as_str().unwrap();
-        let opened = open("memory:", &json!({ name: row["value"] }).to_string());
-        tried += 1;
-        match opened {
-            Ok(memory) => {
-                assert_eq!(row["fits"], true, "{row}");
-                assert_eq!(
-                    execute(memory, r#"{"command": "view", "path": "/memories"}"#).0["is_error"],
-                    false
-                );
-                memdir_close(memory);
-            }
-            Err(error) => {
-                assert_ne!(row["fits"], true, "{row}: {error}");
-                assert_eq!(
-                    (&error["kind"], &error["option"]),
-                    (&json!("config"), &json!(name)),
-                    "{row}"
-                );
+    for option in options.filter(|option| option["type"] != "hook") {
+        let (name, kind) = (option["name"].as_str().unwrap(), option["type"].as_str().unwrap());
+        for row in values["types"][kind].as_array().unwrap().iter().filter(|row| is_json(row)) {
+            tried += 1;
+            match open("memory:", &json!({ name: row["value"] }).to_string()) {
+                Ok(memory) => {
+                    assert_eq!(row["fits"], true, "{name} {row}");
+                    let view = r#"{"command": "view", "path": "/memories"}"#;
+                    assert_eq!(execute(memory, view).0["is_error"], false);
+                    memdir_close(memory);
+                }
+                Err(error) => {
+                    assert_ne!(row["fits"], true, "{name} {row}: {error}");
+                    assert_eq!(
+                        (&error["kind"], &error["option"]),
+                        (&json!("config"), &json!(name))
+                    );
+                    let sentence = error["message"].as_str().unwrap();
+                    assert!(
+                        says(row, name, option, &values["words"]["c"], sentence),
+                        "{row}: {sentence}"
+                    );
+                }
             }
         }
     }
-    assert!(tried > 100, "{tried}");
+    assert!(tried > 150, "{tried}");
 }
 
 #[test]
 fn wrong_arguments_of_the_table_are_refused_by_name() {
-    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/hostile/arguments.json");
-    let rows: Vec<Value> = serde_json::from_slice(&fs::read(table).unwrap()).unwrap();
+    let (values, calls) =
+        (table("tests/hostile/values.json"), table("tests/hostile/arguments.json"));
     let memory = open("memory:", r#"{"history": true, "record_access": true}"#).unwrap();
     let watch = operation(memory, "watch", "{}").unwrap();
     let mut tried = 0;
-    for row in rows {
-        // What no JSON can hold.
-        if ["@half@", "@nan@", "@inf@", "@-inf@"].iter().any(|name| row["value"] == *name) {
-            continue;
+    for call in calls.as_array().unwrap() {
+        let name = call["call"].as_str().unwrap();
+        if name == "acting_as" {
+            continue; // It takes a text of C.
         }
-        let (call, argument) = (row["call"].as_str().unwrap(), row["argument"].as_str().unwrap());
-        let mut arguments = json!({ argument: row["value"] });
-        match call {
-            "grep" | "grep_history" => arguments["query"] = "tea".into(),
-            "changes" => arguments["watch"] = watch.clone(),
-            _ => {}
-        }
-        tried += 1;
-        match operation(memory, call, &arguments.to_string()) {
-            Ok(_) => assert_eq!(row["fits"], true, "{row}"),
-            Err(error) => {
-                assert_ne!(row["fits"], true, "{row}: {error}");
-                let named = (&error["kind"], &error["option"]);
-                assert_eq!(named, (&json!("config"), &json!(argument)), "{row}");
+        for (argument, kind) in call["arguments"].as_object().unwrap() {
+            let (kind, none) = kind
+                .as_str()
+                .unwrap()
+                .split_once(" or ")
+                .map_or_else(|| (kind.as_str().unwrap(), false), |(kind, _)| (kind, true));
+            for row in values["types"][kind].as_array().unwrap().iter().filter(|row| is_json(row)) {
+                // To C null is left out; and what waits as long as it should is no mistake.
+                if row["value"].is_null() || row["fits"] == true && call["waits"] == true {
+                    continue;
+                }
+                let mut arguments = call["needs"].as_object().cloned().unwrap_or_default();
+                for value in arguments.values_mut().filter(|value| **value == "@time@") {
+                    *value = "2026-03-14T00:00:00Z".into();
+                }
+                arguments.insert(argument.clone(), row["value"].clone());
+                if name == "changes" {
+                    arguments.insert("watch".to_owned(), watch.clone());
+                }
+                tried += 1;
+                let done = operation(memory, name, &Value::from(arguments).to_string());
+                if row["fits"] == true {
+                    assert!(!done.is_err_and(|error| error["option"] == *argument), "{name} {row}");
+                    continue;
+                }
+                let error = done.unwrap_err();
+                assert_eq!(
+                    (&error["kind"], &error["option"]),
+                    (&json!("config"), &json!(argument)),
+                    "{name} {row}"
+                );
+                let sentence = error["message"].as_str().unwrap();
+                let option = json!({ "none": none });
+                assert!(
+                    says(row, argument, &option, &values["words"]["c"], sentence),
+                    "{name} {row}: {sentence}"
+                );
             }
         }
     }
-    assert!(tried > 60, "{tried}");
+    assert!(tried > 300, "{tried}");
     for wrong in
         ["1e300", "0", r#""""#, r#""yesterday""#, r#""2026-03-14""#, r#""2026-03-14T15:09:26""#]
     {
         let arguments = format!(r#"{{"since": {wrong}}}"#);
         let error = operation(memory, "history", &arguments).unwrap_err();
-        let sentence = r#"since must be a time as text, such as "2026-03-14T15:09:26.535897Z""#;
-        assert_eq!(error["message"], sentence, "{wrong}");
+        let sentence =
+            r#"since must be a time as text, such as "2026-03-14T15:09:26.535897Z", got "#;
+        assert_eq!(error["message"], format!("{sentence}{wrong}"));
     }
     memdir_close(memory);
 }

@@ -17,18 +17,3 @@ pub(crate) fn given<T>(
 ) -> napi::Result<T> {
     read(name, &value(&argument)?).map_err(|error| Failure::from(error).into_js(env))
 }
-
-/// An argument that may be null.
-pub(crate) fn optional<T>(
-    env: &Env,
-    name: &str,
-    argument: Unknown<'_>,
-    read: impl FnOnce(&str, &Value<'_>) -> Result<T, Error>,
-) -> napi::Result<Option<T>> {
-    match value(&argument)? {
-        Value::Null => Ok(None),
-        argument => {
-            read(name, &argument).map(Some).map_err(|error| Failure::from(error).into_js(env))
-        }
-    }
-}

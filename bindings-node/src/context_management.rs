@@ -5,8 +5,8 @@ use napi::Env;
 use napi::bindgen_prelude::Unknown;
 use napi_derive::napi;
 
-use crate::arguments::{given, optional};
-use crate::options::{count, strings};
+use crate::arguments::given;
+use crate::options::{count, optional_count, strings};
 
 /// The JSON text of a request's `context_management`.
 #[napi(
@@ -22,7 +22,7 @@ pub(crate) fn context_management(
     compact_at: Unknown<'_>,
 ) -> napi::Result<String> {
     let tokens = |name, argument| {
-        optional(env, name, argument, count).map(|given| given.map(|tokens| tokens as u64))
+        given(env, name, argument, optional_count).map(|given| given.map(|tokens| tokens as u64))
     };
     let config = ContextManagement {
         clear_at: tokens("clearAt", clear_at)?,

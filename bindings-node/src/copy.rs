@@ -4,12 +4,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use memdir::OnExisting;
-use napi::bindgen_prelude::{ClassInstance, Function, Object};
+use napi::bindgen_prelude::{ClassInstance, Function, Object, Unknown};
 use napi::{Env, Result};
 use napi_derive::napi;
 
+use crate::arguments::given;
 use crate::errors::copy_to_js;
 use crate::native_store::NativeStore;
+use crate::options::flag;
 use crate::progress::progress_callback;
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};
@@ -17,16 +19,18 @@ use crate::thread_pool::{Purpose, Workers};
 #[napi]
 impl NativeStore {
     /// Copies all that this store holds into another. `progress` says whether it goes on.
-    #[napi(ts_return_type = "Promise<results.Copied>")]
+    #[napi(
+        ts_args_type = "destination: NativeStore, overwrite: boolean, progress?: ((progress: results.CopyProgress) => boolean) | undefined",
+        ts_return_type = "Promise<results.Copied>"
+    )]
     pub fn copy_to<'env>(
         &self,
         env: &'env Env,
         destination: ClassInstance<'_, NativeStore>,
-        overwrite: bool,
-        #[napi(ts_arg_type = "((progress: results.CopyProgress) => boolean) | undefined")] progress: Option<
-            Function<'_, Shown, bool>,
-        >,
+        overwrite: Unknown<'_>,
+        progress: Option<Function<'_, Shown, bool>>,
     ) -> Result<Object<'env>> {
+        let overwrite = given(env, "overwrite", overwrite, flag)?;
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
         let mut on_progress = progress_callback(progress)?;
         let (from, to) = (Arc::clone(self.core()), Arc::clone(destination.core()));

@@ -18,7 +18,7 @@ use crate::errors::Failure;
 use crate::input::{decode, decode_as};
 use crate::js_store::JsStore;
 use crate::native_store::NativeStore;
-use crate::options::{self, span};
+use crate::options::{self, flag, span};
 use crate::progress::progress_callback;
 use crate::results::Shown;
 use crate::store_request::StoreRequest;
@@ -153,11 +153,12 @@ impl Engine {
         &self,
         env: &'env Env,
         older_than: Unknown<'_>,
-        dry_run: bool,
+        dry_run: Unknown<'_>,
         progress: Option<Function<'_, Shown, bool>>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let older_than = given(env, "olderThan", older_than, span)?;
+        let dry_run = given(env, "dryRun", dry_run, flag)?;
         let mut on_progress = progress_callback(progress)?;
         let caller = Caller::of(cancellation);
         let memory = Caller::of_memory(caller.as_ref(), &self.memory);

@@ -8,12 +8,12 @@ use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Unknown};
 use napi_derive::napi;
 
 use crate::answer::text as to_text;
-use crate::arguments::{given, optional};
+use crate::arguments::given;
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::entry::StoreEntry;
 use crate::errors::Failure;
-use crate::options::{count, flag, string, strings, word};
+use crate::options::{count, flag, optional_count, optional_string, string, strings, word};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;
 
@@ -66,7 +66,7 @@ impl Engine {
     ) -> napi::Result<Object<'env>> {
         let path = given(env, "path", path, string)?;
         let text = given(env, "text", text, string)?;
-        let old = optional(env, "ifUnchanged", if_unchanged, string)?;
+        let old = given(env, "ifUnchanged", if_unchanged, optional_string)?;
         let work = move |memory: &Memory| memory.write(&path, &text, old.as_deref());
         self.for_own_code(env, Purpose::Change, cancellation, work, |()| ())
     }
@@ -84,7 +84,7 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let path = given(env, "path", path, string)?;
-        let depth = optional(env, "depth", depth, count)?;
+        let depth = given(env, "depth", depth, optional_count)?;
         let work = move |memory: &Memory| memory.list(&path, depth);
         self.for_own_code(env, Purpose::View, cancellation, work, |entries| {
             entries.into_iter().map(StoreEntry::from).collect::<Vec<_>>()

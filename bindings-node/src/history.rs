@@ -9,11 +9,11 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, ToNapiValue, Uint8Array, Unknown};
 use napi_derive::napi;
 
-use crate::arguments::{given, optional};
+use crate::arguments::given;
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::{Failure, history_to_js};
-use crate::options::{count, flag, string};
+use crate::options::{flag, optional_count, optional_string, string};
 use crate::results::Shown;
 use crate::thread_pool::Purpose;
 use crate::times::{LAST_NANOS, from_millis};
@@ -45,11 +45,11 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let query = Query {
-            path: optional(env, "path", path, string)?,
-            limit: optional(env, "limit", limit, count)?,
-            before: optional(env, "before", before, string)?,
-            actor: optional(env, "actor", actor, string)?,
-            change: optional(env, "change", change, string)?,
+            path: given(env, "path", path, optional_string)?,
+            limit: given(env, "limit", limit, optional_count)?,
+            before: given(env, "before", before, optional_string)?,
+            actor: given(env, "actor", actor, optional_string)?,
+            change: given(env, "change", change, optional_string)?,
             since: since.map(|since| time(env, "since", since)).transpose()?,
         };
         let work = move |memory: &Memory| memory.history(&query.into_core()?);
@@ -85,7 +85,7 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let one = given(env, "id", one, string)?;
-        let other = optional(env, "other", other, string)?;
+        let other = given(env, "other", other, optional_string)?;
         let work =
             move |memory: &Memory| memory.diff(id(&one)?, other.as_deref().map(id).transpose()?);
         self.of_history(env, Purpose::View, cancellation, work, |text| text)
@@ -126,9 +126,9 @@ impl Engine {
         merge: Unknown<'_>,
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
-        let change = optional(env, "change", change, string)?;
+        let change = given(env, "change", change, optional_string)?;
         let since = since.map(|since| time(env, "since", since)).transpose()?;
-        let actor = optional(env, "actor", actor, string)?;
+        let actor = given(env, "actor", actor, optional_string)?;
         let how = undo_options(
             given(env, "dryRun", dry_run, flag)?,
             given(env, "skipConflicts", skip_conflicts, flag)?,

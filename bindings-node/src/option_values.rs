@@ -75,6 +75,11 @@ pub(crate) fn span(name: &str, value: &Value<'_>) -> Result<Duration, Error> {
     options::Given::new(name, Given::Value(value.clone())).duration()
 }
 
+/// A number of milliseconds; `None` for null.
+pub(crate) fn optional_span(name: &str, value: &Value<'_>) -> Result<Option<Duration>, Error> {
+    options::Given::new(name, Given::Value(value.clone())).optional_duration()
+}
+
 /// One of the words that the core knows.
 pub(crate) fn word<W: FromStr<Err = Error>>(name: &str, value: &Value<'_>) -> Result<W, Error> {
     options::Given::new(name, Given::Value(value.clone())).word()

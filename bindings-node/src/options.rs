@@ -2,15 +2,18 @@
 
 use memdir::value::Value;
 use memdir::{ConfigError, EncryptionKey, MemoryOptions};
-pub(crate) use memdir_bindings_shared::arguments::{count, flag, string, strings};
-use napi::ValueType;
+pub(crate) use memdir_bindings_shared::arguments::{
+    count, flag, optional_count, optional_string, string, strings,
+};
 use napi::bindgen_prelude::{FromNapiValue, JsObjectValue, JsValue, Object, Uint8Array, Unknown};
+use napi::{Env, ValueType};
 use napi_derive::napi;
 
+use crate::arguments;
 use crate::errors::Failure;
 use crate::input::value;
 use crate::option_values::{self, Given};
-pub(crate) use crate::option_values::{span, word};
+pub(crate) use crate::option_values::{optional_span, span, word};
 
 type Result<T> = std::result::Result<T, Failure>;
 
@@ -51,6 +54,13 @@ pub(crate) fn unknown_option(name: String, known: Vec<String>) -> String {
     ConfigError::unknown_option(&name, &known).to_string()
 }
 
+/// Throws a `ConfigError` if the argument is no number of milliseconds from 0 on.
+#[napi(ts_args_type = "name: string, given: number")]
+#[cfg_attr(test, allow(dead_code, reason = "only JavaScript calls it"))]
+pub(crate) fn check_span(env: &Env, name: String, given: Unknown<'_>) -> napi::Result<()> {
+    arguments::given(env, &name, given, span).map(drop)
+}
+
 /// The value of an option, with the parts that an option can have.
 fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
     if js.get_type()? != ValueType::Object || js.is_array()? {
@@ -64,6 +74,11 @@ fn given_value(js: &Unknown<'_>) -> Result<Given<'static>> {
     }
     let object = js.coerce_to_object()?;
     let entries = Object::keys(&object)?.into_iter().map(|name| {
+        // A name with half a surrogate pair has become another one.
+        if !object.has_own_property(&name)? {
+            let words = "a value under a name that is not valid Unicode";
+            return Ok((name, Value::Other(words.into())));
+        }
         let set: Unknown<'_> = object.get_named_property_unchecked(&name)?;
         Ok((name, value(&set)?))
     });

@@ -8,11 +8,11 @@ use napi::Env;
 use napi::bindgen_prelude::{ClassInstance, Object, Unknown};
 use napi_derive::napi;
 
-use crate::arguments::{given, optional};
+use crate::arguments::given;
 use crate::cancel::{Caller, Cancellation};
 use crate::engine::Engine;
 use crate::errors::Failure;
-use crate::options::{span, string};
+use crate::options::{optional_span, string};
 use crate::results::Shown;
 use crate::thread_pool::{Purpose, Workers};
 
@@ -38,7 +38,7 @@ impl Engine {
         cancellation: Option<ClassInstance<'_, Cancellation>>,
     ) -> napi::Result<Object<'env>> {
         let path = given(env, "path", path, string)?;
-        let every = optional(env, "every", every, span)?;
+        let every = given(env, "every", every, optional_span)?;
         let work = move |memory: &Memory| memory.watch(&path, every);
         let workers = self.shared_workers();
         self.for_own_code(env, Purpose::View, cancellation, work, |watch| {

@@ -191,12 +191,12 @@ test('a wrong argument is a ConfigError that names it', async () => {
     ['text', /not valid Unicode$/, (one) => one.write(path, 'a\udc00')],
     [
       'ifUnchanged',
-      /^ifUnchanged must be a string, got/,
+      /^ifUnchanged must be a string, or null, got/,
       (one) => one.write(path, '', { ifUnchanged: {} }),
     ],
     [
       'depth',
-      /^depth must be a whole number from 0 on, got -1$/,
+      /^depth must be a whole number from 0 on, or null, got -1$/,
       (one) => one.list(path, { depth: -1 }),
     ],
     ['query', /^query must be a string, got/, (one) => one.grep(/tea/)],

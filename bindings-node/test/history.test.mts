@@ -256,11 +256,11 @@ test('a wrong argument is a ConfigError that names it', async () => {
   const date = new Date();
   const wrong: [option: string, message: RegExp, call: (given: any) => unknown][] = [
     ['actor', /^actor must be a string, got 5$/, (one) => one.actingAs(5)],
-    ['path', /^path must be a string, got 5$/, (one) => one.history(5)],
+    ['path', /^path must be a string, or null, got 5$/, (one) => one.history(5)],
     ['limit', /^limit must be .* got -1$/, (one) => one.history(null, { limit: -1 })],
-    ['since', /^since must be a Date$/, (one) => one.history(null, { since: 5 })],
+    ['since', /^since must be a valid Date$/, (one) => one.history(null, { since: 5 })],
     ['since', /^since must be a valid Date$/, (one) => one.undo({ since: new Date('x') })],
-    ['at', /^at must be a Date$/, (one) => one.restoreAll()],
+    ['at', /^at must be a valid Date$/, (one) => one.restoreAll()],
     ['at', /^at must be a valid Date$/, (one) => one.restoreAll(new Date(NaN))],
     ['id', /^id must be a string, got null$/, (one) => one.readVersion(null)],
     ['overwrite', /^overwrite must be true/, (one) => one.restore('', { overwrite: 1 })],

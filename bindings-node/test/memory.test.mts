@@ -120,7 +120,7 @@ test('a wrong option is told at once', () => {
     [{ maxFileBytes: '5' }, /^maxFileBytes must be .* got "5"$/],
     [{ onExisting: 'replace' }, /^onExisting must be "error" or "overwrite", got "replace"$/],
     [{ durability: 1 }, /^durability must be a string, got 1$/],
-    [{ maxViewChar: 5 }, /^there is no option maxViewChar$/],
+    [{ maxViewChar: 5 }, /^there is no option maxViewChar; did you mean maxViewChars\?$/],
     [5, /^options must be an object, got 5$/],
   ];
   for (const [options, message] of cases) {

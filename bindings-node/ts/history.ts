@@ -114,7 +114,7 @@ export const UNDO: Names<Undo> = { change: true, since: true, actor: true };
 /** The milliseconds of a date. */
 export function millis(name: string, date: unknown): number {
   if (!isDate(date)) {
-    throw new ConfigError(`${name} must be a Date`, name);
+    throw new ConfigError(`${name} must be a valid Date`, name);
   }
   return date.getTime();
 }

@@ -208,7 +208,8 @@ export function instantiate(module: CompiledModule): typeof Native {
     ) {
       const [age, isWatched] = [encode(olderThan), progress !== undefined];
       return later(() => {
-        const given = [this.#number, !!cancellation?.isCancelled, age, dryRun, isWatched];
+        const flag = encode(dryRun);
+        const given = [this.#number, !!cancellation?.isCancelled, age, flag, isWatched];
         return wasm.call('engine.expire', given, { progress });
       });
     }
@@ -440,7 +441,8 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
 
     copyTo(to: Store, overwrite: boolean, progress?: (at: never) => boolean) {
-      return this.#call('copyTo', [to.number, overwrite, progress !== undefined], { progress });
+      const given = [to.number, encode(overwrite), progress !== undefined];
+      return this.#call('copyTo', given, { progress });
     }
 
     #call(method: string, given: unknown[], context?: Context) {
@@ -483,6 +485,9 @@ export function instantiate(module: CompiledModule): typeof Native {
     },
     unknownOption(name: string, known: string[]): string {
       return wasm.call('unknownOption', [text(name), known]);
+    },
+    checkSpan(name: string, given: number): void {
+      wasm.call('checkSpan', [text(name), encode(given)]);
     },
     imageType(content: Uint8Array) {
       return wasm.call('imageType', [wasm.put(content)]);

@@ -1,11 +1,12 @@
 /** `Memory.watch`: what is changed in a memory, by whoever changes it. */
 
+import native from '../native.cjs';
 import type { Cancellation, Watching } from '../native.cjs';
 import type { Change } from '../results.cjs';
 
 import { CALL_OPTIONS, cancelledWith } from './cancellation.js';
 import type { CallOptions, Signal } from './cancellation.js';
-import { ConfigError } from './errors.js';
+import { ConfigError, withOurErrors } from './errors.js';
 import type { Names } from './named-options.js';
 import { withRefusals } from './tool-error.js';
 
@@ -75,9 +76,9 @@ export class Watch implements AsyncIterableIterator<Change> {
    */
   async changes(wait: number): Promise<Change[]> {
     // A larger number of milliseconds is a mistake: it is 285,000 years.
-    if (typeof wait !== 'number' || !(wait >= 0 && wait <= Number.MAX_SAFE_INTEGER)) {
-      const problem = `wait must be a number of milliseconds from 0 on, got ${String(wait)}`;
-      throw new ConfigError(problem, 'wait');
+    withOurErrors(() => native.checkSpan('wait', wait));
+    if (wait > Number.MAX_SAFE_INTEGER) {
+      throw new ConfigError(`wait must be at most ${Number.MAX_SAFE_INTEGER}`, 'wait');
     }
     await this.#wait(wait);
     return this.#found.splice(0);

@@ -13,10 +13,11 @@ use pyo3::types::PyString;
 
 use crate::cancel::interruptible;
 use crate::errors::{refused_error, to_python};
-use crate::fields::{Input, owned_value, text_value};
+use crate::fields::{Input, owned_value};
 use crate::hooks::pass_on;
 use crate::logging;
 use crate::opened::Opened;
+use crate::options::Text;
 
 impl Opened {
     /// The reply to `input`, if it is at hand. The interpreter is not released, as this takes no longer than that.
@@ -115,21 +116,38 @@ impl<'py> FromPyObject<'_, 'py> for Whole<'py> {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match given.extract::<i64>() {
-            Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(error),
+            // The command's own sentence says what is wrong.
+            Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => {
+                Ok(Self(given.to_owned()))
+            }
             _ => given.call_method0("__index__").map(Self),
         }
     }
 }
 
+/// A range of lines, or whatever is given in its place.
+pub(crate) struct Lines(Value<'static>);
+
+impl<'py> FromPyObject<'_, 'py> for Lines {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = <[Whole<'py>; 2] as FromPyObject<'_, '_>>::INPUT_TYPE;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(match given.extract::<[Whole<'py>; 2]>() {
+            Ok(lines) => Value::List(lines.iter().map(|Whole(line)| owned_value(line)).collect()),
+            Err(_) => owned_value(&given),
+        }))
+    }
+}
+
 /// The arguments of `view` as fields.
 pub(crate) fn fields_of_view<'a>(
-    path: &'a Bound<'_, PyString>,
-    view_range: Option<[Whole<'_>; 2]>,
+    path: &'a Text<'_>,
+    view_range: Option<Lines>,
 ) -> Vec<(&'static str, Value<'a>)> {
-    let mut fields = vec![("path", text_value(path))];
-    fields.extend(view_range.map(|range| {
-        ("view_range", Value::List(range.iter().map(|Whole(line)| owned_value(line)).collect()))
-    }));
+    let mut fields = vec![("path", path.field())];
+    fields.extend(view_range.map(|Lines(range)| ("view_range", range)));
     fields
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn context_management<'py>(
     clear_at: Hinted<'py, hints::Limit>,
     keep: Hinted<'py, hints::Count>,
     clear_at_least: Hinted<'py, hints::Limit>,
-    exclude_tools: Vec<String>,
+    exclude_tools: Hinted<'py, hints::Texts>,
     compact_at: Hinted<'py, hints::Limit>,
 ) -> PyResult<Hinted<'py, hints::Fields>> {
     let tokens =
@@ -24,7 +24,7 @@ pub(crate) fn context_management<'py>(
         clear_at: tokens("clear_at", clear_at)?,
         keep: read("keep", &keep.into_inner(), Given::whole_number)?,
         clear_at_least: tokens("clear_at_least", clear_at_least)?,
-        exclude_tools,
+        exclude_tools: read("exclude_tools", &exclude_tools.into_inner(), Given::texts)?,
         compact_at: tokens("compact_at", compact_at)?,
     };
     json(py, &config.to_json()).map(Hinted::new)

@@ -92,6 +92,10 @@ hint!(
     )
 );
 hint!(
+    /// Texts.
+    Texts = type_hint_subscript!(type_hint_identifier!("collections.abc", "Sequence"), STR)
+);
+hint!(
     /// `True` or `False`.
     Flag = type_hint_identifier!("builtins", "bool")
 );

@@ -12,14 +12,13 @@ use memdir_bindings_shared::grep_query;
 use memdir_bindings_shared::history::{Query, export, id, undo_options};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedStr;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyDict};
 
-use crate::calls::{Whole, done, fields_of_view, json_text};
+use crate::calls::{Lines, Whole, done, fields_of_view, json_text};
 use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::expiry::expire;
-use crate::fields::{owned_value, text_value};
+use crate::fields::owned_value;
 use crate::hints::{self, Hinted};
 use crate::history;
 use crate::hooks::{Awaited, PythonHooks, pass_on};
@@ -27,7 +26,7 @@ use crate::json::json;
 use crate::logging;
 use crate::moment::Moment;
 use crate::opened::Opened;
-use crate::options::{Keywords, OrDefault, read};
+use crate::options::{Keywords, OrDefault, Text, read};
 use crate::reply;
 use crate::results::{self, Shown};
 use crate::stores::Argument;
@@ -210,10 +209,10 @@ impl Memory {
     fn view<'py>(
         &self,
         py: Python<'py>,
-        path: &Bound<'py, PyString>,
-        view_range: Option<[Whole<'py>; 2]>,
+        path: Text<'_>,
+        view_range: Option<Lines>,
     ) -> PyResult<Hinted<'py, hints::Content>> {
-        let fields = fields_of_view(path, view_range);
+        let fields = fields_of_view(&path, view_range);
         reply::content(py, &self.core.command(py, "view", &fields)?)
     }
 
@@ -222,17 +221,8 @@ impl Memory {
     /// Raises:
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
-    fn create(
-        &self,
-        py: Python<'_>,
-        path: &Bound<'_, PyString>,
-        file_text: &Bound<'_, PyString>,
-    ) -> PyResult<String> {
-        self.core.text(
-            py,
-            "create",
-            &[("path", text_value(path)), ("file_text", text_value(file_text))],
-        )
+    fn create(&self, py: Python<'_>, path: Text<'_>, file_text: Text<'_>) -> PyResult<String> {
+        self.core.text(py, "create", &[("path", path.field()), ("file_text", file_text.field())])
     }
 
     /// Replaces the only occurrence of `old_str` in a file by `new_str`; an empty one, or `None`, deletes it.
@@ -244,12 +234,12 @@ impl Memory {
     fn str_replace(
         &self,
         py: Python<'_>,
-        path: &Bound<'_, PyString>,
-        old_str: &Bound<'_, PyString>,
-        new_str: Option<&Bound<'_, PyString>>,
+        path: Text<'_>,
+        old_str: Text<'_>,
+        new_str: Option<Text<'_>>,
     ) -> PyResult<String> {
-        let mut fields = vec![("path", text_value(path)), ("old_str", text_value(old_str))];
-        fields.extend(new_str.map(|new_str| ("new_str", text_value(new_str))));
+        let mut fields = vec![("path", path.field()), ("old_str", old_str.field())];
+        fields.extend(new_str.as_ref().map(|new_str| ("new_str", new_str.field())));
         self.core.text(py, "str_replace", &fields)
     }
 
@@ -261,15 +251,15 @@ impl Memory {
     fn insert(
         &self,
         py: Python<'_>,
-        path: &Bound<'_, PyString>,
+        path: Text<'_>,
         insert_line: Whole<'_>,
-        insert_text: &Bound<'_, PyString>,
+        insert_text: Text<'_>,
     ) -> PyResult<String> {
         let Whole(insert_line) = insert_line;
         let fields = [
-            ("path", text_value(path)),
+            ("path", path.field()),
             ("insert_line", owned_value(&insert_line)),
-            ("insert_text", text_value(insert_text)),
+            ("insert_text", insert_text.field()),
         ];
         self.core.text(py, "insert", &fields)
     }
@@ -279,8 +269,8 @@ impl Memory {
     /// Raises:
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
-    fn delete(&self, py: Python<'_>, path: &Bound<'_, PyString>) -> PyResult<String> {
-        self.core.text(py, "delete", &[("path", text_value(path))])
+    fn delete(&self, py: Python<'_>, path: Text<'_>) -> PyResult<String> {
+        self.core.text(py, "delete", &[("path", path.field())])
     }
 
     /// Renames or moves a file or directory; never overwrites.
@@ -288,16 +278,11 @@ impl Memory {
     /// Raises:
     ///     RefusedError: The command was refused; its text is the reply for the model.
     ///     StoreError: The store itself failed.
-    fn rename(
-        &self,
-        py: Python<'_>,
-        old_path: &Bound<'_, PyString>,
-        new_path: &Bound<'_, PyString>,
-    ) -> PyResult<String> {
+    fn rename(&self, py: Python<'_>, old_path: Text<'_>, new_path: Text<'_>) -> PyResult<String> {
         self.core.text(
             py,
             "rename",
-            &[("old_path", text_value(old_path)), ("new_path", text_value(new_path))],
+            &[("old_path", old_path.field()), ("new_path", new_path.field())],
         )
     }
 
@@ -307,7 +292,8 @@ impl Memory {
     /// Raises:
     ///     RefusedError: There is no such file, or it is not text.
     ///     StoreError: The store itself failed.
-    fn read(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+    fn read(&self, py: Python<'_>, path: Text<'_>) -> PyResult<String> {
+        let path = path.read("path")?;
         done(py, |core| core.read(path), &self.core)
     }
 
@@ -324,7 +310,8 @@ impl Memory {
     /// >>> memory.write("/memories/db.md", "url: postgres://app:t7Kq-9zLw2@db/app\n")
     /// >>> memory.read_shown("/memories/db.md")
     /// 'url: postgres://app:[REDACTED:url-password]@db/app\n'
-    fn read_shown(&self, py: Python<'_>, path: &str) -> PyResult<String> {
+    fn read_shown(&self, py: Python<'_>, path: Text<'_>) -> PyResult<String> {
+        let path = path.read("path")?;
         done(py, |core| core.read_shown(path), &self.core)
     }
 
@@ -352,10 +339,13 @@ impl Memory {
     fn write(
         &self,
         py: Python<'_>,
-        path: &str,
-        text: &str,
-        if_unchanged: Option<&str>,
+        path: Text<'_>,
+        text: Text<'_>,
+        if_unchanged: Option<Text<'_>>,
     ) -> PyResult<()> {
+        let path = path.read("path")?;
+        let text = text.read("text")?;
+        let if_unchanged = Text::optional(&if_unchanged, "if_unchanged")?;
         done(py, |core| core.write(path, text, if_unchanged), &self.core)
     }
 
@@ -371,15 +361,16 @@ impl Memory {
     ///     RefusedError: Nothing is there.
     ///     StoreError: The store itself failed.
     #[pyo3(
-        signature = (path = "/memories", *, depth = OrDefault::Default),
+        signature = (path = Text::Default("/memories"), *, depth = OrDefault::Default),
         text_signature = "($self, path='/memories', *, depth=1)",
     )]
     fn list<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
+        path: Text<'_>,
         depth: OrDefault<'py, hints::Limit>,
     ) -> PyResult<Hinted<'py, hints::Entries>> {
+        let path = path.read("path")?;
         let depth = depth.or("depth", Some(1), Given::limit)?;
         let entries = done(py, |core| core.list(path, depth), &self.core)?;
         results::to_python(py, &entries).map(Hinted::new)
@@ -390,7 +381,8 @@ impl Memory {
     /// Raises:
     ///     RefusedError: It is not a path under `/memories`.
     ///     StoreError: The store itself failed.
-    fn exists(&self, py: Python<'_>, path: &str) -> PyResult<bool> {
+    fn exists(&self, py: Python<'_>, path: Text<'_>) -> PyResult<bool> {
+        let path = path.read("path")?;
         done(py, |core| core.exists(path), &self.core)
     }
 
@@ -418,19 +410,23 @@ impl Memory {
     /// [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
     #[pyo3(
         signature = (
-            query, *, regex = false, ignore_case = false, path = "/memories", limit = OrDefault::Default
+            query, *, regex = OrDefault::Default, ignore_case = OrDefault::Default, path = Text::Default("/memories"), limit = OrDefault::Default
         ),
         text_signature = "($self, query, *, regex=False, ignore_case=False, path='/memories', limit=100)",
     )]
     fn grep(
         &self,
         py: Python<'_>,
-        query: &str,
-        regex: bool,
-        ignore_case: bool,
-        path: &str,
+        query: Text<'_>,
+        regex: OrDefault<'_, hints::Flag>,
+        ignore_case: OrDefault<'_, hints::Flag>,
+        path: Text<'_>,
         limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<GrepMatch>>> {
+        let query = query.read("query")?;
+        let regex = regex.or("regex", false, Given::flag)?;
+        let ignore_case = ignore_case.or("ignore_case", false, Given::flag)?;
+        let path = path.read("path")?;
         let limit = limit.or("limit", 100, Given::count)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let found = done(py, |core| core.grep(&query, path, limit), &self.core)?;
@@ -456,15 +452,16 @@ impl Memory {
     /// >>> memory.find_sensitive()
     /// [SensitiveMatch(path='/memories/db.md', line=1, rule='url-password')]
     #[pyo3(
-        signature = (path = "/memories", *, limit = OrDefault::Default),
+        signature = (path = Text::Default("/memories"), *, limit = OrDefault::Default),
         text_signature = "($self, path='/memories', *, limit=100)",
     )]
     fn find_sensitive(
         &self,
         py: Python<'_>,
-        path: &str,
+        path: Text<'_>,
         limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<SensitiveMatch>>> {
+        let path = path.read("path")?;
         let limit = limit.or("limit", 100, Given::count)?;
         let found = done(py, |core| core.find_sensitive(path, limit), &self.core)?;
         Ok(Shown(found))
@@ -493,15 +490,21 @@ impl Memory {
     /// ...         print(change)
     /// ...         break
     /// Change(kind='written', path='/memories/todo.md', old_path=None)
-    #[pyo3(signature = (path = "/memories", *, every = None))]
+    #[pyo3(
+        signature = (path = Text::Default("/memories"), *, every = None),
+        text_signature = "($self, path='/memories', *, every=None)",
+    )]
     fn watch(
         &self,
         py: Python<'_>,
-        path: &str,
+        path: Text<'_>,
         every: Option<Hinted<'_, hints::Span>>,
     ) -> PyResult<Watch> {
-        let every =
-            every.map(|every| read("every", &every.into_inner(), Given::duration)).transpose()?;
+        let path = path.read("path")?;
+        let every = every
+            .map(|every| read("every", &every.into_inner(), Given::optional_duration))
+            .transpose()?
+            .flatten();
         done(py, |core| core.watch(path, every), &self.core).map(Watch::new)
     }
 
@@ -549,12 +552,16 @@ impl Memory {
     ///
     /// Raises:
     ///     ConfigError: There is no such dialect.
-    #[pyo3(signature = (dialect = "json-schema"))]
+    #[pyo3(
+        signature = (dialect = Text::Default("json-schema")),
+        text_signature = "($self, dialect='json-schema')",
+    )]
     fn tool_definition<'py>(
         &self,
         py: Python<'py>,
-        dialect: &str,
+        dialect: Text<'_>,
     ) -> PyResult<Hinted<'py, hints::Fields>> {
+        let dialect = dialect.read("dialect")?;
         let core = self.core.get()?;
         let definition = dialect.parse().map(|dialect| core.tool_definition(dialect));
         let definition = definition.map_err(|error| to_python(py, &error))?;
@@ -570,13 +577,18 @@ impl Memory {
     ///
     /// Raises:
     ///     ConfigError: There is no such dialect, or the prefix is wrong.
-    #[pyo3(signature = (dialect = "json-schema", *, prefix = ""))]
+    #[pyo3(
+        signature = (dialect = Text::Default("json-schema"), *, prefix = Text::Default("")),
+        text_signature = "($self, dialect='json-schema', *, prefix='')",
+    )]
     fn tool_definitions<'py>(
         &self,
         py: Python<'py>,
-        dialect: &str,
-        prefix: &str,
+        dialect: Text<'_>,
+        prefix: Text<'_>,
     ) -> PyResult<Hinted<'py, hints::Definitions>> {
+        let dialect = dialect.read("dialect")?;
+        let prefix = prefix.read("prefix")?;
         let core = self.core.get()?;
         let definitions =
             dialect.parse().and_then(|dialect| core.tool_definitions(dialect, prefix));
@@ -598,16 +610,22 @@ impl Memory {
     /// Raises:
     ///     RefusedError: A policy forbids it. Files that were made stay.
     ///     StoreError: The store itself failed.
-    #[pyo3(signature = (*, about, features, init = ""))]
+    #[pyo3(
+        signature = (*, about, features, init = Text::Default("")),
+        text_signature = "($self, *, about, features, init='')",
+    )]
     #[expect(clippy::needless_pass_by_value, reason = "pyo3 hands over what it has made")]
     fn bootstrap(
         &self,
         py: Python<'_>,
-        about: &str,
-        features: Vec<PyBackedStr>,
-        init: &str,
+        about: Text<'_>,
+        features: Hinted<'_, hints::Texts>,
+        init: Text<'_>,
     ) -> PyResult<Vec<String>> {
-        let features: Vec<&str> = features.iter().map(|feature| &**feature).collect();
+        let about = about.read("about")?;
+        let init = init.read("init")?;
+        let features = read("features", &features.into_inner(), Given::texts)?;
+        let features: Vec<&str> = features.iter().map(String::as_str).collect();
         let project = Project { about, features: &features, init };
         let made = done(py, |core| core.bootstrap(&project), &self.core)?;
         Ok(made.into_iter().map(|path| path.as_str().to_owned()).collect())
@@ -742,7 +760,8 @@ impl Memory {
     /// >>> memory.acting_as("session 1").write("/memories/tea.md", "green\n")
     /// >>> [(version.operation, version.actor) for version in memory.history()]
     /// [('created', 'session 1')]
-    fn acting_as(slf: &Bound<'_, Self>, actor: &str) -> PyResult<Self> {
+    fn acting_as(slf: &Bound<'_, Self>, actor: Text<'_>) -> PyResult<Self> {
+        let actor = actor.read("actor")?;
         let memory = slf.get();
         let core = memory.core.beside(memory.core.get()?.acting_as(actor));
         let beside = memory
@@ -780,13 +799,17 @@ impl Memory {
     fn history(
         &self,
         py: Python<'_>,
-        path: Option<&str>,
+        path: Option<Text<'_>>,
         limit: OrDefault<'_, hints::Limit>,
-        before: Option<&str>,
-        actor: Option<&str>,
-        change: Option<&str>,
+        before: Option<Text<'_>>,
+        actor: Option<Text<'_>>,
+        change: Option<Text<'_>>,
         since: Option<Moment<'_>>,
     ) -> PyResult<Shown<Vec<Version>>> {
+        let path = Text::optional(&path, "path")?;
+        let before = Text::optional(&before, "before")?;
+        let actor = Text::optional(&actor, "actor")?;
+        let change = Text::optional(&change, "change")?;
         let limit = limit.or("limit", None, Given::limit)?;
         let owned = |text: Option<&str>| text.map(ToOwned::to_owned);
         let query = Query {
@@ -818,7 +841,8 @@ impl Memory {
     /// >>> id = memory.history()[0].id
     /// >>> memory.resolve_id(id[-12:]) == id
     /// True
-    fn resolve_id(&self, py: Python<'_>, part: &str) -> PyResult<String> {
+    fn resolve_id(&self, py: Python<'_>, part: Text<'_>) -> PyResult<String> {
+        let part = part.read("part")?;
         let id = history::done(py, |core| core.resolve_id(part), &self.core)?;
         Ok(id.to_string())
     }
@@ -865,19 +889,23 @@ impl Memory {
     /// [(1, 'green')]
     #[pyo3(
         signature = (
-            query, path = "/memories", *, regex = false, ignore_case = false, limit = OrDefault::Default
+            query, path = Text::Default("/memories"), *, regex = OrDefault::Default, ignore_case = OrDefault::Default, limit = OrDefault::Default
         ),
         text_signature = "($self, query, path='/memories', *, regex=False, ignore_case=False, limit=100)",
     )]
     fn grep_history(
         &self,
         py: Python<'_>,
-        query: &str,
-        path: &str,
-        regex: bool,
-        ignore_case: bool,
+        query: Text<'_>,
+        path: Text<'_>,
+        regex: OrDefault<'_, hints::Flag>,
+        ignore_case: OrDefault<'_, hints::Flag>,
         limit: OrDefault<'_, hints::Count>,
     ) -> PyResult<Shown<Vec<HistoryMatch>>> {
+        let query = query.read("query")?;
+        let path = path.read("path")?;
+        let regex = regex.or("regex", false, Given::flag)?;
+        let ignore_case = ignore_case.or("ignore_case", false, Given::flag)?;
         let limit = limit.or("limit", 100, Given::count)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let grep = |core: &Core| core.grep_history(&query, path, limit);
@@ -913,9 +941,10 @@ impl Memory {
     fn read_at<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
+        path: Text<'_>,
         at: Moment<'_>,
     ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let path = path.read("path")?;
         let at = at.time("at")?;
         let content = history::done(py, |core| core.read_at(path, at), &self.core)?;
         Ok(content.map(|content| PyBytes::new(py, &content)))
@@ -939,7 +968,8 @@ impl Memory {
     /// >>> memory.acting_as("Ben").write("/memories/tea.md", "green\nblack\n")
     /// >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
     /// [('Ann', 'green'), ('Ben', 'black')]
-    fn blame(&self, py: Python<'_>, path: &str) -> PyResult<Shown<Vec<BlamedLine>>> {
+    fn blame(&self, py: Python<'_>, path: Text<'_>) -> PyResult<Shown<Vec<BlamedLine>>> {
+        let path = path.read("path")?;
         let lines = history::done(py, |core| core.blame(path), &self.core)?;
         Ok(Shown(lines))
     }
@@ -953,7 +983,8 @@ impl Memory {
     ///     HistoryError: There is no such version, or it has no content: it is a deletion, was
     ///         redacted, or its records are damaged.
     ///     StoreError: The store itself failed.
-    fn read_version<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyBytes>> {
+    fn read_version<'py>(&self, py: Python<'py>, id: Text<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        let id = id.read("id")?;
         let content = history::done(py, |core| core.read_version(self::id(id)?), &self.core)?;
         Ok(PyBytes::new(py, &content))
     }
@@ -979,7 +1010,9 @@ impl Memory {
     /// -green
     /// +black
     #[pyo3(signature = (id, other = None))]
-    fn diff(&self, py: Python<'_>, id: &str, other: Option<&str>) -> PyResult<String> {
+    fn diff(&self, py: Python<'_>, id: Text<'_>, other: Option<Text<'_>>) -> PyResult<String> {
+        let id = id.read("id")?;
+        let other = Text::optional(&other, "other")?;
         let diff = |core: &Core| core.diff(self::id(id)?, other.map(self::id).transpose()?);
         history::done(py, diff, &self.core)
     }
@@ -1004,9 +1037,10 @@ impl Memory {
     fn restore(
         &self,
         py: Python<'_>,
-        id: &str,
+        id: Text<'_>,
         overwrite: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<Restored>> {
+        let id = id.read("id")?;
         let overwrite = overwrite.or("overwrite", false, Given::flag)?;
         let restore = |core: &Core| core.restore(self::id(id)?, overwrite);
         history::done(py, restore, &self.core).map(Shown)
@@ -1050,9 +1084,9 @@ impl Memory {
     fn undo(
         &self,
         py: Python<'_>,
-        change: Option<String>,
+        change: Option<Text<'_>>,
         since: Option<Moment<'_>>,
-        actor: Option<String>,
+        actor: Option<Text<'_>>,
         dry_run: OrDefault<'_, hints::Flag>,
         skip_conflicts: OrDefault<'_, hints::Flag>,
         merge: OrDefault<'_, hints::Flag>,
@@ -1062,6 +1096,8 @@ impl Memory {
             skip_conflicts.or("skip_conflicts", false, Given::flag)?,
             merge.or("merge", false, Given::flag)?,
         );
+        let change = Text::optional(&change, "change")?.map(str::to_owned);
+        let actor = Text::optional(&actor, "actor")?.map(str::to_owned);
         let undo = history::undo(py, change, since, actor)?;
         history::done(py, |core| undo.take_back(core, how), &self.core).map(Shown)
     }
@@ -1105,7 +1141,9 @@ impl Memory {
     ///     HistoryError: A file holds this content now (`kind` is `"is_current"`); or as
     ///         `read_version`.
     ///     StoreError: The store itself failed.
-    fn redact(&self, py: Python<'_>, id: &str, reason: &str) -> PyResult<Option<String>> {
+    fn redact(&self, py: Python<'_>, id: Text<'_>, reason: Text<'_>) -> PyResult<Option<String>> {
+        let id = id.read("id")?;
+        let reason = reason.read("reason")?;
         let redact = |core: &Core| core.redact(self::id(id)?, reason);
         let change = history::done(py, redact, &self.core)?;
         Ok(change.as_ref().map(ToString::to_string))
@@ -1136,18 +1174,22 @@ impl Memory {
     /// >>> len(redacted.versions), redacted.current
     /// (1, ())
     #[pyo3(
-        signature = (query, reason, *, regex = false, ignore_case = false, dry_run = OrDefault::Default),
+        signature = (query, reason, *, regex = OrDefault::Default, ignore_case = OrDefault::Default, dry_run = OrDefault::Default),
         text_signature = "($self, query, reason, *, regex=False, ignore_case=False, dry_run=False)",
     )]
     fn redact_text(
         &self,
         py: Python<'_>,
-        query: &str,
-        reason: &str,
-        regex: bool,
-        ignore_case: bool,
+        query: Text<'_>,
+        reason: Text<'_>,
+        regex: OrDefault<'_, hints::Flag>,
+        ignore_case: OrDefault<'_, hints::Flag>,
         dry_run: OrDefault<'_, hints::Flag>,
     ) -> PyResult<Shown<RedactedText>> {
+        let query = query.read("query")?;
+        let reason = reason.read("reason")?;
+        let regex = regex.or("regex", false, Given::flag)?;
+        let ignore_case = ignore_case.or("ignore_case", false, Given::flag)?;
         let dry_run = dry_run.or("dry_run", false, Given::flag)?;
         let query = grep_query(query, regex, ignore_case).map_err(|error| to_python(py, &error))?;
         let redact = |core: &Core| core.redact_text(&query, reason, dry_run);

@@ -10,10 +10,11 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDateTime;
 
 use crate::errors::to_python;
+use crate::fields::owned_value;
 use crate::time::Time;
 
 /// The `datetime` of an argument, which must have a time zone.
-pub(crate) struct Moment<'py>(Bound<'py, PyDateTime>);
+pub(crate) struct Moment<'py>(Bound<'py, PyAny>);
 
 impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
     type Error = PyErr;
@@ -21,17 +22,20 @@ impl<'py> FromPyObject<'_, 'py> for Moment<'py> {
     const INPUT_TYPE: PyStaticExpr = PyDateTime::TYPE_HINT;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(given.cast::<PyDateTime>()?.to_owned()))
+        Ok(Self(given.to_owned()))
     }
 }
 
 impl Moment<'_> {
     /// # Errors
-    /// A `ConfigError` that names the argument if it has no time zone.
+    /// A `ConfigError` that names the argument if it is no `datetime`, or has no time zone.
     pub(crate) fn time(self, name: &str) -> PyResult<SystemTime> {
-        if self.0.call_method0("utcoffset")?.is_none() {
-            let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
-            return Err(to_python(self.0.py(), &wrong.got(self.0.repr()?).into()));
+        let wrong = ConfigError::of_option(name).and(" must be a datetime with a time zone");
+        let Ok(time) = self.0.cast::<PyDateTime>() else {
+            return Err(to_python(self.0.py(), &wrong.got(owned_value(&self.0)).into()));
+        };
+        if time.call_method0("utcoffset")?.is_none() {
+            return Err(to_python(self.0.py(), &wrong.got(time.repr()?).into()));
         }
         self.0.extract().map(|Time(time)| time)
     }

@@ -5,6 +5,7 @@ use memdir::store::Namespace;
 use pyo3::prelude::*;
 
 use crate::errors::to_python;
+use crate::options::Text;
 use crate::results::Shown;
 
 /// The memories in a PostgreSQL database, or below a prefix of object storage: those that hold something,
@@ -21,7 +22,8 @@ use crate::results::Shown;
 ///     ConfigError: The address is wrong, or that of another store, which is one memory.
 ///     StoreError: The store cannot be reached, or failed.
 #[pyfunction]
-pub(crate) fn namespaces(py: Python<'_>, address: &str) -> PyResult<Shown<Vec<Namespace>>> {
+pub(crate) fn namespaces(py: Python<'_>, address: Text<'_>) -> PyResult<Shown<Vec<Namespace>>> {
+    let address = address.read("address")?;
     let found = py.detach(|| memdir::namespaces(address, &MemoryOptions::default()));
     found.map(Shown).map_err(|error| to_python(py, &error))
 }

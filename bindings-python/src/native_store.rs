@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use memdir::options::Given;
 use memdir::store::{self, Context, Entry, InContext, Node, Splice};
 use memdir::{MemoryPath, OnExisting, Store, StoreError};
 use pyo3::exceptions::PyValueError;
@@ -13,6 +14,7 @@ use pyo3::types::{PyBytes, PyDateTime};
 use crate::cancel::interruptible;
 use crate::errors::raise_condition;
 use crate::hints::{self, Hinted};
+use crate::options::{OrDefault, Text, read};
 use crate::python_store::PythonStore;
 use crate::results::to_python;
 use crate::shutdown::attached;
@@ -63,12 +65,14 @@ impl NativeStore {
 #[pymethods]
 impl NativeStore {
     /// The whole content of a file.
-    fn read<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyBytes>> {
+    fn read<'py>(&self, py: Python<'py>, path: Text<'_>) -> PyResult<Bound<'py, PyBytes>> {
+        let path = path.read("path")?;
         Ok(PyBytes::new(py, &self.run(py, path, |store, at| store.read(at))?))
     }
 
     /// The entries of a directory, one level deep.
-    fn list<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Hinted<'py, hints::Entries>> {
+    fn list<'py>(&self, py: Python<'py>, path: Text<'_>) -> PyResult<Hinted<'py, hints::Entries>> {
+        let path = path.read("path")?;
         let entries = self.run(py, path, |store, at| store.list(at))?;
         to_python(py, &entries).map(Hinted::new)
     }
@@ -77,21 +81,40 @@ impl NativeStore {
     fn open<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
-        depth: usize,
+        path: Text<'_>,
+        depth: Hinted<'_, hints::Count>,
     ) -> PyResult<Hinted<'py, hints::Opened>> {
+        let path = path.read("path")?;
+        let depth = read("depth", &depth.into_inner(), Given::count)?;
         self.run(py, path, |store, at| Opened::new(store.open(at, depth)?))?.into_python(py)
     }
 
     /// Writes a whole file, and makes missing parents.
-    #[pyo3(signature = (path, content, overwrite = false))]
-    fn write(&self, py: Python<'_>, path: &str, content: &[u8], overwrite: bool) -> PyResult<()> {
+    #[pyo3(
+        signature = (path, content, overwrite = OrDefault::Default),
+        text_signature = "($self, path, content, overwrite=False)",
+    )]
+    fn write(
+        &self,
+        py: Python<'_>,
+        path: Text<'_>,
+        content: &[u8],
+        overwrite: OrDefault<'_, hints::Flag>,
+    ) -> PyResult<()> {
+        let path = path.read("path")?;
+        let overwrite = overwrite.or("overwrite", false, Given::flag)?;
         let existing = if overwrite { OnExisting::Overwrite } else { OnExisting::Error };
         self.run(py, path, |store, at| store.write(at, content, existing))
     }
 
     /// Changes a file while no other writer can come between.
-    fn update(&self, py: Python<'_>, path: &str, edit: Hinted<'_, hints::Edit>) -> PyResult<()> {
+    fn update(
+        &self,
+        py: Python<'_>,
+        path: Text<'_>,
+        edit: Hinted<'_, hints::Edit>,
+    ) -> PyResult<()> {
+        let path = path.read("path")?;
         let (edit, mut raised) = (edit.into_inner().unbind(), None);
         self.run(py, path, |store, at| {
             store.update(at, &mut |old| {
@@ -115,14 +138,17 @@ impl NativeStore {
     }
 
     /// Deletes a file, or a directory with everything in it.
-    fn delete(&self, py: Python<'_>, path: &str) -> PyResult<()> {
+    fn delete(&self, py: Python<'_>, path: Text<'_>) -> PyResult<()> {
+        let path = path.read("path")?;
         self.run(py, path, |store, at| {
             if at.is_root() { Err(StoreError::PermissionDenied) } else { store.delete(at) }
         })
     }
 
     /// Moves a file or directory, and makes missing parents. Never overwrites.
-    fn rename(&self, py: Python<'_>, old: &str, new: &str) -> PyResult<()> {
+    fn rename(&self, py: Python<'_>, old: Text<'_>, new: Text<'_>) -> PyResult<()> {
+        let old = old.read("old")?;
+        let new = new.read("new")?;
         let to = path_argument(new)?;
         let from = path_argument(old)?;
         if from.is_root() {
@@ -143,14 +169,16 @@ impl NativeStore {
     fn modified<'py>(
         &self,
         py: Python<'py>,
-        path: &str,
+        path: Text<'_>,
     ) -> PyResult<Option<Bound<'py, PyDateTime>>> {
+        let path = path.read("path")?;
         let time = self.run(py, path, |store, at| store.modified(at))?;
         Ok(time.and_then(|time| shown(py, time)))
     }
 
     /// Sets when a file was last written.
-    fn set_modified(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+    fn set_modified(&self, py: Python<'_>, path: Text<'_>, time: Time) -> PyResult<()> {
+        let path = path.read("path")?;
         self.run(py, path, |store, at| store.set_modified(at, time.0))
     }
 
@@ -165,12 +193,14 @@ impl NativeStore {
     }
 
     /// Records that a file was accessed at `time`.
-    fn record_access(&self, py: Python<'_>, path: &str, time: Time) -> PyResult<()> {
+    fn record_access(&self, py: Python<'_>, path: Text<'_>, time: Time) -> PyResult<()> {
+        let path = path.read("path")?;
         self.run(py, path, |store, at| store.record_access(at, time.0))
     }
 
     /// Deletes a file if it was neither written nor accessed at `since` or later; returns whether it did.
-    fn delete_unused(&self, py: Python<'_>, path: &str, since: Time) -> PyResult<bool> {
+    fn delete_unused(&self, py: Python<'_>, path: Text<'_>, since: Time) -> PyResult<bool> {
+        let path = path.read("path")?;
         self.run(py, path, |store, at| store.delete_unused(at, since.0))
     }
 }

@@ -3,6 +3,7 @@
 //! Whatever is wrong with a value is a `ConfigError` that names the option; a name that no option has is a `TypeError`, as of
 //! any function.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyMapping, PySequence, PyString};
 
 use crate::errors::to_python;
-use crate::fields::owned_value;
-use crate::hints::Hint;
+use crate::fields::{owned_value, text_value};
+use crate::hints::{Hint, STR};
 
 /// An argument that may be left out, of a function that does not take the options.
 pub(crate) enum OrDefault<'py, H> {
@@ -52,16 +53,70 @@ impl<'py, H> OrDefault<'py, H> {
     }
 }
 
+/// An argument that is a text.
+pub(crate) enum Text<'py> {
+    Given(Bound<'py, PyAny>),
+    Default(&'static str),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Text<'py> {
+    type Error = PyErr;
+
+    const INPUT_TYPE: PyStaticExpr = STR;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self::Given(given.to_owned()))
+    }
+}
+
+impl Text<'_> {
+    /// As a field of a command, which says itself what is wrong with it.
+    pub(crate) fn field(&self) -> Value<'_> {
+        match self {
+            Self::Default(text) => Value::Text(Cow::Borrowed(text)),
+            Self::Given(given) => match given.cast::<PyString>() {
+                Ok(text) => text_value(text),
+                Err(_) => owned_value(given),
+            },
+        }
+    }
+
+    /// The text, which is borrowed from the `str`.
+    ///
+    /// # Errors
+    /// A `ConfigError` that names the argument.
+    pub(crate) fn read(&self, name: &str) -> PyResult<&str> {
+        self.read_or(|given| read(name, given, Given::text))
+    }
+
+    /// The text of an argument that may be `None`.
+    ///
+    /// # Errors
+    /// A `ConfigError` that names the argument.
+    pub(crate) fn optional<'a>(text: &'a Option<Self>, name: &str) -> PyResult<Option<&'a str>> {
+        let Some(text) = text else { return Ok(None) };
+        let wrong = |given: &Bound<'_, PyAny>| {
+            read(name, given, Given::optional_text).map(Option::unwrap_or_default)
+        };
+        text.read_or(wrong).map(Some)
+    }
+
+    fn read_or(&self, wrong: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<String>) -> PyResult<&str> {
+        let given = match self {
+            Self::Default(text) => return Ok(text),
+            Self::Given(given) => given,
+        };
+        let text = given.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
+        text.map_or_else(|| wrong(given).and_then(|_| Err(PyTypeError::new_err("a str"))), Ok)
+    }
+}
+
 /// The keyword arguments of an entry point.
 pub(crate) struct Keywords<'py> {
     pub(crate) options: MemoryOptions,
     pub(crate) before: Option<Bound<'py, PyAny>>,
     pub(crate) after: Option<Bound<'py, PyAny>>,
 }
-
-/// Those of an open store.
-const OF_STORE: &[&str] =
-    &["read_only", "durability", "lock_timeout", "namespace", "encryption_key", "encrypt_names"];
 
 impl<'py> Keywords<'py> {
     /// The keyword arguments of `Memory`.
@@ -73,7 +128,7 @@ impl<'py> Keywords<'py> {
 
     /// The keyword arguments of `open_store`.
     pub(crate) fn of_store(py: Python<'py>, given: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
-        Self::read(py, given, "open_store", OF_STORE)
+        Self::read(py, given, "open_store", MemoryOptions::NAMES_OF_STORE)
     }
 
     fn read(

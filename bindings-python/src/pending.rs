@@ -13,13 +13,14 @@ use memdir::{
 use memdir_bindings_shared::input::Arguments;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyMappingProxy, PyString};
+use pyo3::types::{PyDict, PyMappingProxy};
 
-use crate::calls::{Whole, exception, fields_of_view, json_text};
-use crate::fields::{owned_value, text_value};
+use crate::calls::{Lines, Whole, exception, fields_of_view, json_text};
+use crate::fields::owned_value;
 use crate::hints::{self, Hinted};
 use crate::hooks::{Awaited, HookCall, ask, decided, fields};
 use crate::memory::Memory;
+use crate::options::Text;
 use crate::pool::UnderWay;
 use crate::stores::Argument;
 use crate::tool::{failure, in_parts};
@@ -271,17 +272,17 @@ pub(crate) fn begin(
 pub(crate) fn begin_command<'py>(
     memory: &Bound<'py, Memory>,
     command: &str,
-    path: Option<&Bound<'py, PyString>>,
-    view_range: Option<[Whole<'py>; 2]>,
-    file_text: Option<&Bound<'py, PyString>>,
-    old_str: Option<&Bound<'py, PyString>>,
-    new_str: Option<&Bound<'py, PyString>>,
+    path: Option<Text<'py>>,
+    view_range: Option<Lines>,
+    file_text: Option<Text<'py>>,
+    old_str: Option<Text<'py>>,
+    new_str: Option<Text<'py>>,
     insert_line: Option<Whole<'py>>,
-    insert_text: Option<&Bound<'py, PyString>>,
-    old_path: Option<&Bound<'py, PyString>>,
-    new_path: Option<&Bound<'py, PyString>>,
+    insert_text: Option<Text<'py>>,
+    old_path: Option<Text<'py>>,
+    new_path: Option<Text<'py>>,
 ) -> PyResult<PendingCall> {
-    let mut fields = path.map(|path| fields_of_view(path, view_range)).unwrap_or_default();
+    let mut fields = path.as_ref().map(|path| fields_of_view(path, view_range)).unwrap_or_default();
     let texts = [
         ("file_text", file_text),
         ("old_str", old_str),
@@ -290,7 +291,7 @@ pub(crate) fn begin_command<'py>(
         ("old_path", old_path),
         ("new_path", new_path),
     ];
-    fields.extend(texts.into_iter().filter_map(|(name, text)| Some((name, text_value(text?)))));
+    fields.extend(texts.iter().filter_map(|(name, text)| Some((*name, text.as_ref()?.field()))));
     fields.extend(insert_line.map(|Whole(line)| ("insert_line", owned_value(&line))));
     let core = memory.get().opened().get()?;
     let call = core.begin(Decoded::named(command, &Arguments(&fields))).into_owned();

@@ -3,14 +3,15 @@
 use memdir::command::{Decoded, ViewRange};
 use memdir::{Command, Reply, StoreError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyDict;
 
-use crate::calls::{Whole, fields_of_view, json_text};
+use crate::calls::{Lines, fields_of_view, json_text};
 use crate::errors::refused_error;
 use crate::fields::{Input, owned_value};
 use crate::hints::{self, Hinted};
 use crate::hooks::{pass_on, set};
 use crate::memory::Memory;
+use crate::options::Text;
 use crate::reply;
 
 /// The reply to `input` as content, `is_error` and cause. A text is not parsed as JSON. With
@@ -91,11 +92,11 @@ pub(crate) fn failure(raised: Bound<'_, PyAny>) -> StoreError {
 #[pyo3(signature = (memory, path, view_range = None))]
 pub(crate) fn view_nowait<'py>(
     memory: &Bound<'py, Memory>,
-    path: &Bound<'py, PyString>,
-    view_range: Option<[Whole<'py>; 2]>,
+    path: Text<'py>,
+    view_range: Option<Lines>,
 ) -> PyResult<Option<Hinted<'py, hints::Content>>> {
     let py = memory.py();
-    let fields = fields_of_view(path, view_range);
+    let fields = fields_of_view(&path, view_range);
     let content = memory.get().opened().command_nowait(py, "view", &fields)?;
     content.map(|content| reply::content(py, &content)).transpose()
 }

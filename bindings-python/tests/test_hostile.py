@@ -4,21 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from contextlib import suppress
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
 from anthropic.lib.tools import ToolError
 
 import cases
-from memdir import AsyncMemory, AsyncMemoryTool, ConfigError, Memory, MemoryTool, open_store
+from memdir import (
+    AsyncMemory,
+    AsyncMemoryTool,
+    ConfigError,
+    HistoryError,
+    Memory,
+    MemoryTool,
+    RefusedError,
+    open_store,
+)
 
 TABLES = cases.PROJECT / "tests" / "hostile"
 INPUTS: list[dict[str, Any]] = json.loads((TABLES / "inputs.json").read_text(encoding="utf-8"))
-OPTIONS: list[dict[str, Any]] = json.loads((TABLES / "options.json").read_text(encoding="utf-8"))
-ARGUMENTS: list[dict[str, Any]] = json.loads(
-    (TABLES / "arguments.json").read_text(encoding="utf-8")
-)
+VALUES: dict[str, Any] = json.loads((TABLES / "values.json").read_text(encoding="utf-8"))
+WORDS: dict[str, str] = VALUES["words"]["python"]
+SECTIONS = json.loads((cases.PROJECT / "core/options.json").read_text(encoding="utf-8"))["sections"]
+OPTIONS: list[dict[str, Any]] = [
+    option for section in SECTIONS for option in section["options"] if option["type"] != "hook"
+]
+CALLS: list[dict[str, Any]] = json.loads((TABLES / "arguments.json").read_text(encoding="utf-8"))
 PUT = {
     "@half@": "\ud800",
     "@long@": "x" * 1_000_000,
@@ -38,6 +52,8 @@ VIEW = {"command": "view", "path": "/memories"}
 
 
 def put(value: Any) -> Any:
+    if value == "@time@":
+        return datetime(2026, 3, 14, tzinfo=timezone.utc)
     if isinstance(value, str):
         if value in NUMBERS:
             return NUMBERS[value]
@@ -69,51 +85,77 @@ def test_input_that_nobody_should_send_is_answered(row: dict[str, Any]) -> None:
     assert str(memory.view("/memories")).endswith("4.0K\t/memories")
 
 
-@pytest.mark.parametrize("row", OPTIONS, ids=lambda row: f"{row['option']}={row['value']!r}")
-def test_a_wrong_option_is_a_config_error_that_names_it(row: dict[str, Any]) -> None:
-    name, value = row["option"], put(row["value"])
-    options: Any = {name: value}
-    if row.get("fits"):
-        assert not Memory("memory:", **options).execute(VIEW).is_error
-        return
-    ways: list[Any] = [Memory, MemoryTool, AsyncMemoryTool]
-    for kind in [*ways, open_store] if name in OPENING else ways:
-        with pytest.raises(ConfigError) as raised:
-            kind("memory:", **options)
-        assert name in str(raised.value) or name in ("sensitive_rules", "encryption_key")
+def said(row: dict[str, Any], name: str, none: bool, option: dict[str, Any]) -> str:
+    """The pattern of the sentence for a wrong value."""
+    words = [f'"{word}"' for word in option.get("words", [])]
+    filled = row["says"].format(
+        name=name,
+        or_none=f", or {WORDS['none']}" if none else "",
+        words=f"{', '.join(words[:-1])} or {words[-1]}" if words else "",
+        **WORDS,
+    )
+    return ".*".join(map(re.escape, filled.split("…")))
 
 
-def call(memory: Any, name: str, argument: str, value: Any) -> Any:
-    """Calls a method with what it needs, and this argument."""
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: str(option["name"]))
+def test_a_wrong_option_is_a_config_error_that_names_it(option: dict[str, Any]) -> None:
+    name = option["name"]
+    for row in VALUES["types"][option["type"]]:
+        options: Any = {name: put(row["value"])}
+        if row.get("fits"):
+            assert not Memory("memory:", **options).execute(VIEW).is_error
+            continue
+        ways: list[Any] = [Memory, MemoryTool, AsyncMemoryTool]
+        for kind in [*ways, open_store] if name in OPENING else ways:
+            with pytest.raises(ConfigError) as raised:
+                kind("memory:", **options)
+            assert re.fullmatch(said(row, name, option["none"], option), str(raised.value)), row
+            assert raised.value.option == name
+
+
+def call(memory: Any, name: str, arguments: dict[str, Any]) -> Any:
     if name == "changes":
-        return memory.watch().changes(**{argument: value})
-    needed = {"grep": ("tea",), "grep_history": ("tea",)}.get(name, ())
-    return getattr(memory, name)(*needed, **{argument: value})
+        return memory.watch().changes(**arguments)
+    return getattr(memory, name)(**arguments)
 
 
 @pytest.mark.parametrize(
-    "row", ARGUMENTS, ids=lambda row: f"{row['call']}.{row['argument']}={row['value']!r}"
+    ("call_of", "argument"),
+    [(row, argument) for row in CALLS for argument in row["arguments"]],
+    ids=lambda part: part if isinstance(part, str) else str(part["call"]),
 )
-def test_a_wrong_argument_is_a_config_error_that_names_it(row: dict[str, Any]) -> None:
-    name, argument, value = row["call"], row["argument"], put(row["value"])
-
-    async def later() -> None:
-        called = call(
-            AsyncMemory("memory:", history=True, record_access=True), name, argument, value
-        )
-        if name != "watch":
-            await called
-        else:
-            async with called:
-                pass
-
-    def now() -> None:
-        call(Memory("memory:", history=True, record_access=True), name, argument, value)
-
-    for way in (now, lambda: asyncio.run(later())):
-        if row.get("fits"):
-            way()
+def test_a_wrong_argument_is_a_config_error_that_names_it(
+    call_of: dict[str, Any], argument: str
+) -> None:
+    name, (kind, _, none) = call_of["call"], call_of["arguments"][argument].partition(" or ")
+    for row in VALUES["types"][kind]:
+        if row.get("fits") and call_of.get("waits"):
             continue
-        with pytest.raises(ConfigError, match=f"^{argument} must be ") as raised:
-            way()
-        assert raised.value.option == argument
+        given = {each: put(value) for each, value in call_of.get("needs", {}).items()}
+        given[argument] = put(row["value"])
+
+        async def later(given: dict[str, Any] = given) -> None:
+            memory = AsyncMemory("memory:", history=True, record_access=True)
+            called = call(memory, name, given)
+            if name == "watch":
+                async with called:
+                    pass
+            elif name != "acting_as":
+                await called
+
+        def now(given: dict[str, Any] = given) -> None:
+            call(Memory("memory:", history=True, record_access=True), name, given)
+
+        for way in (now, lambda: asyncio.run(later())):
+            if row.get("fits"):
+                try:
+                    way()
+                except ConfigError as error:
+                    assert error.option != argument, row
+                except (RefusedError, HistoryError):
+                    pass
+                continue
+            with pytest.raises(ConfigError) as raised:
+                way()
+            assert re.fullmatch(said(row, argument, bool(none), {}), str(raised.value)), row
+            assert raised.value.option == argument

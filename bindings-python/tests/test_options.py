@@ -56,7 +56,7 @@ def test_the_tools_take_the_same() -> None:
 def test_the_words_are_those_of_the_table() -> None:
     for name, hint in get_type_hints(MemoryOptions, vars(memdir._options)).items():
         words = [word for word in get_args(hint) if isinstance(word, str)]
-        assert words == TABLE[name].get("words", []), name
+        assert words == list(TABLE[name].get("words", {})), name
         for word in words:
             options: Any = {name: word}
             Memory("memory:", **options)

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::{Duration, SystemTime};
 
+use memdir::options::{Given, OptionValue, Words};
 use memdir::value::{Fields, Value};
-use memdir::{ConfigError, Error};
+use memdir::{ConfigError, Error, NameCase};
 
 /// How a language writes times.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,7 @@ impl<'a> Arguments<'a> {
 
     /// A text that may be null.
     pub fn optional_text(&self, name: &str) -> Result<Option<String>, Error> {
-        self.optional(name).map(|given| string(name, &given)).transpose()
+        optional_string(name, &self.get(name).unwrap_or(Value::Null))
     }
 
     /// Texts.
@@ -70,7 +71,7 @@ impl<'a> Arguments<'a> {
 
     /// A whole number that may be null.
     pub fn optional_count(&self, name: &str) -> Result<Option<usize>, Error> {
-        self.optional(name).map(|given| count(name, &given)).transpose()
+        optional_count(name, &self.get(name).unwrap_or(Value::Null))
     }
 
     /// A time from which on changes are meant; `None` if it is null or left out.
@@ -90,7 +91,7 @@ impl<'a> Arguments<'a> {
     }
 
     fn time(&self, name: &str, given: &Value<'_>) -> Result<SystemTime, Error> {
-        (self.times.read)(given).map_err(|problem| ConfigError::of_option(name).and(problem).into())
+        (self.times.read)(given).map_err(|problem| wrong(name, problem, given))
     }
 
     fn optional(&self, name: &str) -> Option<Value<'_>> {
@@ -103,10 +104,15 @@ impl<'a> Arguments<'a> {
 /// # Errors
 /// It is something else.
 pub fn string(name: &str, given: &Value<'_>) -> Result<String, Error> {
-    match given {
-        Value::Text(text) => Ok(text.as_ref().to_owned()),
-        _ => Err(wrong(name, " must be a string", given)),
-    }
+    argument(name, given).text()
+}
+
+/// A text; `None` for null.
+///
+/// # Errors
+/// It is something else.
+pub fn optional_string(name: &str, given: &Value<'_>) -> Result<Option<String>, Error> {
+    argument(name, given).optional_text()
 }
 
 /// Texts.
@@ -114,14 +120,7 @@ pub fn string(name: &str, given: &Value<'_>) -> Result<String, Error> {
 /// # Errors
 /// They are something else.
 pub fn strings(name: &str, given: &Value<'_>) -> Result<Vec<String>, Error> {
-    let Value::List(items) = given else {
-        return Err(wrong(name, " must be an array", given));
-    };
-    let texts = items.iter().enumerate().map(|(at, item)| match item {
-        Value::Text(text) => Ok(text.as_ref().to_owned()),
-        other => Err(wrong(name, format!("[{at}] must be a string"), other)),
-    });
-    texts.collect()
+    argument(name, given).texts()
 }
 
 /// Whether or not.
@@ -129,10 +128,7 @@ pub fn strings(name: &str, given: &Value<'_>) -> Result<Vec<String>, Error> {
 /// # Errors
 /// It is something else.
 pub fn flag(name: &str, given: &Value<'_>) -> Result<bool, Error> {
-    match given {
-        Value::Bool(flag) => Ok(*flag),
-        _ => Err(wrong(name, " must be true or false", given)),
-    }
+    argument(name, given).flag()
 }
 
 /// A whole number. A larger one than addresses can count is as many as they can.
@@ -140,15 +136,58 @@ pub fn flag(name: &str, given: &Value<'_>) -> Result<bool, Error> {
 /// # Errors
 /// It is something else, or negative.
 pub fn count(name: &str, given: &Value<'_>) -> Result<usize, Error> {
-    match given {
-        Value::Integer(number) if *number >= 0 => {
-            Ok(usize::try_from(*number).unwrap_or(usize::MAX))
-        }
-        _ => Err(wrong(name, " must be a whole number from 0 on", given)),
-    }
+    argument(name, given).count()
+}
+
+/// A whole number, as [`count`]; `None` for null.
+///
+/// # Errors
+/// It is something else, or negative.
+pub fn optional_count(name: &str, given: &Value<'_>) -> Result<Option<usize>, Error> {
+    argument(name, given).limit()
 }
 
 /// The error for a wrong value.
 pub fn wrong(name: &str, problem: impl Into<Cow<'static, str>>, got: impl Display) -> Error {
     ConfigError::of_option(name).and(problem).got(got).into()
+}
+
+/// An argument, which is read like the value of an option.
+fn argument<'a>(name: &'a str, given: &Value<'a>) -> Given<'a, Argument<'a>> {
+    Given::new(name, Argument(given.clone()))
+}
+
+struct Argument<'a>(Value<'a>);
+
+impl OptionValue for Argument<'_> {
+    const WORDS: &'static Words = &Words {
+        case: NameCase::Snake,
+        none: "null",
+        flag: "true or false",
+        duration: "a duration",
+        text: "a string",
+        texts: "an array of strings",
+        texts_by_name: "an object of strings",
+        key: "a string",
+    };
+
+    fn shown(&self) -> Value<'_> {
+        self.0.clone()
+    }
+
+    /// Languages differ in their units, so each reads its own.
+    fn duration(&self) -> Option<Duration> {
+        None
+    }
+
+    fn items(&self) -> Option<Vec<Self>> {
+        match &self.0 {
+            Value::List(items) => Some(items.iter().cloned().map(Self).collect()),
+            _ => None,
+        }
+    }
+
+    fn entries(&self) -> Option<Vec<(String, Self)>> {
+        None
+    }
 }

@@ -299,7 +299,7 @@ mod tests {
             (
                 "list",
                 vec![("depth", Value::Number(0.5))],
-                "depth must be a whole number from 0 on, got 0.5",
+                "depth must be a whole number from 0 on, or null, got 0.5",
             ),
             ("erase", vec![("dry_run", text("no"))], "dry_run must be true or false, got \"no\""),
             (
@@ -307,7 +307,7 @@ mod tests {
                 vec![("about", text("a")), ("features", Value::List(vec![Value::Null]))],
                 "features[0] must be a string, got null",
             ),
-            ("files_at", vec![("at", Value::Integer(-1))], "at must be a second"),
+            ("files_at", vec![("at", Value::Integer(-1))], "at must be a second, got -1"),
             ("undo", vec![], "change or since must be given"),
         ] {
             assert_eq!(ask(&memory(), name, &given).unwrap_err(), sentence);

@@ -8,7 +8,7 @@ use crate::arguments::Arguments;
 use crate::border::{behind_its_length, bytes, taken};
 use crate::build_profile::build_profile;
 use crate::errors::{Failure, unknown};
-use crate::options::string;
+use crate::options::{span, string};
 use crate::stores::elsewhere;
 use crate::{engine, memories, stores, watch};
 
@@ -51,6 +51,10 @@ fn dispatch(operation: &str, given: &Arguments) -> Result<Json, Failure> {
             let known = given.get(1).as_array().into_iter().flatten().filter_map(Json::as_str);
             let known: Vec<_> = known.collect();
             Ok(ConfigError::unknown_option(given.text(0), &known).to_string().into())
+        }
+        None if operation == "checkSpan" => {
+            given.given(1, given.text(0), span)?;
+            Ok(Json::Null)
         }
         None if operation == "keyFromFile" => {
             given.given(0, "path", string)?;

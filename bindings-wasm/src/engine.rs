@@ -10,7 +10,7 @@ use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{CALLS, MEMORIES, OPENED};
 use crate::input::{OwnFields, decode, value};
-use crate::options::{read, span};
+use crate::options::{flag, read, span};
 use crate::progress::go_on;
 use crate::results::shown;
 use crate::stores::check_address;
@@ -113,10 +113,11 @@ fn finished((reply, event): (Reply, Option<Event>)) -> Json {
 fn expire(given: &Arguments) -> Result<Json, Failure> {
     let memory = MEMORIES.get(given.number(0))?.cancelled_by(&given.cancellation(1));
     let older_than = given.given(2, "olderThan", span)?;
+    let dry_run = given.given(3, "dryRun", flag)?;
     let watched = given.flag(4);
     let mut thrown = false;
-    let expired = memory
-        .expire(older_than, given.flag(3), &mut |progress| go_on(watched, progress, &mut thrown));
+    let expired =
+        memory.expire(older_than, dry_run, &mut |progress| go_on(watched, progress, &mut thrown));
     if thrown {
         return Err(Failure::Thrown);
     }

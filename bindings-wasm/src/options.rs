@@ -1,8 +1,8 @@
 //! A memory's options, under their JavaScript names.
 
 use memdir::{EncryptionKey, MemoryOptions};
-pub(crate) use memdir_bindings_shared::arguments::string;
 use memdir_bindings_shared::arguments::wrong;
+pub(crate) use memdir_bindings_shared::arguments::{flag, string};
 use serde_json::Value as Json;
 
 use crate::errors::Failure;

@@ -13,7 +13,7 @@ use crate::border::{asked, bytes, placed};
 use crate::errors::{Failure, unknown};
 use crate::handles::OPENED;
 use crate::js_store::JsStore;
-use crate::options::{key, read};
+use crate::options::{flag, key, read};
 use crate::progress::go_on;
 use crate::results::shown;
 use crate::times::{from_millis, to_millis};
@@ -144,8 +144,9 @@ fn update(store: &Arc<dyn Store>, path: &MemoryPath) -> Result<(), Failure> {
 fn copy(from: &Arc<dyn Store>, given: &Arguments) -> Result<Json, Failure> {
     let to = OPENED.get(given.number(1))?;
     let watched = given.flag(3);
+    let overwrite = given.given(2, "overwrite", flag)?;
     let mut thrown = false;
-    let copied = memdir::copy(&**from, &*to, existing(given.flag(2)), &mut |progress| {
+    let copied = memdir::copy(&**from, &*to, existing(overwrite), &mut |progress| {
         go_on(watched, progress, &mut thrown)
     });
     if thrown {

@@ -18,6 +18,9 @@ impl MemoryOptions {
     /// The names of all options, in Rust's case.
     pub const NAMES: &[&str] = table::NAMES;
 
+    /// The names of those that a store that is opened by itself takes.
+    pub const NAMES_OF_STORE: &[&str] = table::OF_STORE;
+
     /// The largest image, in bytes, that Claude's API accepts: 5 MiB, counted in base64, which
     /// makes four bytes of three.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;

@@ -1,21 +1,17 @@
 //! Reads the case files, and takes nothing that the format does not have.
 
-use std::collections::BTreeMap;
-use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use memdir::policy::PathPattern;
-use memdir::policy::sensitive::custom_rules;
 use memdir::{Content, MemoryOptions};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::hooks::{Rule, Told};
 use crate::texts::{Text, expanded};
 use crate::tree::{Base64, Tree, from_case};
-use crate::upkeep::{Seconds, True, Upkeep};
+use crate::upkeep::{True, Upkeep};
 
 /// One file of cases.
 #[derive(Debug)]
@@ -252,47 +248,10 @@ fn shown<'de, D: Deserializer<'de>>(from: D) -> Result<Content, D::Error> {
 
 fn options<'de, D: Deserializer<'de>>(from: D) -> Result<MemoryOptions, D::Error> {
     let mut options = MemoryOptions::default();
-    for (name, value) in Map::deserialize(from)? {
-        set(&mut options, &name, value)
-            .map_err(|error| D::Error::custom(format!("{name}: {error}")))?;
+    for (name, value) in expanded::<Map<String, Value>, D>(from)? {
+        options.set(&name, &value).map_err(D::Error::custom)?;
     }
     Ok(options)
-}
-
-fn set(options: &mut MemoryOptions, name: &str, value: Value) -> Result<(), Box<dyn Error>> {
-    match name {
-        "max_view_chars" => options.max_view_chars = read(value)?,
-        "max_file_bytes" => options.max_file_bytes = read(value)?,
-        "max_total_bytes" => options.max_total_bytes = read(value)?,
-        "max_files" => options.max_files = read(value)?,
-        "max_image_bytes" => options.max_image_bytes = read(value)?,
-        "read_only_paths" => options.read_only_paths = patterns(name, value)?,
-        "writable_paths" => options.writable_paths = Some(patterns(name, value)?),
-        "never_expire" => options.never_expire = patterns(name, value)?,
-        "stale_guard" => options.stale_guard = read::<String>(value)?.parse()?,
-        "on_existing" => options.on_existing = read::<String>(value)?.parse()?,
-        "durability" => options.durability = read::<String>(value)?.parse()?,
-        "sensitive_text" => options.sensitive_text = read::<String>(value)?.parse()?,
-        "sensitive_rules" => {
-            let rules = read::<BTreeMap<String, String>>(value)?;
-            options.sensitive_rules = custom_rules(rules)?;
-        }
-        "sensitive_on_view" => options.sensitive_on_view = read(value)?,
-        "event_content" => options.event_content = read(value)?,
-        "expire_after" => options.expire_after = Some(read::<Seconds>(value)?.0),
-        "record_access" => options.record_access = read(value)?,
-        _ => return Err("it is not in the format".into()),
-    }
-    Ok(())
-}
-
-fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
-    serde_json::from_value(value)
-}
-
-fn patterns(name: &str, value: Value) -> Result<Vec<PathPattern>, Box<dyn Error>> {
-    let patterns: Vec<Text> = read(value)?;
-    Ok(PathPattern::all(name, patterns.into_iter().map(|Text(pattern)| pattern))?)
 }
 
 #[cfg(test)]

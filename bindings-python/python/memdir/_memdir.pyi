@@ -222,7 +222,7 @@ class Memory(Generic[ViewT_co]):
         >>> [(line.actor, line.text) for line in memory.blame("/memories/tea.md")]
         [('Ann', 'green'), ('Ben', 'black')]
         """
-    def bootstrap(self, /, *, about: str, features: SupportsGetItem[int, str], init: str = "") -> builtins.list[str]:
+    def bootstrap(self, /, *, about: str, features: Sequence[str], init: str = ...) -> builtins.list[str]:
         """
         Lays out the files with which a project of several sessions begins: `progress.md`, `features.md`
         and `init.md`. A file that is there already stays as it is. The model cannot call this.
@@ -386,7 +386,7 @@ class Memory(Generic[ViewT_co]):
                 none.
             StoreError: The store itself failed.
         """
-    def find_sensitive(self, /, path: str = "/memories", *, limit: SupportsIndex = ...) -> builtins.list[SensitiveMatch]:
+    def find_sensitive(self, /, path: str = ..., *, limit: SupportsIndex = ...) -> builtins.list[SensitiveMatch]:
         """
         Finds sensitive text with the built-in rules and those of `sensitive_rules`, in names and lines, in
         the order of the paths and lines. The text itself is not returned. Whether commands may write such
@@ -413,7 +413,7 @@ class Memory(Generic[ViewT_co]):
         again. Call it when the conversation was compacted, of which the guard cannot know. Not after
         context editing that spares the memory's results.
         """
-    def grep(self, /, query: str, *, regex: bool = False, ignore_case: bool = False, path: str = "/memories", limit: SupportsIndex = ...) -> builtins.list[GrepMatch]:
+    def grep(self, /, query: str, *, regex: bool = ..., ignore_case: bool = ..., path: str = ..., limit: SupportsIndex = ...) -> builtins.list[GrepMatch]:
         """
         Finds names of files and directories, and lines of files, in the order of the paths and lines.
         Hidden entries and files that are not text are left out. With `sensitive_on_view` it searches
@@ -438,7 +438,7 @@ class Memory(Generic[ViewT_co]):
         >>> memory.grep("tea")
         [GrepMatch(path='/memories/drinks.md', line=2, text='- green tea')]
         """
-    def grep_history(self, /, query: str, path: str = "/memories", *, regex: bool = False, ignore_case: bool = False, limit: SupportsIndex = ...) -> builtins.list[HistoryMatch]:
+    def grep_history(self, /, query: str, path: str = ..., *, regex: bool = ..., ignore_case: bool = ..., limit: SupportsIndex = ...) -> builtins.list[HistoryMatch]:
         """
         Finds names and lines that are in the history, and that the files do not have any more: newest
         first, each with the newest version that has it. With `sensitive_on_view` it searches what a view
@@ -505,7 +505,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def list(self, /, path: str = "/memories", *, depth: SupportsIndex | None = ...) -> Sequence[Entry]:
+    def list(self, /, path: str = ..., *, depth: SupportsIndex | None = ...) -> Sequence[Entry]:
         """
         The entries below a directory, in the order of their paths, without hidden ones and what is
         below them. Of a file: the file itself.
@@ -585,7 +585,7 @@ class Memory(Generic[ViewT_co]):
                 `read_version`.
             StoreError: The store itself failed.
         """
-    def redact_text(self, /, query: str, reason: str, *, regex: bool = False, ignore_case: bool = False, dry_run: bool = ...) -> RedactedText:
+    def redact_text(self, /, query: str, reason: str, *, regex: bool = ..., ignore_case: bool = ..., dry_run: bool = ...) -> RedactedText:
         """
         Removes every content with a text from the history for good, as `redact` does, in whatever version
         of whatever file: a text anywhere in the content, a regular expression in a line. The text goes from
@@ -693,7 +693,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def tool_definition(self, /, dialect: str = "json-schema") -> dict[str, object]:
+    def tool_definition(self, /, dialect: str = ...) -> dict[str, object]:
         """
         The tool for a model host that does not know Anthropic's: one tool named `memory`, whose calls
         `execute` carries out. If the memory is read-only, its only command is `view`.
@@ -705,7 +705,7 @@ class Memory(Generic[ViewT_co]):
         Raises:
             ConfigError: There is no such dialect.
         """
-    def tool_definitions(self, /, dialect: str = "json-schema", *, prefix: str = "") -> Sequence[dict[str, object]]:
+    def tool_definitions(self, /, dialect: str = ..., *, prefix: str = ...) -> Sequence[dict[str, object]]:
         """
         A tool for each command, named `prefix` and the command's name. Carry out a call of
         `memory_view` with `memory.execute({"command": "view", **arguments})`.
@@ -772,7 +772,7 @@ class Memory(Generic[ViewT_co]):
             RefusedError: The command was refused; its text is the reply for the model.
             StoreError: The store itself failed.
         """
-    def watch(self, /, path: str = "/memories", *, every: float | timedelta | None = None) -> Watch:
+    def watch(self, /, path: str = ..., *, every: float | timedelta | None = None) -> Watch:
         """
         Begins to watch the files at `path` and below it, for changes by anybody: by this process, by other
         ones, and by what writes to the store directly. Iterate over the result, or call its `changes`.
@@ -879,7 +879,7 @@ class NativeStore:
         """
         Changes a file while no other writer can come between.
         """
-    def write(self, /, path: str, content: bytes, overwrite: bool = False) -> None:
+    def write(self, /, path: str, content: bytes, overwrite: bool = ...) -> None:
         """
         Writes a whole file, and makes missing parents.
         """
@@ -1060,7 +1060,7 @@ def check_contract(factory: Callable[[], Store]) -> str | None:
     The first rule of the contract that the stores of `factory` break; `None` if they keep all.
     """
 
-def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: SupportsGetItem[int, str], compact_at: SupportsIndex | None) -> dict[str, object]:
+def context_management(clear_at: SupportsIndex | None, keep: SupportsIndex, clear_at_least: SupportsIndex | None, exclude_tools: Sequence[str], compact_at: SupportsIndex | None) -> dict[str, object]:
     """
     What `memdir.context_management` returns.
     """

@@ -57,7 +57,7 @@ impl OptionValue for &Json {
         text: "a string",
         texts: "an array of strings",
         texts_by_name: "an object of strings",
-        key: "a string, or null",
+        key: "a string",
     };
 
     fn shown(&self) -> Value<'_> {

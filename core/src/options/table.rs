@@ -189,6 +189,18 @@ pub(super) const NAMES: &[&str] = &[
     "encrypt_names",
 ];
 
+/// The names of those that a store that is opened by itself takes.
+pub(super) const OF_STORE: &[&str] = &[
+    "read_only",
+    "durability",
+    "lock_timeout",
+    "namespace",
+    #[cfg(feature = "encryption")]
+    "encryption_key",
+    #[cfg(feature = "encryption")]
+    "encrypt_names",
+];
+
 impl MemoryOptions {
     /// Sets an option whose name is one of [`NAMES`].
     pub(super) fn set_known<V: OptionValue>(

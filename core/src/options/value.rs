@@ -89,6 +89,8 @@ pub struct Words {
 }
 
 /// The value that was given for an option, or for an argument.
+///
+/// Each method reads a kind of value. Those that begin with `optional` take none as well, and say so if the value is wrong.
 pub struct Given<'a, V> {
     name: &'a str,
     value: V,
@@ -105,12 +107,12 @@ impl<'a, V: OptionValue> Given<'a, V> {
     /// # Errors
     /// It is something else, as for every kind of value.
     pub fn flag(&self) -> Result<bool, Error> {
-        self.value.flag().ok_or_else(|| self.must_be(V::WORDS.flag))
+        self.required(V::WORDS.flag, V::flag)
     }
 
     /// A whole number.
     pub fn whole_number(&self) -> Result<u64, Error> {
-        self.value.whole_number().ok_or_else(|| self.must_be(WHOLE_NUMBER))
+        self.required(WHOLE_NUMBER, V::whole_number)
     }
 
     /// A whole number. A larger one than addresses can count is as many as they can.
@@ -126,7 +128,7 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// A duration.
     pub fn duration(&self) -> Result<Duration, Error> {
-        self.value.duration().ok_or_else(|| self.must_be(V::WORDS.duration))
+        self.required(V::WORDS.duration, V::duration)
     }
 
     /// A duration, or none.
@@ -136,7 +138,7 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// A text.
     pub fn text(&self) -> Result<String, Error> {
-        self.value.text().ok_or_else(|| self.must_be(V::WORDS.text))
+        self.required(V::WORDS.text, V::text)
     }
 
     /// A text, or none.
@@ -151,11 +153,11 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Texts.
     pub fn texts(&self) -> Result<Vec<String>, Error> {
-        let items = self.value.items().ok_or_else(|| self.must_be(V::WORDS.texts))?;
-        let texts = items.iter().enumerate().map(|(at, item)| {
-            item.text().ok_or_else(|| self.part_must_be_text(&format!("[{at}]"), item))
-        });
-        texts.collect()
+        self.required(V::WORDS.texts, V::items)?
+            .iter()
+            .enumerate()
+            .map(self.text_of_item())
+            .collect()
     }
 
     /// Patterns of paths.
@@ -165,12 +167,14 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Patterns of paths, or none.
     pub(super) fn optional_patterns(&self) -> Result<Option<Vec<PathPattern>>, Error> {
-        if self.value.is_none() { Ok(None) } else { self.patterns().map(Some) }
+        let Some(items) = self.optional(V::WORDS.texts, V::items)? else { return Ok(None) };
+        let texts = items.iter().enumerate().map(self.text_of_item());
+        PathPattern::all(self.name, texts.collect::<Result<Vec<_>, _>>()?).map(Some)
     }
 
     /// Rules for sensitive text: patterns by their ids.
     pub(super) fn rules(&self) -> Result<Vec<SensitiveRule>, Error> {
-        let entries = self.value.entries().ok_or_else(|| self.must_be(V::WORDS.texts_by_name))?;
+        let entries = self.required(V::WORDS.texts_by_name, V::entries)?;
         let rules = entries.iter().map(|(id, pattern)| match pattern.text() {
             Some(text) => Ok((id.clone(), text)),
             None => Err(self.part_must_be_text(&format!(".{id}"), pattern)),
@@ -191,6 +195,10 @@ impl<'a, V: OptionValue> Given<'a, V> {
         if self.value.is_none() { Ok(None) } else { self.key().map(Some) }
     }
 
+    fn required<T>(&self, expected: &str, read: impl FnOnce(&V) -> Option<T>) -> Result<T, Error> {
+        read(&self.value).ok_or_else(|| self.problem(expected).got(self.value.shown()).into())
+    }
+
     fn optional<T>(
         &self,
         expected: &str,
@@ -199,12 +207,11 @@ impl<'a, V: OptionValue> Given<'a, V> {
         if self.value.is_none() {
             return Ok(None);
         }
-        let or_none = || self.must_be(&format!("{expected}, or {}", V::WORDS.none));
-        read(&self.value).map(Some).ok_or_else(or_none)
+        self.required(&format!("{expected}, or {}", V::WORDS.none), read).map(Some)
     }
 
-    fn must_be(&self, expected: &str) -> Error {
-        self.problem(expected).got(self.value.shown()).into()
+    fn text_of_item(&self) -> impl Fn((usize, &V)) -> Result<String, Error> {
+        |(at, item)| item.text().ok_or_else(|| self.part_must_be_text(&format!("[{at}]"), item))
     }
 
     fn part_must_be_text(&self, part: &str, value: &V) -> Error {

@@ -81,13 +81,13 @@ const NOT_OF_A_CHANGE: &[&str] = &["actor", "expire_after", "on_existing"];
 /// The options that forbid something.
 const POLICIES: &[&str] = &[
     "max_file_bytes",
-    "max_files",
     "max_total_bytes",
-    "never_expire",
+    "max_files",
     "read_only",
     "read_only_paths",
-    "sensitive_text",
     "writable_paths",
+    "sensitive_text",
+    "never_expire",
 ];
 
 impl ChangeFlags {

@@ -140,13 +140,12 @@ private func seconds(_ json: JSON) throws -> Double {
 }
 
 private func options(_ json: JSON?) throws -> MemoryOptions {
-    let known = [
-        "max_view_chars", "max_file_bytes", "max_image_bytes", "max_total_bytes", "max_files", "on_existing",
-        "durability", "read_only_paths", "writable_paths", "stale_guard",
-        "sensitive_text", "sensitive_rules", "sensitive_on_view", "event_content", "expire_after", "record_access", "never_expire",
-    ]
-    guard let fields = try json?.fields(of: known) else { return MemoryOptions(durability: .relaxed) }
-    let defaults = MemoryOptions()
+    guard let fields = try json?.fields(of: OptionFields.names) else { return MemoryOptions(durability: .relaxed) }
+    return try OptionFields(fields: fields).options()
+}
+
+/// The readers of options, which the generated `options()` calls.
+extension OptionFields {
     func limit(_ name: String, _ standard: Int64?) throws -> Int64? {
         switch fields[name] {
         case nil: return standard
@@ -155,11 +154,13 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         case let other: throw Problem("\(name): \(String(describing: other)) is no limit")
         }
     }
+
     func word<T>(_ name: String, _ words: [String: T]) throws -> T? {
         guard let word = try fields[name]?.string() else { return nil }
         guard let value = words[word] else { throw Problem("\(name): \(word) is not in the format") }
         return value
     }
+
     func flag(_ name: String) throws -> Bool {
         switch fields[name] {
         case nil: return false
@@ -167,36 +168,34 @@ private func options(_ json: JSON?) throws -> MemoryOptions {
         case let other: throw Problem("\(name): \(String(describing: other)) is no flag")
         }
     }
-    func patterns(_ rules: JSON?) throws -> [String: String]? {
-        guard let rules else { return nil }
+
+    func rules(_ name: String) throws -> [String: String]? {
+        guard let rules = fields[name] else { return nil }
         guard case .object(let fields) = rules else { throw Problem("\(rules) are no patterns") }
-        var patterns: [String: String] = [:]
-        for (id, pattern) in fields { patterns[id] = try pattern.string() }
-        return patterns
+        return try fields.mapValues { try $0.string() }
     }
-    func list(_ name: String) throws -> [String]? {
-        try fields[name]?.items().map { try $0.string() }
+
+    func patterns(_ name: String) throws -> [String]? {
+        if case .null? = fields[name] { return nil }
+        return try fields[name]?.items().map { try $0.string() }
     }
-    return MemoryOptions(
-        maxViewChars: try limit("max_view_chars", defaults.maxViewChars),
-        maxFileBytes: try limit("max_file_bytes", defaults.maxFileBytes),
-        maxTotalBytes: try limit("max_total_bytes", defaults.maxTotalBytes),
-        maxFiles: try limit("max_files", defaults.maxFiles),
-        maxImageBytes: try limit("max_image_bytes", defaults.maxImageBytes),
-        onExisting: try word("on_existing", ["error": .error, "overwrite": .overwrite]),
-        // No case tells whether a write survives a loss of power.
-        durability: try word("durability", ["full": .full, "relaxed": .relaxed]) ?? .relaxed,
-        readOnlyPaths: try list("read_only_paths"),
-        writablePaths: try list("writable_paths"),
-        staleGuard: try word("stale_guard", ["off": .off, "on": .on, "strict": .strict]),
-        sensitiveText: try word("sensitive_text", ["off": .off, "reject": .reject, "redact": .redact]),
-        sensitiveRules: try patterns(fields["sensitive_rules"]),
-        sensitiveOnView: try flag("sensitive_on_view"),
-        expireAfter: try fields["expire_after"].map(seconds),
-        recordAccess: try flag("record_access"),
-        neverExpire: try fields["never_expire"].map { try $0.items().map { try $0.string() } },
-        eventContent: try flag("event_content")
-    )
+
+    func duration(_ name: String, _ standard: Double?) throws -> Double? {
+        switch fields[name] {
+        case nil: return standard
+        case .null: return nil
+        case let given?: return try seconds(given)
+        }
+    }
+
+    func text(_ name: String) throws -> String? {
+        if case .null? = fields[name] { return nil }
+        return try fields[name]?.string()
+    }
+
+    func key(_ name: String) throws -> EncryptionKey? {
+        try text(name).map { EncryptionKey($0) }
+    }
 }
 
 private func tree(_ json: JSON) throws -> Tree {

@@ -18,7 +18,7 @@ final class StoresTests: XCTestCase {
         let shared = try openStore(address: "memory:")
         try session("a directory", Memory(store: at("local"), options: relaxed))
         try session("a directory by its address", Memory(store: "dir:" + at("plain"), options: relaxed))
-        try session("a directory with a history", Memory(store: at("past"), options: MemoryOptions(durability: .relaxed, history: true)))
+        try session("a directory with a history", Memory(store: at("past"), options: MemoryOptions(history: true, durability: .relaxed)))
         try session("an encrypted directory", Memory(store: at("encrypted"), options: encrypted))
         try session("SQLite", Memory(store: "sqlite:" + at("agent.db"), options: relaxed))
         try session("encrypted SQLite", Memory(store: "sqlite:" + at("encrypted.db"), options: encrypted))

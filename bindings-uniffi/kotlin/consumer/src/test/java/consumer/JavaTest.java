@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.memdir.UndoQuery;
+import dev.memdir.HistoryQuery;
+import dev.memdir.GrepQuery;
 import dev.memdir.Change;
 import dev.memdir.ChangeKind;
 import dev.memdir.Command;
@@ -104,8 +107,8 @@ class JavaTest {
             assertEquals(path, memory.list("/memories").get(0).getPath());
             assertEquals(1, memory.list("/memories", null).size());
             assertEquals(List.of(new GrepMatch(path, 2L, "black tea")), memory.grep("black"));
-            assertEquals(1, memory.grep("BLACK", false, true).size());
-            assertEquals(0, memory.grep("black", false, false, "/memories", 0).size());
+            assertEquals(1, memory.grep(new GrepQuery("BLACK").ignoreCase(true)).size());
+            assertEquals(0, memory.grep(new GrepQuery("black").path("/memories").limit(0)).size());
             assertEquals(List.of(), memory.findSensitive());
             assertEquals(List.of(), memory.findSensitive("/memories"));
             assertEquals(path, memory.stats().getLargest().getPath());
@@ -153,7 +156,7 @@ class JavaTest {
             session.strReplace(path, "green", "black");
             List<Version> versions = memory.history();
             assertEquals(List.of(), memory.grepHistory("nothing like it"));
-            assertEquals(List.of(), memory.grepHistory("NOTHING LIKE IT", false, true));
+            assertEquals(List.of(), memory.grepHistory(new GrepQuery("NOTHING LIKE IT").ignoreCase(true)));
             assertEquals(versions, memory.history(path));
             Version newest = versions.get(0);
             Version oldest = versions.get(1);
@@ -162,17 +165,17 @@ class JavaTest {
             assertEquals(List.of(oldest.getChange(), newest.getChange()), told);
             assertTrue(newest.isCurrent() && !oldest.isCurrent());
             assertTrue(!oldest.getTime().isBefore(begun.minusMillis(1)));
-            assertEquals(List.of(newest), memory.history(path, 1));
-            assertEquals(List.of(oldest), memory.history(null, 1, newest.getId()));
-            assertEquals(List.of(), memory.history(null, null, null, "program", null, begun));
+            assertEquals(List.of(newest), memory.history(new HistoryQuery().path(path).limit(1)));
+            assertEquals(List.of(oldest), memory.history(new HistoryQuery().limit(1).before(newest.getId())));
+            assertEquals(List.of(), memory.history(new HistoryQuery().actor("program").since(begun)));
             assertEquals("green\n", new String(memory.readVersion(oldest.getId()), StandardCharsets.UTF_8));
             assertTrue(memory.diff(newest.getId()).endsWith("-green\n+black\n"));
             assertEquals("", memory.diff(newest.getId(), newest.getId()));
-            assertNull(memory.undo(newest.getChange(), true).getChange());
+            assertNull(memory.undo(new UndoQuery().change(newest.getChange()).dryRun(true)).getChange());
             Restored undone = memory.undo(newest.getChange());
             assertEquals(path, undone.getFiles().get(0).getPath());
             assertEquals("green\n", memory.read(path));
-            assertEquals("program", memory.history(path, 1).get(0).getActor());
+            assertEquals("program", memory.history(new HistoryQuery().path(path).limit(1)).get(0).getActor());
             MemdirException.History conflict =
                     assertThrows(MemdirException.History.class, () -> memory.restore(newest.getId()));
             assertEquals(HistoryErrorKind.CONFLICT, conflict.getKind());
@@ -180,8 +183,8 @@ class JavaTest {
             memory.restore(newest.getId(), true);
             assertEquals("black\n", memory.read(path));
             assertTrue(memory.undo(begun.plusSeconds(60)).getFiles().isEmpty());
-            assertTrue(memory.undo(begun.plusSeconds(60), "session 1").getFiles().isEmpty());
-            assertTrue(memory.undo(begun.plusSeconds(60), null, true).getFiles().isEmpty());
+            assertTrue(memory.undo(new UndoQuery().since(begun.plusSeconds(60)).actor("session 1")).getFiles().isEmpty());
+            assertTrue(memory.undo(new UndoQuery().since(begun.plusSeconds(60)).dryRun(true)).getFiles().isEmpty());
             assertTrue(memory.restoreAll(Instant.now().plusSeconds(60)).getFiles().isEmpty());
             assertTrue(memory.restoreAll(Instant.now().plusSeconds(60), true).getFiles().isEmpty());
             assertTrue(!memory.redact(oldest.getId(), "a test").isEmpty());

@@ -5980,10 +5980,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun grep(query: kotlin.String): List<GrepMatch> = grep(query, false, false, null, 100L)
 
-    /** As the other `grep`: the first 100 matches. */
+    /** As the other `grep`, for Java. */
     @Throws(MemdirException::class)
-    fun grep(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<GrepMatch> =
-        grep(query, regex, ignoreCase, null, 100L)
+    fun grep(query: GrepQuery): List<GrepMatch> =
+        grep(query.query, query.regex, query.ignoreCase, query.path, query.limit)
 
     /** As the other `findSensitive`: the first 100 places in the whole memory. */
     @Throws(MemdirException::class)
@@ -6005,10 +6005,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun grepHistory(query: kotlin.String): List<HistoryMatch> = grepHistory(query, false, false, null, 100L)
 
-    /** As the other `grepHistory`: the first 100 matches. */
+    /** As the other `grepHistory`, for Java. */
     @Throws(MemdirException::class)
-    fun grepHistory(query: kotlin.String, regex: kotlin.Boolean, ignoreCase: kotlin.Boolean): List<HistoryMatch> =
-        grepHistory(query, regex, ignoreCase, null, 100L)
+    fun grepHistory(query: GrepQuery): List<HistoryMatch> =
+        grepHistory(query.query, query.regex, query.ignoreCase, query.path, query.limit)
 
     /** As the other `history`: everything. */
     @Throws(MemdirException::class)
@@ -6018,14 +6018,10 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun history(path: kotlin.String?): List<Version> = history(path, null, null, null, null, null)
 
-    /** As the other `history`: the newest [limit] versions. */
+    /** As the other `history`, for Java. */
     @Throws(MemdirException::class)
-    fun history(path: kotlin.String?, limit: kotlin.Long): List<Version> = history(path, limit, null, null, null, null)
-
-    /** As the other `history`: the [limit] versions before [before]. */
-    @Throws(MemdirException::class)
-    fun history(path: kotlin.String?, limit: kotlin.Long, before: kotlin.String?): List<Version> =
-        history(path, limit, before, null, null, null)
+    fun history(query: HistoryQuery): List<Version> =
+        history(query.path, query.limit, query.before, query.actor, query.change, query.since)
 
     /** As the other `diff`: what the change of the version did. */
     @Throws(MemdirException::class)
@@ -6039,22 +6035,14 @@ open class Memory: AutoCloseable, MemoryInterface
     @Throws(MemdirException::class)
     fun undo(change: kotlin.String): Restored = undo(change, null, null, false, false, false)
 
-    /** As the other `undo`: takes back a change. */
-    @Throws(MemdirException::class)
-    fun undo(change: kotlin.String, dryRun: kotlin.Boolean): Restored = undo(change, null, null, dryRun, false, false)
-
     /** As the other `undo`: takes back everything since then. */
     @Throws(MemdirException::class)
     fun undo(since: java.time.Instant): Restored = undo(null, since, null, false, false, false)
 
-    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
+    /** As the other `undo`, for Java. */
     @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant, actor: kotlin.String?): Restored = undo(null, since, actor, false, false, false)
-
-    /** As the other `undo`: takes back what this actor changed since then; null for anybody. */
-    @Throws(MemdirException::class)
-    fun undo(since: java.time.Instant, actor: kotlin.String?, dryRun: kotlin.Boolean): Restored =
-        undo(null, since, actor, dryRun, false, false)
+    fun undo(query: UndoQuery): Restored =
+        undo(query.change, query.since, query.actor, query.dryRun, query.skipConflicts, query.merge)
 
     /** As the other `restoreAll`: not only what it would do. */
     @Throws(MemdirException::class)

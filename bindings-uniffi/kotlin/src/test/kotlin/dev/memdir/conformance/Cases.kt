@@ -122,35 +122,28 @@ private fun upkeep(json: JsonNode): Upkeep? {
 
 private fun seconds(value: JsonNode) = Duration.ofMillis((value.doubleValue() * 1000).toLong())
 
+private val MAPPER = ObjectMapper()
+
 private fun options(json: JsonNode?): MemoryOptions {
     // No case tells whether a write survives a loss of power.
-    var options = MemoryOptions(durability = Durability.RELAXED)
+    val builder = MemoryOptions.builder().durability(Durability.RELAXED)
     json?.properties()?.forEach { (name, value) ->
-        val limit = if (value.isNull) null else value.longValue()
-        options =
-            when (name) {
-                "max_view_chars" -> options.copy(maxViewChars = limit)
-                "max_file_bytes" -> options.copy(maxFileBytes = limit)
-                "max_image_bytes" -> options.copy(maxImageBytes = limit)
-                "max_total_bytes" -> options.copy(maxTotalBytes = limit)
-                "max_files" -> options.copy(maxFiles = limit)
-                "read_only_paths" -> options.copy(readOnlyPaths = value.map { it.textValue() })
-                "writable_paths" -> options.copy(writablePaths = value.map { it.textValue() })
-                "stale_guard" -> options.copy(staleGuard = StaleGuard.valueOf(value.textValue().uppercase()))
-                "on_existing" -> options.copy(onExisting = OnExisting.valueOf(value.textValue().uppercase()))
-                "durability" -> options.copy(durability = Durability.valueOf(value.textValue().uppercase()))
-                "sensitive_text" -> options.copy(sensitiveText = SensitiveText.valueOf(value.textValue().uppercase()))
-                "sensitive_rules" ->
-                    options.copy(sensitiveRules = value.properties().associate { it.key to it.value.textValue() })
-                "event_content" -> options.copy(eventContent = value.booleanValue())
-                "sensitive_on_view" -> options.copy(sensitiveOnView = value.booleanValue())
-                "expire_after" -> options.copy(expireAfter = seconds(value))
-                "record_access" -> options.copy(recordAccess = value.booleanValue())
-                "never_expire" -> options.copy(neverExpire = value.map { it.textValue() })
-                else -> throw IllegalArgumentException("the option $name is not in the format")
-            }
+        val camel = name.replace(Regex("_(.)")) { it.groupValues[1].uppercase() }
+        // A number has two methods: one takes null as well.
+        val method =
+            builder.javaClass.methods.singleOrNull { it.name == camel && it.parameterTypes[0] != Long::class.javaPrimitiveType }
+        requireNotNull(method) { "there is no option $name" }
+        val type = method.parameterTypes[0]
+        method.invoke(
+            builder,
+            when {
+                type == Duration::class.java && !value.isNull -> seconds(value)
+                type.isEnum -> type.enumConstants.single { (it as Enum<*>).name == value.textValue().uppercase() }
+                else -> MAPPER.convertValue(value, MAPPER.typeFactory.constructType(method.genericParameterTypes[0]))
+            },
+        )
     }
-    return options
+    return builder.build()
 }
 
 private fun tree(json: JsonNode): Tree = json.properties().associate { (path, value) -> path to content(value) }
