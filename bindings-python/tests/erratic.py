@@ -34,6 +34,8 @@ class Pauses:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.calm = True
+        # Whether a store is in the middle of its work, which nothing may interrupt.
+        self.busy = False
         self.gate = threading.Event()
 
     def is_one_in(self, count: int) -> bool:
@@ -72,7 +74,11 @@ class Erratic(DictStore):
 
     def _slowly(self, work: Callable[[], T]) -> T:
         self.pauses.block()
-        done = work()
+        self.pauses.busy = True
+        try:
+            done = work()
+        finally:
+            self.pauses.busy = False
         self.pauses.block()
         return done
 

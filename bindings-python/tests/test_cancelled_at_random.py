@@ -166,7 +166,9 @@ def interrupt_calls(store: Store, pauses: Pauses, tally: Tally, *, history: bool
 
     def interrupt(*_: object) -> None:
         nonlocal is_armed
-        if is_armed:
+        if pauses.busy:
+            signal.setitimer(signal.ITIMER_REAL, 1e-4)
+        elif is_armed:
             is_armed = False
             raise Interrupted
 
