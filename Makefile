@@ -305,6 +305,15 @@ faults: $(CACHE)/strace ## every system call of every command fails with every l
 	@$(call ready,rust-built)
 	@MEMDIR_EFFORT=9 tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
 
+.PHONY: cancellations
+cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installed $(CACHE)/node-tests ## at least 10,000 calls in each language that are cancelled at random moments (long; SEED=7)
+	@export MEMDIR_SEED=$(SEED) MEMDIR_EFFORT=20
+	@echo "==> MEMDIR_SEED=$$MEMDIR_SEED"
+	@tests/harmless $(BIN)/python -m pytest --quiet -p no:cacheprovider bindings-python/tests/test_cancelled_at_random.py
+	@$(MAKE) --no-print-directory test-node T='cancelled at random moments'
+	@bindings-uniffi/kotlin/test -Dtest=CancelledAtRandomTest
+	@bindings-uniffi/swift/test --filter CancelledAtRandomTests
+
 .PHONY: history-model
 history-model: servers $(CACHE)/postgres rust-built ## 50,000 random steps of several processes on each store against a model of the history, 500 histories with secrets (long; SEED=7)
 	@$(call need,cargo,Rust)

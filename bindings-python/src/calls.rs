@@ -14,7 +14,7 @@ use pyo3::types::PyString;
 use crate::cancel::interruptible;
 use crate::errors::{refused_error, to_python};
 use crate::fields::{Input, owned_value};
-use crate::hooks::pass_on;
+use crate::interruption::pass_on;
 use crate::logging;
 use crate::opened::Opened;
 use crate::options::Text;

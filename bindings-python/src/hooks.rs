@@ -2,14 +2,13 @@
 //!
 //! The core calls them from the thread that a command runs on, with the interpreter released.
 
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memdir::value::Value;
 use memdir::{
     Command, ConfigError, Event, HookCall as CoreCall, HookDecision, HookError, MemoryHooks,
 };
-use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -18,9 +17,9 @@ use pyo3::types::{PyDict, PyMapping, PyMappingProxy, PyType};
 use crate::cancel::interruptible;
 use crate::errors::to_python;
 use crate::fields::{Input, owned_value};
-use crate::logging;
 use crate::results;
 use crate::shutdown::attached;
+use crate::{interruption, logging};
 
 /// Whether the caller awaits what the hooks of a memory return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,11 +94,8 @@ impl MemoryHooks for PythonHooks {
             let told =
                 results::to_python(py, event).and_then(|event| after.bind(py).call1((event,)));
             let told = told.and_then(|returned| unawaited("after", &returned).map_or(Ok(()), Err));
-            let Err(error) = told else { return };
-            if error.is_instance_of::<PyException>(py) {
+            if let Some(error) = told.err().and_then(|error| interruption::keep(py, error)) {
                 logging::exception(py, "the hook `after` failed", error);
-            } else {
-                INTERRUPTED.with(|interrupted| interrupted.replace(Some(error)));
             }
         });
     }
@@ -250,19 +246,6 @@ pub(crate) fn set(dict: &Bound<'_, PyDict>, name: &str, value: &Value<'_>) -> Py
             dict.set_item(name, integers)
         }
         _ => Ok(()),
-    }
-}
-
-thread_local! {
-    /// An exception of `after` on this thread that is not an error, such as a `KeyboardInterrupt`.
-    static INTERRUPTED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-/// Raises the exception that interrupted the hook `after` of the last command on this thread.
-pub(crate) fn pass_on() -> PyResult<()> {
-    match INTERRUPTED.with(RefCell::take) {
-        Some(interruption) => Err(interruption),
-        None => Ok(()),
     }
 }
 

@@ -22,6 +22,7 @@ mod hints;
 mod history;
 mod hooks;
 mod image;
+mod interruption;
 mod json;
 mod logging;
 mod memory;

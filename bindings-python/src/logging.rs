@@ -16,6 +16,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::{Interest, set_global_default};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::interruption;
 use crate::shutdown::attached;
 
 /// Levels as Python counts them.
@@ -48,7 +49,8 @@ pub(crate) fn exception(py: Python<'_>, text: &str, error: PyErr) {
         keywords.set_item("exc_info", error.clone_ref(py))?;
         logger.call_method("error", (text,), Some(&keywords))
     });
-    if logged.is_err() {
+    if let Err(raised) = logged {
+        interruption::keep(py, raised);
         error.write_unraisable(py, None);
     }
 }
@@ -90,7 +92,7 @@ impl Subscriber for Bridge {
         event.record(&mut line);
         attached(|py| {
             let logged = logger(py).and_then(|logger| logger.call_method1("log", (level, line.0)));
-            if let Err(error) = logged {
+            if let Some(error) = logged.err().and_then(|error| interruption::keep(py, error)) {
                 error.write_unraisable(py, None);
             }
         });

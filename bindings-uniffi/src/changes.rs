@@ -9,7 +9,7 @@ use crate::store::StoreError;
 #[uniffi::export(rust, foreign)]
 pub trait ChangeListener: Send + Sync {
     /// Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-    /// error that it throws is dropped.
+    /// error that it throws is logged, and changes nothing.
     fn changed(&self, change: Change) -> Result<(), StoreError>;
 }
 
@@ -27,7 +27,7 @@ impl Subscription {
 
 pub(crate) fn observe(memory: &memdir::Memory, listener: Arc<dyn ChangeListener>) -> Subscription {
     let subscription = memory.observe(move |change| {
-        // Its error is dropped, as its documentation says.
+        // The host's side has logged what it threw.
         let _ = listener.changed(change.clone().into());
     });
     Subscription(Mutex::new(Some(subscription)))

@@ -26,8 +26,8 @@ pub trait MemoryHooks: Send + Sync {
     fn before(&self, command: Command, call: Arc<HookCall>) -> Result<HookDecision, HookError>;
 
     /// Called after each call, when its reply is ready. Also called for input that is not a
-    /// command. An error that it throws is dropped, because the command is done: catch it and
-    /// report it yourself. By default it does nothing.
+    /// command. An error that it throws is logged and changes nothing, because the command is
+    /// done. By default it does nothing.
     fn after(&self, event: Event) -> Result<(), HookError>;
 }
 
@@ -191,7 +191,7 @@ impl CoreHooks for ForeignHooks {
     }
 
     fn after(&self, event: &memdir::Event) {
-        // Its error is dropped, as its documentation says.
+        // The host's side has logged what it threw.
         let _ = self.0.after(Event::from(event.clone()));
     }
 }

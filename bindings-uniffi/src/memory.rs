@@ -80,7 +80,7 @@ impl Memory {
     }
 
     /// The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-    /// does not happen, and its reply says so.
+    /// does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "UniFFI hands objects over by value")]
     pub fn cancelled_by(&self, cancellation: Arc<Cancellation>) -> Self {

@@ -112,10 +112,10 @@ impl HookCall<'_> {
         })
     }
 
-    /// The same call, whose [`diff`](HookCall::diff) ends when `cancellation` cancels it. It replaces an earlier one.
+    /// The same call, whose [`diff`](HookCall::diff) ends when `cancellation` or the call's own cancels it.
     #[must_use]
     pub fn cancelled_by(&self, cancellation: &Cancellation) -> Self {
-        Self { cancellation: cancellation.clone(), ..self.clone() }
+        Self { cancellation: self.cancellation.or(cancellation), ..self.clone() }
     }
 
     /// The same with owned texts, so it can be sent to another thread.

@@ -138,12 +138,13 @@ impl Memory {
         &self.store
     }
 
-    /// The same memory, whose calls `cancellation` cancels: commands and all other methods. It replaces an earlier one.
+    /// The same memory, whose calls `cancellation` cancels: commands and all other methods. What cancels the calls of this memory
+    /// cancels those of the new one, too.
     ///
     /// [`Cancellation`] has an example.
     #[must_use]
     pub fn cancelled_by(&self, cancellation: &Cancellation) -> Self {
-        Self { cancellation: cancellation.clone(), ..self.clone() }
+        Self { cancellation: self.cancellation.or(cancellation), ..self.clone() }
     }
 
     /// A session of the same memory, for a conversation of its own.
@@ -232,8 +233,8 @@ impl Memory {
 
     /// As [`execute_decoded`](Memory::execute_decoded), if the reply is at hand: a view that
     /// [`Store::open_nowait`] answers, or a refusal of the input. For the thread of an event loop, which must not
-    /// wait. With hooks, with a policy that takes long or writes, and with a subscriber that wants the duration of each
-    /// command, nothing is at hand.
+    /// wait. With hooks, with a policy that takes long or writes, with a subscriber that wants the duration of each
+    /// command, and once the calls are cancelled, nothing is at hand.
     ///
     /// ```
     /// use memdir::command::Decoded;
@@ -254,7 +255,7 @@ impl Memory {
     /// The input, if the call has to be executed where it may wait. Nothing was done.
     #[allow(clippy::result_large_err, reason = "the input goes back as it came")]
     pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
-        if self.hooks.is_some() || trace::is_wanted() {
+        if self.hooks.is_some() || trace::is_wanted() || self.cancellation.is_cancelled() {
             return Err(decoded);
         }
         let (store, policies) = (&*self.store, &*self.policies);

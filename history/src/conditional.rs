@@ -94,7 +94,7 @@ impl Recorder {
     ) -> Result<Recorded, StoreError> {
         let id = ContentId::of(content);
         let mut draft = self.draft(context)?;
-        self.keep_unknown(&mut draft.record, id, content);
+        self.keep_unknown(context, &mut draft.record, id, content)?;
         draft.record.header.rows.push(row(id));
         self.append(context, draft)
     }

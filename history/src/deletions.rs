@@ -95,7 +95,7 @@ impl Recorder {
                 read => read.map_err(StoreError::unchanged)?,
             };
             let content = ContentId::of(&bytes);
-            self.keep_unknown(record, content, &bytes);
+            self.keep_unknown(context, record, content, &bytes)?;
             record.header.rows.push(Row::deleted(operation, path.clone(), content));
         }
         if draft.record.header.rows.is_empty() {

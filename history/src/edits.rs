@@ -23,7 +23,7 @@ impl Recorder {
         let before = ContentId::of(old);
         let after = ContentId { sha256: Digest::of_pieces(&pieces), size: after_len };
         let record = &mut draft.record;
-        self.keep_unknown(record, before, old);
+        self.keep_unknown(context, record, before, old)?;
         let removed = &old[pieces[0].len()..old.len() - pieces[2].len()];
         let (same_start, same_end) = common_ends(removed, pieces[1]);
         let at = pieces[0].len() + same_start;
@@ -99,9 +99,10 @@ impl Recorder {
         let mut record = |old: &[u8]| -> Result<Option<Splice>, StoreError> {
             // The store tries again, with a newer content.
             if let Some(Recorded { id, said, appended, .. }) = recorded.take() {
-                self.reader.index().withdrawn(id, said);
+                self.reader.note(move |index| index.withdrawn(id, said));
                 let withdrawn = self.journal.withdraw(context, id, appended);
-                pen = Some(withdrawn.inspect_err(|_| self.reader.index().was_left(id))?);
+                let was_left = |_: &_| self.reader.note(move |index| index.was_left(id));
+                pen = Some(withdrawn.inspect_err(was_left)?);
             }
             let Some(splice) = edit(old) else { return Ok(None) };
             let draft = match pen.take() {

@@ -7,7 +7,8 @@ use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, StoreError};
 
 use super::age_clock::AgeClock;
-use super::journal::{Appended, Journal, Loaded, Pen, Stored};
+use super::journal::{Journal, Loaded, Pen, Stored};
+use super::place::Place;
 use super::record::{Digest, Header};
 use super::retention::Retention;
 use super::snapshot::{Extent, LoadedUntil};
@@ -134,10 +135,10 @@ impl Index {
         std::mem::take(&mut self.unconfirmed)
     }
 
-    /// A record that this process appended.
-    pub(super) fn appended(&mut self, header: Header, appended: &Appended) {
-        if appended.is_next {
-            self.loaded.add(header, appended.place, appended.len);
+    /// A record that this process appended. If it follows what was loaded, `next` says where it is, and how long.
+    pub(super) fn appended(&mut self, header: Header, next: Option<(Place, u64)>) {
+        if let Some((place, len)) = next {
+            self.loaded.add(header, place, len);
             self.count();
         } else {
             self.unsure.push((header.id, contents_of(&header)));

@@ -139,22 +139,23 @@ impl Recorder {
         context: &Context,
         Draft { mut record, pen }: Draft,
     ) -> Result<Recorded, StoreError> {
-        record.header.confirms = self.reader.index().take_unconfirmed();
+        record.header.confirms = self.reader.index_in(context)?.take_unconfirmed();
         let Header { id, change, .. } = record.header;
         let said = record.header.confirms.clone();
         let appended = match self.journal.append(context, pen, &record) {
             Ok(appended) => appended,
             Err(error) => {
                 match error.may_have_changed() {
-                    true => self.reader.index().maybe_appended(said),
-                    false => self.reader.index().withdrawn(id, said),
+                    true => self.reader.note(|index| index.maybe_appended(said)),
+                    false => self.reader.note(move |index| index.withdrawn(id, said)),
                 }
                 // Whatever became of the record: without it, no file is changed.
                 context.check()?;
                 return Err(error.unchanged());
             }
         };
-        self.reader.index().appended(record.header, &appended);
+        let next = appended.is_next.then_some((appended.place, appended.len));
+        self.reader.note(move |index| index.appended(record.header, next));
         Ok(Recorded { id, change, said, appended })
     }
 
@@ -171,8 +172,8 @@ impl Recorder {
                 let Recorded { id, change, appended, .. } = recorded;
                 context.begin(change);
                 let is_noted = self.journal.confirm(id, appended);
-                self.reader.index().confirmed(id, is_noted);
-                self.trim_sometimes();
+                self.reader.note(move |index| index.confirmed(id, is_noted));
+                self.trim_sometimes(context);
             }
             // Whether it was made is seen by the file, or by the record, if that is in the transaction.
             Err(error) if error.may_have_changed() => {
@@ -188,37 +189,48 @@ impl Recorder {
     /// The change was not made, and nothing else is recorded for it.
     pub(super) fn withdraw(&self, context: &Context, recorded: Recorded) {
         let Recorded { id, said, appended, .. } = recorded;
-        self.reader.index().withdrawn(id, said);
+        self.reader.note(move |index| index.withdrawn(id, said));
         if self.journal.withdraw_last(context, id, appended).is_err() {
             // It is seen by the file that the change was not made.
-            self.reader.index().was_left(id);
+            self.reader.note(move |index| index.was_left(id));
         }
     }
 
-    /// Removes what is too old, now and then.
-    fn trim_sometimes(&self) {
+    /// Removes what is too old, now and then, unless the call is cancelled.
+    fn trim_sometimes(&self, context: &Context) {
         const EVERY: u64 = 256;
-        let number = self.changes.fetch_add(1, Ordering::Relaxed);
-        if number.is_multiple_of(EVERY) && self.reader.index().may_be_trimmed(self.retention) {
+        if !self.changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(EVERY) {
+            return;
+        }
+        let index = self.reader.index_in(context);
+        let is_due = index.is_ok_and(|index| index.may_be_trimmed(self.retention));
+        if is_due {
             // The change itself was made. What cannot be removed now is removed later.
-            let _ = self.trim(&Context::new());
+            let _ = self.trim(&context.separate());
         }
     }
 
     /// Keeps `bytes` in the record, unless the journal can already tell this content.
-    pub(super) fn keep_unknown(&self, record: &mut Record, content: ContentId, bytes: &[u8]) {
-        let knows = || self.reader.index().knows(content.sha256);
+    pub(super) fn keep_unknown(
+        &self,
+        context: &Context,
+        record: &mut Record,
+        content: ContentId,
+        bytes: &[u8],
+    ) -> Result<(), StoreError> {
+        let knows = || Ok::<_, StoreError>(self.reader.index_in(context)?.knows(content.sha256));
         // Others may have recorded it.
-        if !knows() && (!self.follow() || !knows()) {
+        if !knows()? && !(self.follow(context)? && knows()?) {
             record.keep(content, bytes);
         }
+        Ok(())
     }
 
     /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
     /// be read, contents are kept as a whole.
-    fn follow(&self) -> bool {
-        self.journal.is_cheap_to_follow()
-            && self.reader.index().refresh(&Context::new(), &*self.journal).is_ok()
+    fn follow(&self, context: &Context) -> Result<bool, StoreError> {
+        let is_cheap = self.journal.is_cheap_to_follow();
+        Ok(is_cheap && self.reader.index_in(context)?.refresh(context, &*self.journal).is_ok())
     }
 }
 

@@ -91,7 +91,7 @@ impl Recorder {
                     .read_in(context, &old_path)
                     .map_err(|error| StoreError::Source(Box::new(error.unchanged())))?;
                 let found = ContentId::of(&bytes);
-                self.keep_unknown(&mut draft.record, found, &bytes);
+                self.keep_unknown(context, &mut draft.record, found, &bytes)?;
                 content = Some(found);
             }
             let operation = context.operation(Operation::Renamed);

@@ -123,7 +123,7 @@ impl Recorder {
         {
             let bytes = self.store.read_in(&Context::new(), &now)?;
             let found = ContentId::of(&bytes);
-            self.keep_unknown(record, found, &bytes);
+            self.keep_unknown(&Context::new(), record, found, &bytes)?;
             return Ok(Some(Row::renamed(operation, path, now, Some(found))));
         }
         let operation = if to.is_some() { Operation::Deleted } else { operation };

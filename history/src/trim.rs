@@ -58,7 +58,7 @@ impl Recorder {
         self.journal.finish_redactions()?;
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
         let snapshot = self.reader.snapshot(context)?;
-        let now = self.reader.index().ages().now();
+        let now = self.reader.index_in(context)?.ages().now();
         if self.expired_records(&snapshot, now).is_empty() {
             self.note_doubted_time(&snapshot)?;
             return Ok(Some(0));
@@ -81,7 +81,7 @@ impl Recorder {
         let mut note = Record::new(id, id, None);
         note.header.trims = goes.last().copied().max(snapshot.timeline.trimmed);
         let mut decided = {
-            let index = self.reader.index();
+            let index = self.reader.index_in(context)?;
             Decided::new(&snapshot, &goes, |id| index.is_confirmed(id), locked.is_alone())
         };
         note.header.confirms.clone_from(&decided.made);

@@ -31,6 +31,8 @@ pub struct Watch {
     store: Arc<dyn Store>,
     path: MemoryPath,
     every: Duration,
+    /// That of the memory.
+    cancellation: Cancellation,
     known: HashMap<MemoryPath, Stamp>,
     /// The store's revision before `known` was listed, if it has one.
     revision: Option<String>,
@@ -81,6 +83,7 @@ impl Watch {
             store,
             path,
             every,
+            cancellation: context.cancellation().clone(),
             known: HashMap::new(),
             revision: None,
             next,
@@ -99,12 +102,14 @@ impl Watch {
     /// back between two looks is not told, and neither is a content of the same size and time.
     ///
     /// # Errors
-    /// [`Error::Store`] if the store cannot be read. Nothing is lost by that: the next call tells it.
+    /// [`Error::Store`] if the store cannot be read. Nothing is lost by that: the next call tells it. So is
+    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled), if what cancels the calls of the memory cancels this one.
     pub fn changes(&mut self, wait: Duration) -> Result<Vec<Change>, Error> {
-        self.changes_unless(&Cancellation::never(), wait)
+        let cancellation = self.cancellation.clone();
+        self.changes_unless(&cancellation, wait)
     }
 
-    /// As [`changes`](Watch::changes), for a call that `cancellation` cancels.
+    /// As [`changes`](Watch::changes), for a call that only `cancellation` cancels.
     ///
     /// # Errors
     /// As [`changes`](Watch::changes), and [`StoreError::Cancelled`](crate::StoreError::Cancelled). Nothing is lost by that, either.

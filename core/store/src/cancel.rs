@@ -71,6 +71,29 @@ impl Cancellation {
         })))
     }
 
+    /// One that is cancelled when this one or the other is.
+    ///
+    /// ```
+    /// use memdir::Cancellation;
+    ///
+    /// let (user, timeout) = (Cancellation::new(), Cancellation::new());
+    /// let either = user.or(&timeout);
+    /// timeout.cancel();
+    /// assert!(either.is_cancelled() && !user.is_cancelled());
+    /// ```
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        match (&self.0, &other.0) {
+            (None, _) => other.clone(),
+            (_, None) => self.clone(),
+            (Some(one), Some(two)) if Arc::ptr_eq(one, two) => self.clone(),
+            _ => {
+                let both = [self.clone(), other.clone()];
+                Self::asking(move || both.iter().any(Self::is_cancelled))
+            }
+        }
+    }
+
     /// Cancels the calls. Any thread may call this at any time, also more than once.
     pub fn cancel(&self) {
         if let Some(state) = &self.0 {
@@ -127,6 +150,27 @@ mod tests {
         assert!(matches!(cancellation.check(), Err(StoreError::Cancelled)));
         assert!(matches!(cancellation.check(), Err(StoreError::Cancelled)));
         assert_eq!(asked.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn either_of_two_cancellations_cancels_what_both_cancel_and_not_the_other_way() {
+        let (one, two) = (Cancellation::new(), Cancellation::new());
+        let either = one.or(&two);
+        let nested = either.or(&Cancellation::new());
+        assert!(!either.is_cancelled() && !nested.is_cancelled());
+        nested.cancel();
+        assert!(nested.is_cancelled() && !either.is_cancelled() && !one.is_cancelled());
+        two.cancel();
+        assert!(either.is_cancelled() && !one.is_cancelled());
+    }
+
+    #[test]
+    fn a_cancellation_that_never_happens_adds_nothing() {
+        let (one, never) = (Cancellation::new(), Cancellation::never());
+        let (left, right) = (one.or(&never), never.or(&one));
+        assert!(!never.or(&never).is_possible() && left.is_possible() && right.is_possible());
+        one.cancel();
+        assert!(left.is_cancelled() && right.is_cancelled() && one.or(&one).is_cancelled());
     }
 
     #[test]

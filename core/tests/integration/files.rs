@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use crate::common::store_helpers::{at, put, refusal};
+use memdir::command::Decoded;
 use memdir::history::{HistoryQuery, UndoOptions};
 use memdir::policy::StaleGuard;
 use memdir::policy::sensitive::SensitiveText;
@@ -197,6 +198,33 @@ fn what_is_cancelled_does_not_happen() {
         assert!(matches!(read, Err(Error::Store(StoreError::Cancelled))));
         assert!(matches!(gone.index(9), Err(Error::Store(StoreError::Cancelled))));
         assert_eq!(memory.read("/memories/a").unwrap(), "one");
+    });
+}
+
+#[test]
+fn what_cancels_a_memory_cancels_those_that_are_made_of_it() {
+    each_store(|memory| {
+        memory.write("/memories/a", "one", None).unwrap();
+        let (outer, inner) = (Cancellation::new(), Cancellation::new());
+        let first = memory.cancelled_by(&outer);
+        let (never, derived) =
+            (first.cancelled_by(&Cancellation::never()), first.cancelled_by(&inner));
+        let made = [never, first.acting_as("Ann"), first.session(), derived];
+        let mut watch = first.watch("/memories", None).unwrap();
+        let other = memory.cancelled_by(&outer).cancelled_by(&inner);
+        let is_cancelled = |memory: &memdir::Memory| {
+            matches!(memory.read("/memories/a"), Err(Error::Store(StoreError::Cancelled)))
+        };
+        inner.cancel();
+        assert!(is_cancelled(&made[3]) && is_cancelled(&other));
+        assert!(!made[..3].iter().any(is_cancelled) && !is_cancelled(&first));
+        assert!(watch.changes(Duration::ZERO).unwrap().is_empty());
+        outer.cancel();
+        assert!(made.iter().all(is_cancelled) && is_cancelled(&first) && !is_cancelled(memory));
+        let watched = watch.changes(Duration::MAX);
+        assert!(matches!(watched, Err(Error::Store(StoreError::Cancelled))));
+        let view = Decoded::parse(r#"{"command": "view", "path": "/memories/a"}"#);
+        assert!(first.execute_nowait(view).is_err());
     });
 }
 

@@ -44,6 +44,7 @@ mod history_rewrite_races;
 mod history_taken_along;
 mod history_trim;
 mod history_undo;
+mod history_waiting;
 mod history_walk;
 mod hooks;
 mod hooks_calls;

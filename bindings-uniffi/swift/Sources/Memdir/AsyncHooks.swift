@@ -21,8 +21,8 @@ public protocol AsyncMemoryHooks: AnyObject, Sendable {
     func before(command: Command, call: HookCall) async throws -> HookDecision
 
     /// Called after each call, when its reply is ready, as `MemoryHooks.after`. Also called for a call whose task was
-    /// cancelled; it then cannot be cancelled itself. An error that it throws is dropped, because the command is done:
-    /// catch it and report it yourself. By default it does nothing.
+    /// cancelled; it then cannot be cancelled itself. An error that it throws is logged and changes nothing, because the
+    /// command is done. By default it does nothing.
     func after(event: Event) async throws
 }
 
@@ -132,7 +132,14 @@ final class Awaited: MemoryHooks {
     }
 
     private func tell(_ event: Event) async {
-        let tell: @Sendable () async -> Void = { try? await self.marked { try await self.hooks.after(event: event) } }
+        let tell: @Sendable () async -> Void = {
+            do {
+                try await self.marked { try await self.hooks.after(event: event) }
+            } catch {
+                // The cancellation of its task is no failure.
+                if !(Task.isCancelled && error is CancellationError) { logFailure(of: "after", error) }
+            }
+        }
         if Task.isCancelled {
             await Task(operation: tell).value
         } else {

@@ -811,7 +811,7 @@ public protocol ChangeListener: AnyObject, Sendable {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     func changed(change: Change) throws
 
@@ -874,7 +874,7 @@ open class ChangeListenerImpl: ChangeListener, @unchecked Sendable {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
 open func changed(change: Change)throws   {try rustCallWithError(FfiConverterTypeStoreError_lift) {
         uniffiCallStatus in
@@ -924,9 +924,7 @@ fileprivate struct UniffiCallbackInterfaceChangeListener {
                 guard let uniffiObj = try? FfiConverterTypeChangeListener.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.changed(
-                     change: try FfiConverterTypeChange_lift(change)
-                )
+                return telling("changed") { try uniffiObj.changed(change: try FfiConverterTypeChange_lift(change)) }
             }
 
 
@@ -2078,7 +2076,7 @@ public protocol MemoryProtocol: AnyObject, Sendable {
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     func cancelledBy(cancellation: Cancellation)  -> Memory
 
@@ -2756,7 +2754,7 @@ open func undo(change: MemdirText? = nil, since: MemdirTime? = nil, actor: Memdi
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
 open func cancelledBy(cancellation: Cancellation) -> Memory  {
     return try!  FfiConverterTypeMemory_lift(try! rustCall() {
@@ -3266,8 +3264,8 @@ public protocol MemoryHooks: AnyObject, Sendable {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     func after(event: Event) throws
 
@@ -3352,8 +3350,8 @@ open func before(command: Command, call: HookCall)throws  -> HookDecision  {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
 open func after(event: Event)throws   {try rustCallWithError(FfiConverterTypeHookError_lift) {
         uniffiCallStatus in
@@ -3430,9 +3428,7 @@ fileprivate struct UniffiCallbackInterfaceMemoryHooks {
                 guard let uniffiObj = try? FfiConverterTypeMemoryHooks.handleMap.get(handle: uniffiHandle) else {
                     throw UniffiInternalError.unexpectedStaleHandle
                 }
-                return try uniffiObj.after(
-                     event: try FfiConverterTypeEvent_lift(event)
-                )
+                return telling("after") { try uniffiObj.after(event: try FfiConverterTypeEvent_lift(event)) }
             }
 
 
@@ -11983,7 +11979,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_cancellation_cancel() != 30988) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 34793) {
+    if (uniffi_memdir_ffi_checksum_method_changelistener_changed() != 43623) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_subscription_cancel() != 22138) {
@@ -12016,7 +12012,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memoryhooks_before() != 44288) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 2776) {
+    if (uniffi_memdir_ffi_checksum_method_memoryhooks_after() != 51454) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_bootstrap() != 14398) {
@@ -12079,7 +12075,7 @@ private let initializationResult: InitializationResult = {
     if (uniffi_memdir_ffi_checksum_method_memory_undo() != 48259) {
         return InitializationResult.apiChecksumMismatch
     }
-    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 10775) {
+    if (uniffi_memdir_ffi_checksum_method_memory_cancelled_by() != 57418) {
         return InitializationResult.apiChecksumMismatch
     }
     if (uniffi_memdir_ffi_checksum_method_memory_clear() != 62586) {

@@ -225,6 +225,29 @@ final class AsyncHooksTests: XCTestCase {
         XCTAssertEqual(hooks.commands, ["create", "create"])
     }
 
+    func testWhatIsMadeOfACancelledMemoryIsCancelledToo() async throws {
+        for memory in [try Memory(store: "memory:"), try Memory(store: "memory:", hooks: Told())] {
+            let (outer, inner) = (Cancellation(), Cancellation())
+            let cancelled = memory.cancelledBy(cancellation: outer)
+            let acting = try cancelled.actingAs(actor: "Ann")
+            let made = [cancelled, cancelled.cancelledBy(cancellation: inner), acting]
+            let watch = try await cancelled.watch()
+            outer.cancel()
+            for memory in made {
+                let reply = await memory.execute(json: create)
+                XCTAssertEqual(reply, cancelledReply())
+                let typed = await thrown { try await memory.create(path: "/memories/a", fileText: "one") }
+                XCTAssertEqual((typed as? MemdirError)?.reply(), cancelledReply())
+                let listed = await thrown { try await memory.list() }
+                XCTAssertEqual((listed as? MemdirError)?.reply(), cancelledReply())
+            }
+            let watched = await thrown { try await watch.changes(wait: 60) }
+            XCTAssertNotNil(watched)
+            let exists = try await memory.exists(path: "/memories/a")
+            XCTAssertFalse(exists)
+        }
+    }
+
     func testAMethodThatBlocksCannotAwaitHooksSoItRefusesTheCommand() throws {
         let hooks = Told()
         let memory = try Memory(store: "memory:", hooks: hooks)

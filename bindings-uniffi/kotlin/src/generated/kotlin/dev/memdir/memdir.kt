@@ -1569,7 +1569,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_cancellation_cancel() and 0xFFFF) != 30988) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 34793) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_changelistener_changed() and 0xFFFF) != 43623) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_subscription_cancel() and 0xFFFF) != 22138) {
@@ -1602,7 +1602,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_before() and 0xFFFF) != 44288) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 2776) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memoryhooks_after() and 0xFFFF) != 51454) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_bootstrap() and 0xFFFF) != 14398) {
@@ -1665,7 +1665,7 @@ private fun uniffiCheckApiChecksums(lib: IntegrityCheckingUniffiLib) {
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_undo() and 0xFFFF) != 48259) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
-    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 10775) {
+    if ((lib.uniffi_memdir_ffi_checksum_method_memory_cancelled_by() and 0xFFFF) != 57418) {
         throw RuntimeException("UniFFI API checksum mismatch: try cleaning and rebuilding your project")
     }
     if ((lib.uniffi_memdir_ffi_checksum_method_memory_clear() and 0xFFFF) != 62586) {
@@ -2605,7 +2605,7 @@ public fun interface ChangeListener {
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     @Throws(StoreException::class)
     fun `changed`(`change`: Change)
@@ -2720,7 +2720,7 @@ internal open class ChangeListenerImpl: AutoCloseable, ChangeListener
 
     /**
      * Called after each change, on the thread that made it; so do not do much here. It may execute commands. An
-     * error that it throws is dropped.
+     * error that it throws is logged, and changes nothing.
      */
     @Throws(StoreException::class)override fun `changed`(`change`: Change)
         =
@@ -2757,9 +2757,7 @@ internal object uniffiCallbackInterfaceChangeListener {
         override fun callback(`uniffiHandle`: Long,`change`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeChangeListener.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`changed`(
-                    FfiConverterTypeChange.lift(`change`),
-                )
+                telling("changed") { uniffiObj.`changed`(FfiConverterTypeChange.lift(`change`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(
@@ -4524,7 +4522,7 @@ public interface MemoryInterface {
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     @Throws(MemdirException::class)
     fun `cancelledBy`(`cancellation`: Cancellation): Memory
@@ -5359,7 +5357,7 @@ open class Memory: AutoCloseable, MemoryInterface
 
     /**
      * The same memory, whose calls `cancellation` cancels. A call that has not begun to write then
-     * does not happen, and its reply says so.
+     * does not happen, and its reply says so. What cancels the calls of this memory cancels those of the new one, too.
      */
     @Throws(MemdirException::class)override fun `cancelledBy`(`cancellation`: Cancellation): Memory {
             return FfiConverterTypeMemory.lift(
@@ -6264,8 +6262,8 @@ public interface MemoryHooks {
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     @Throws(HookException::class)
     fun `after`(`event`: Event) = Unit
@@ -6407,8 +6405,8 @@ internal open class MemoryHooksImpl: AutoCloseable, MemoryHooks
 
     /**
      * Called after each call, when its reply is ready. Also called for input that is not a
-     * command. An error that it throws is dropped, because the command is done: catch it and
-     * report it yourself. By default it does nothing.
+     * command. An error that it throws is logged and changes nothing, because the command is
+     * done. By default it does nothing.
      */
     @Throws(HookException::class)override fun `after`(`event`: Event)
         =
@@ -6463,9 +6461,7 @@ internal object uniffiCallbackInterfaceMemoryHooks {
         override fun callback(`uniffiHandle`: Long,`event`: RustBuffer.ByValue,`uniffiOutReturn`: Pointer,uniffiCallStatus: UniffiRustCallStatus,) {
             val uniffiObj = FfiConverterTypeMemoryHooks.handleMap.get(uniffiHandle)
             val makeCall = { ->
-                uniffiObj.`after`(
-                    FfiConverterTypeEvent.lift(`event`),
-                )
+                telling("after") { uniffiObj.`after`(FfiConverterTypeEvent.lift(`event`)) }
             }
             val writeReturn = { _: Unit -> Unit }
             uniffiTraitInterfaceCallWithError(

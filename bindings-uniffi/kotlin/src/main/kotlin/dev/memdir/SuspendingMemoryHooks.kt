@@ -13,6 +13,7 @@ import kotlinx.coroutines.async
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.ensureActive
+import kotlinx.coroutines.isActive
 import kotlinx.coroutines.withContext
 
 /**
@@ -36,8 +37,8 @@ public interface SuspendingMemoryHooks {
 
     /**
      * Called after each call, when its reply is ready, as [MemoryHooks.after]. Also called for a call whose coroutine was
-     * cancelled; it then cannot be cancelled itself. An exception is dropped, because the command is done: catch it and report
-     * it yourself. By default it does nothing.
+     * cancelled; it then cannot be cancelled itself. An exception is logged and changes nothing, because the command is done. By
+     * default it does nothing.
      */
     public suspend fun after(event: Event) {}
 }
@@ -115,8 +116,11 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
         val event = call.event() ?: return
         try {
             marked { hooks.after(event) }
-        } catch (_: Throwable) {
-            currentCoroutineContext().ensureActive()
+        } catch (error: Throwable) {
+            // The cancellation of this coroutine goes on to its caller.
+            val context = currentCoroutineContext()
+            if (context.isActive || error !is CancellationException) logFailure("after", error)
+            context.ensureActive()
         }
     }
 

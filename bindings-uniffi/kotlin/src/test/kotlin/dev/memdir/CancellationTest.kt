@@ -8,6 +8,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.joinAll
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
@@ -113,6 +114,30 @@ class CancellationTest {
         gate.release()
         opening.join()
         assertTrue(opening.isCancelled)
+    }
+
+    @Test
+    fun `what is made of a cancelled memory is cancelled, too`() = runBlocking {
+        val hooks = object : SuspendingMemoryHooks {}
+        for (memory in listOf(Memory("memory:"), Memory("memory:", hooks = hooks))) {
+            val (outer, inner) = Cancellation() to Cancellation()
+            memory.suspending.create("/memories/log", "")
+            val cancelled = memory.cancelledBy(outer)
+            val twice = cancelled.cancelledBy(inner)
+            val acting = cancelled.actingAs("Ann")
+            val watch = cancelled.suspending.watch()
+            outer.cancel()
+            for (made in listOf(cancelled.suspending, cancelled.suspending.actingAs("Ann"), twice.suspending, acting.suspending)) {
+                val reply = made.execute(insert("late"))
+                assertEquals("Error: The command was cancelled before it began. Nothing was changed.", reply.content)
+                assertTrue(runCatching { made.insert("/memories/log", 0, "late") }.exceptionOrNull() is MemdirException.Store)
+                assertTrue(runCatching { made.read("/memories/log") }.exceptionOrNull() is MemdirException.Store)
+            }
+            assertTrue(runCatching { watch.first() }.exceptionOrNull() is MemdirException.Store)
+            inner.cancel()
+            assertEquals("", memory.suspending.read("/memories/log"))
+            listOf(cancelled, twice, acting, memory).forEach { it.close() }
+        }
     }
 
     @Test

@@ -38,14 +38,15 @@ class ChangesTest {
     }
 
     @Test
-    fun `a listener is called until it is cancelled, and may throw`() =
+    fun `a listener is called until it is cancelled, and what it throws is logged`() =
         Memory("memory:").use { memory ->
             val told = mutableListOf<String>()
             val subscription = memory.observe {
                 told += it.path
                 error("no")
             }
-            memory.create("/memories/a", "")
+            val records = logged { memory.create("/memories/a", "") }
+            assertEquals(listOf("`changed` failed" to "no"), records.map { it.message to it.thrown.message })
             subscription.cancel()
             subscription.cancel()
             memory.create("/memories/b", "")

@@ -27,10 +27,7 @@ import java.util.Base64
 import java.util.Optional
 import java.util.concurrent.TimeUnit
 import java.util.function.Supplier
-import java.util.logging.Handler
 import java.util.logging.Level
-import java.util.logging.LogRecord
-import java.util.logging.Logger
 import kotlin.io.path.createParentDirectories
 import kotlin.io.path.readBytes
 import kotlin.io.path.readText
@@ -86,24 +83,10 @@ class EndToEndTest {
     @Test
     fun `a broken store is logged unless the app wants to know of it`() {
         val broken = object : Store by MapStore() { override fun list(path: String) = error("no disk") }
-        val logged = mutableListOf<LogRecord>()
-        val logger = Logger.getLogger("dev.memdir")
-        val keeper =
-            object : Handler() {
-                override fun publish(record: LogRecord) = Unit.also { logged += record }
-                override fun flush() = Unit
-                override fun close() = Unit
-            }
-        logger.useParentHandlers = false
-        logger.addHandler(keeper)
-        try {
-            assertThrows<RuntimeException> { MemdirHandler(Memory(broken)).view("/memories", Optional.empty()) }
-        } finally {
-            logger.removeHandler(keeper)
-            logger.useParentHandlers = true
-        }
-        assertEquals(Level.WARNING, logged.single().level)
-        assertEquals("no disk", logged.single().thrown.cause!!.message)
+        val record =
+            logged { assertThrows<RuntimeException> { MemdirHandler(Memory(broken)).view("/memories", Optional.empty()) } }.single()
+        assertEquals(Level.WARNING, record.level)
+        assertEquals("no disk", record.thrown.cause!!.message)
     }
 
     /** What the SDK's typed input would refuse, or change, before memdir sees it; and errors without a prefix. */

@@ -87,11 +87,14 @@ class HooksTest {
     }
 
     @Test
-    fun `what after throws leaves the command done`() {
-        for (thrown in listOf(IllegalStateException("broken"), StackOverflowError())) {
+    fun `what after throws is logged, and leaves the command done`() {
+        for (thrown in listOf(IllegalStateException("broken"), HookException.Failed("broken"), StackOverflowError())) {
             Memory("memory:", hooks = Told(after = { throw thrown })).use { memory ->
-                assertEquals("File created successfully at: /memories/a", memory.create("/memories/a", "one"))
-                assertTrue(memory.view("/memories/a").endsWith("one"))
+                val records = logged {
+                    assertEquals("File created successfully at: /memories/a", memory.create("/memories/a", "one"))
+                    assertTrue(memory.view("/memories/a").endsWith("one"))
+                }
+                assertEquals(List(2) { "`after` failed" to thrown }, records.map { it.message to it.thrown })
             }
         }
     }

@@ -141,12 +141,46 @@ class SuspendingHooksTest {
     }
 
     @Test
-    fun `what after throws leaves the command done`() = runBlocking {
+    fun `what after throws is logged, and leaves the command done`() {
         for (thrown in listOf(IllegalStateException("broken"), StackOverflowError(), kotlin.coroutines.cancellation.CancellationException("mine"))) {
             Memory("memory:", hooks = Told(after = { throw thrown })).use { memory ->
-                assertEquals("File created successfully at: /memories/a", memory.suspending.create("/memories/a", "one"))
-                assertFalse(memory.suspending.execute("""{"command":"view","path":"/memories/a"}""").isError)
+                val records = logged {
+                    runBlocking {
+                        assertEquals("File created successfully at: /memories/a", memory.suspending.create("/memories/a", "one"))
+                        assertFalse(memory.suspending.execute("""{"command":"view","path":"/memories/a"}""").isError)
+                    }
+                }
+                assertEquals(List(2) { "`after` failed" }, records.map { it.message })
+                // Coroutines copy exceptions; the copy has the original.
+                for (record in records) assertTrue(thrown in generateSequence(record.thrown) { it.cause }, "${record.thrown}")
             }
+        }
+    }
+
+    @Test
+    fun `what after throws is logged if its coroutine was cancelled, and the cancellation is not`() = runBlocking {
+        var isWaiting = CompletableDeferred<Unit>()
+        val waiting = Told(after = {
+            isWaiting.complete(Unit)
+            try {
+                awaitCancellation()
+            } catch (gone: kotlin.coroutines.cancellation.CancellationException) {
+                throw if (it.path == "/memories/b") IllegalStateException("broken") else gone
+            }
+        })
+        Memory("memory:", hooks = waiting).use { memory ->
+            val records = logged {
+                runBlocking {
+                    for (path in listOf("/memories/a", "/memories/b")) {
+                        isWaiting = CompletableDeferred()
+                        val created = launch(Dispatchers.Default) { memory.suspending.create(path, "") }
+                        isWaiting.await()
+                        created.cancelAndJoin()
+                        assertTrue(created.isCancelled)
+                    }
+                }
+            }
+            assertEquals(listOf("broken"), records.map { it.thrown.message })
         }
     }
 
