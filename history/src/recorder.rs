@@ -220,7 +220,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let knows = || Ok::<_, StoreError>(self.reader.index_in(context)?.knows(content.sha256));
         // Others may have recorded it.
-        if !knows()? && !(self.follow(context)? && knows()?) {
+        if !knows()? && (!self.follow(context)? || !knows()?) {
             record.keep(content, bytes);
         }
         Ok(())
