@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from random import Random
 
-    from memdir import Edit, Entry, Event
+    from memdir import Entry, Event
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Erratic(DictStore):
     def write(self, path: str, content: bytes, overwrite: bool) -> None:
         self._slowly(lambda: DictStore.write(self, path, content, overwrite))
 
-    def update(self, path: str, edit: Edit) -> None:
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         def update() -> None:
             with self.lock:
                 new = edit(DictStore.read(self, path))
