@@ -110,8 +110,8 @@ class Erratic(DictStore):
 class Hooks:
     """Hooks of both kinds, and what `after` was told of each path."""
 
-    def __init__(self, pauses: Pauses) -> None:
-        self.pauses = pauses
+    def __init__(self, pauses: Pauses, *, after_fails: bool = True) -> None:
+        self.pauses, self.after_fails = pauses, after_fails
         self.events: dict[str, list[Event]] = {}
 
     def _decide(self) -> None:
@@ -121,7 +121,8 @@ class Hooks:
     def _note(self, event: Event) -> None:
         if not self.pauses.calm:
             self.events.setdefault(event.path or "", []).append(event)
-            self.pauses.fail()
+            if self.after_fails:
+                self.pauses.fail()
 
     async def before(self, _: Mapping[str, Any]) -> None:
         if self.pauses.is_one_in(2):
