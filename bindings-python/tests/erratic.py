@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from random import Random
 
-    from memdir import Edit, Entry, Event
+    from memdir import Entry, Event
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ class Erratic(DictStore):
     def write(self, path: str, content: bytes, overwrite: bool) -> None:
         self._slowly(lambda: DictStore.write(self, path, content, overwrite))
 
-    def update(self, path: str, edit: Edit) -> None:
+    def update(self, path: str, edit: Callable[[bytes], bytes | None]) -> None:
         def update() -> None:
             with self.lock:
                 new = edit(DictStore.read(self, path))
@@ -110,8 +110,8 @@ class Erratic(DictStore):
 class Hooks:
     """Hooks of both kinds, and what `after` was told of each path."""
 
-    def __init__(self, pauses: Pauses) -> None:
-        self.pauses = pauses
+    def __init__(self, pauses: Pauses, *, after_fails: bool = True) -> None:
+        self.pauses, self.after_fails = pauses, after_fails
         self.events: dict[str, list[Event]] = {}
 
     def _decide(self) -> None:
@@ -121,7 +121,8 @@ class Hooks:
     def _note(self, event: Event) -> None:
         if not self.pauses.calm:
             self.events.setdefault(event.path or "", []).append(event)
-            self.pauses.fail()
+            if self.after_fails:
+                self.pauses.fail()
 
     async def before(self, _: Mapping[str, Any]) -> None:
         if self.pauses.is_one_in(2):

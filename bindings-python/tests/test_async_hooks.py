@@ -158,7 +158,7 @@ def test_what_before_is_given_is_the_command_and_cannot_be_changed_in_place() ->
         with pytest.raises(RefusedError, match="must start with /memories"):
             await memory.view("/etc/passwd")
         unusable: Any = object()
-        with pytest.raises(TypeError):
+        with pytest.raises(RefusedError, match="Invalid `file_text` parameter"):
             await memory.create("/memories/a", unusable)
 
     asyncio.run(run())

@@ -109,11 +109,11 @@ def test_what_is_wrong_with_an_address_or_an_argument(backend: str, tmp_path: Pa
             await AsyncMemory.open(tmp_path / "file")
         memory = AsyncMemory("memory:")
         unusable: Any = object()
-        with pytest.raises(TypeError):
+        with pytest.raises(RefusedError, match="Invalid `path` parameter"):
             await memory.view(unusable)
-        with pytest.raises(TypeError):
+        with pytest.raises(RefusedError, match="Invalid `file_text` parameter"):
             await memory.create("/memories/a", unusable)
-        with pytest.raises(TypeError):
+        with pytest.raises(RefusedError, match="Invalid `view_range` parameter"):
             await memory.view("/memories", unusable)
 
     anyio.run(run, backend=backend)

@@ -59,11 +59,7 @@ def test_a_refused_command_is_a_command_error_with_the_exact_text(memory: Memory
 def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> None:
     anything: Any = memory
     for wrong in (
-        lambda: anything.view(3),
         anything.view,
-        lambda: anything.create("/memories/a", b"bytes"),
-        lambda: anything.insert("/memories/a", "one", "text"),
-        lambda: anything.insert("/memories/a", 1.5, "text"),
         anything.execute,
         lambda: Memory("memory:", nonsense=True),  # type: ignore[call-overload]
         lambda: Memory("memory:", {}),  # type: ignore[call-overload]
@@ -71,8 +67,6 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
         with pytest.raises(TypeError):
             wrong()
     for wrong in (
-        lambda: anything.view("/memories", (1, 2, 3)),
-        lambda: anything.view("/memories", "x"),
         lambda: Memory("memory:", on_existing="replace"),  # type: ignore[call-overload]
         lambda: Memory("memory:", durability="none"),  # type: ignore[call-overload]
         lambda: open_store("memory:", durability="none"),  # type: ignore[arg-type]
@@ -81,6 +75,16 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
     ):
         with pytest.raises(ValueError, match=r"\w"):
             wrong()
+    for parameter, refused in (
+        ("path", lambda: anything.view(3)),
+        ("file_text", lambda: anything.create("/memories/a", b"bytes")),
+        ("insert_line", lambda: anything.insert("/memories/a", "one", "text")),
+        ("insert_line", lambda: anything.insert("/memories/a", 1.5, "text")),
+        ("view_range", lambda: anything.view("/memories", (1, 2, 3))),
+        ("view_range", lambda: anything.view("/memories", "x")),
+    ):
+        with pytest.raises(RefusedError, match=f"Invalid `{parameter}` parameter"):
+            refused()
     with pytest.raises(ConfigError, match="on_existing"):
         Memory("memory:", on_existing="replace")  # type: ignore[call-overload]
 

@@ -220,7 +220,8 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let knows = || Ok::<_, StoreError>(self.reader.index_in(context)?.knows(content.sha256));
         // Others may have recorded it.
-        if !knows()? && (!self.follow(context)? || !knows()?) {
+        let is_known = knows()? || self.follow(context)? && knows()?;
+        if !is_known {
             record.keep(content, bytes);
         }
         Ok(())
