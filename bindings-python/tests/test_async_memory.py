@@ -113,8 +113,9 @@ def test_what_is_wrong_with_an_address_or_an_argument(backend: str, tmp_path: Pa
             await memory.view(unusable)
         with pytest.raises(RefusedError, match="Invalid `file_text` parameter"):
             await memory.create("/memories/a", unusable)
+        await memory.create("/memories/a", "")
         with pytest.raises(RefusedError, match="Invalid `view_range` parameter"):
-            await memory.view("/memories", unusable)
+            await memory.view("/memories/a", unusable)
 
     anyio.run(run, backend=backend)
 

@@ -157,7 +157,8 @@ def test_a_wrong_argument_is_a_config_error_that_names_it(
         def now(given: dict[str, Any] = given) -> None:
             call(Memory("memory:", history=True, record_access=True), name, given)
 
-        for way in (now, lambda: asyncio.run(later())):
+        ways: list[Callable[[], None]] = [now, lambda: asyncio.run(later())]
+        for way in ways:
             if row.get("fits"):
                 with suppress(RefusedError, HistoryError):
                     assert option_that_is_wrong(way) != argument, row

@@ -6,7 +6,7 @@ import inspect
 import pickle
 import re
 from pathlib import Path
-from typing import Any, get_origin
+from typing import TYPE_CHECKING, Any, get_origin
 
 import pytest
 
@@ -22,6 +22,9 @@ from memdir import (
     StoreError,
     open_store,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @pytest.fixture
@@ -75,14 +78,16 @@ def test_wrong_arguments_of_the_host_are_python_s_own_errors(memory: Memory) -> 
     ):
         with pytest.raises(ValueError, match=r"\w"):
             wrong()
-    for parameter, refused in (
+    memory.create("/memories/a", "")
+    wrong_for_a_command: list[tuple[str, Callable[[], object]]] = [
         ("path", lambda: anything.view(3)),
         ("file_text", lambda: anything.create("/memories/a", b"bytes")),
         ("insert_line", lambda: anything.insert("/memories/a", "one", "text")),
         ("insert_line", lambda: anything.insert("/memories/a", 1.5, "text")),
-        ("view_range", lambda: anything.view("/memories", (1, 2, 3))),
-        ("view_range", lambda: anything.view("/memories", "x")),
-    ):
+        ("view_range", lambda: anything.view("/memories/a", (1, 2, 3))),
+        ("view_range", lambda: anything.view("/memories/a", "x")),
+    ]
+    for parameter, refused in wrong_for_a_command:
         with pytest.raises(RefusedError, match=f"Invalid `{parameter}` parameter"):
             refused()
     with pytest.raises(ConfigError, match="on_existing"):
