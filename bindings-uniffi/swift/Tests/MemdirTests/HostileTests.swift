@@ -30,15 +30,15 @@ final class HostileTests: XCTestCase {
     }
 
     func testAWrongOptionIsAnErrorThatNamesIt() throws {
-        let values = try json("tests/hostile/values.json").object()
-        let types = try values.need("types").object()
-        let words = try values.need("words").object().need("swift").object()
+        let values = try json("tests/hostile/values.json").members()
+        let types = try values.need("types").members()
+        let words = try values.need("words").members().need("swift").members()
         var tried = 0
-        for section in try json("core/options.json").object().need("sections").items() {
-            for option in try section.object().need("options").items().map({ try $0.object() }) {
+        for section in try json("core/options.json").members().need("sections").items() {
+            for option in try section.members().need("options").items().map({ try $0.members() }) {
                 let (name, type) = (try option.need("name").string(), try option.need("type").string())
                 guard ["number", "duration", "text", "patterns", "rules", "key"].contains(type) else { continue }
-                for row in try types.need(type).items().map({ try $0.object() }) {
+                for row in try types.need(type).items().map({ try $0.members() }) {
                     guard let value = held(try row.need("value"), type),
                         let options = try? OptionFields(fields: [name: value]).options()
                     else { continue }
@@ -80,7 +80,7 @@ final class HostileTests: XCTestCase {
 
     private func camel(_ name: String) -> String {
         let words = name.split(separator: "_")
-        return words[0] + words.dropFirst().map(\.capitalized).joined()
+        return String(words[0]) + words.dropFirst().map(\.capitalized).joined()
     }
 
     /// What the types of Swift can hold of a value.
@@ -91,8 +91,8 @@ final class HostileTests: XCTestCase {
         case (.string("@-inf@"), "duration"): return .number(-.infinity)
         case (.string(let text), _): return put(text).map { .string($0) }
         case (.array(let items), _):
-            let all = items.map { held($0, type) }
-            return all.contains { $0 == nil } ? nil : .array(all.compactMap { $0 })
+            let all = items.compactMap { held($0, type) }
+            return all.count == items.count ? .array(all) : nil
         case (.object(let fields), _):
             var all: [String: JSON] = [:]
             for (name, value) in fields {
@@ -157,4 +157,12 @@ private final class Held: Store, @unchecked Sendable {
     }
     func delete(path: String) throws { try map.delete(path: path) }
     func rename(source: String, destination: String) throws { try map.rename(source: source, destination: destination) }
+}
+
+extension JSON {
+    /// The fields of an object, whatever they are called.
+    fileprivate func members() throws -> [String: JSON] {
+        guard case .object(let fields) = self else { throw Problem("\(self) is no object") }
+        return fields
+    }
 }
