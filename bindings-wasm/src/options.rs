@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::errors::Failure;
 use crate::input::value;
 use crate::option_values::{self, Given};
-pub(crate) use crate::option_values::{span, word};
+pub(crate) use crate::option_values::{optional_span, span, word};
 
 /// Reads the options: null, or the entries of an object, or a value that is none.
 pub(crate) fn read(given: &Json) -> Result<MemoryOptions, Failure> {

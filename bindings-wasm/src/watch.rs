@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::arguments::Arguments;
 use crate::errors::{Failure, unknown};
 use crate::handles::{MEMORIES, WATCHES};
-use crate::options::{span, string};
+use crate::options::{optional_span, string};
 use crate::results::shown;
 
 pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> {
@@ -17,10 +17,7 @@ pub(crate) fn perform(method: &str, given: &Arguments) -> Result<Json, Failure> 
         "begin" => {
             let memory = MEMORIES.get(given.number(0))?;
             let path = given.given(2, "path", string)?;
-            let every = match given.get(3) {
-                Json::Null => None,
-                _ => Some(given.given(3, "every", span)?),
-            };
+            let every = given.given(3, "every", optional_span)?;
             let watch = memory.cancelled_by(&given.cancellation(1)).watch(&path, every)?;
             WATCHES.add(Arc::new(SharedWatch::from(watch))).into()
         }
