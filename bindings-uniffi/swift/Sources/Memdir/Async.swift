@@ -17,8 +17,8 @@ extension Memory {
             if let reply = call.reply() { return reply }
         }
         let call: @Sendable (Memory) -> Reply = { $0.execute(json: json) }
-        if let shown = await on(Threads.views, { $0.executeView(json: json) }, call) { return shown }
-        return await on(Threads.changes, call, call)
+        if let shown = await on(.views, { $0.executeView(json: json) }, call) { return shown }
+        return await on(.changes, call, call)
     }
 
     /// Shows a directory two levels deep, or the numbered lines of a file. `viewRange` is the first and last
@@ -27,7 +27,7 @@ extension Memory {
     /// Throws `MemdirError.refused` with the exact reply for the model, `MemdirError.store` if the store is
     /// broken.
     public func view(path: String, viewRange: [Int64]? = nil) async throws -> String {
-        try await command("view", ["path": path], viewRange: viewRange, on: Threads.views) {
+        try await command("view", ["path": path], viewRange: viewRange, on: .views) {
             try $0.view(path: path, viewRange: viewRange)
         }
     }
@@ -87,13 +87,13 @@ extension Memory {
 
     /// The text of a file, as it is. This is the blocking `read` for asynchronous code. The model cannot call this.
     public func read(path: String) async throws -> String {
-        try await off(Threads.views) { try $0.read(path: path) }
+        try await off(.views) { try $0.read(path: path) }
     }
 
     /// The text of a file as a model may see it. This is the blocking `readShown` for asynchronous code. The model cannot
     /// call this.
     public func readShown(path: String) async throws -> String {
-        try await off(Threads.views) { try $0.readShown(path: path) }
+        try await off(.views) { try $0.readShown(path: path) }
     }
 
     /// Writes a file; with `ifUnchanged` only if it holds this text. This is the blocking `write` for asynchronous
@@ -105,12 +105,12 @@ extension Memory {
     /// The entries below a directory, `depth` levels deep; nil for all. This is the blocking `list` for asynchronous
     /// code.
     public func list(path: String? = nil, depth: Int64? = 1) async throws -> [Entry] {
-        try await off(Threads.views) { try $0.list(path: path, depth: depth) }
+        try await off(.views) { try $0.list(path: path, depth: depth) }
     }
 
     /// Whether there is a file or a directory.
     public func exists(path: String) async throws -> Bool {
-        try await off(Threads.views) { try $0.exists(path: path) }
+        try await off(.views) { try $0.exists(path: path) }
     }
 
     /// The first `limit` matches in names and lines at `path` and below it. This is the blocking `grep` for
@@ -118,7 +118,7 @@ extension Memory {
     public func grep(
         query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
     ) async throws -> [GrepMatch] {
-        try await off(Threads.views) {
+        try await off(.views) {
             try $0.grep(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
         }
     }
@@ -126,24 +126,24 @@ extension Memory {
     /// The first `limit` places where the rules for sensitive text find something. This is the blocking `findSensitive`
     /// for asynchronous code.
     public func findSensitive(path: String? = nil, limit: Int64 = 100) async throws -> [SensitiveMatch] {
-        try await off(Threads.views) { try $0.findSensitive(path: path, limit: limit) }
+        try await off(.views) { try $0.findSensitive(path: path, limit: limit) }
     }
 
     /// How much the memory holds. This is the blocking `stats` for asynchronous code.
     public func stats() async throws -> Stats {
-        try await off(Threads.views) { try $0.stats() }
+        try await off(.views) { try $0.stats() }
     }
 
     /// Begins to watch the files at `path` and below it, for changes by anybody. This is the blocking `watch` for
     /// asynchronous code. Iterate over the result with `for try await`.
     public func watch(path: String? = nil, every: TimeInterval? = nil) async throws -> Watch {
-        try await off(Threads.views) { try $0.watch(path: path, every: every) }
+        try await off(.views) { try $0.watch(path: path, every: every) }
     }
 
     /// A table of contents for a system prompt, in at most `maxChars` characters. This is the blocking `index` for
     /// asynchronous code.
     public func index(maxChars: Int64 = 2000) async throws -> String {
-        try await off(Threads.views) { try $0.index(maxChars: maxChars) }
+        try await off(.views) { try $0.index(maxChars: maxChars) }
     }
 
     /// Lays out the files with which a project of several sessions begins, and returns the paths of those that were made.
@@ -157,7 +157,7 @@ extension Memory {
         path: String? = nil, limit: Int64? = nil, before: String? = nil, actor: String? = nil, change: String? = nil,
         since: Date? = nil
     ) async throws -> [Version] {
-        try await off(Threads.views) {
+        try await off(.views) {
             try $0.history(path: path, limit: limit, before: before, actor: actor, change: change, since: since)
         }
     }
@@ -167,45 +167,45 @@ extension Memory {
     public func grepHistory(
         query: String, regex: Bool = false, ignoreCase: Bool = false, path: String? = nil, limit: Int64 = 100
     ) async throws -> [HistoryMatch] {
-        try await off(Threads.views) {
+        try await off(.views) {
             try $0.grepHistory(query: query, regex: regex, ignoreCase: ignoreCase, path: path, limit: limit)
         }
     }
 
     /// The whole id of which this is a part. This is the blocking `resolveId` for asynchronous code.
     public func resolveId(part: String) async throws -> String {
-        try await off(Threads.views) { try $0.resolveId(part: part) }
+        try await off(.views) { try $0.resolveId(part: part) }
     }
 
     /// The history as a stream for `git fast-import`. This is the blocking `exportHistory` for asynchronous code.
     public func exportHistory() async throws -> Data {
-        try await off(Threads.views) { try $0.exportHistory() }
+        try await off(.views) { try $0.exportHistory() }
     }
 
     /// The files that there were at a time. This is the blocking `filesAt` for asynchronous code.
     public func filesAt(at: Date) async throws -> [PastFile] {
-        try await off(Threads.views) { try $0.filesAt(at: at) }
+        try await off(.views) { try $0.filesAt(at: at) }
     }
 
     /// The version that brought each line of a file. This is the blocking `blame` for asynchronous code.
     public func blame(path: String) async throws -> [BlamedLine] {
-        try await off(Threads.views) { try $0.blame(path: path) }
+        try await off(.views) { try $0.blame(path: path) }
     }
 
     /// What a file held at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
     public func readAt(path: String, at: Date) async throws -> Data? {
-        try await off(Threads.views) { try $0.readAt(path: path, at: at) }
+        try await off(.views) { try $0.readAt(path: path, at: at) }
     }
 
     /// The content of a version. This is the blocking `readVersion` for asynchronous code.
     public func readVersion(id: String) async throws -> Data {
-        try await off(Threads.views) { try $0.readVersion(id: id) }
+        try await off(.views) { try $0.readVersion(id: id) }
     }
 
     /// A unified diff: what a change did, or from one version to another. This is the blocking `diff` for asynchronous
     /// code.
     public func diff(id: String, other: String? = nil) async throws -> String {
-        try await off(Threads.views) { try $0.diff(id: id, other: other) }
+        try await off(.views) { try $0.diff(id: id, other: other) }
     }
 
     /// Writes the content of a version back, or all files of a change. This is the blocking `restore` for asynchronous
@@ -263,7 +263,7 @@ extension Memory {
     /// A command with plain arguments: `call`, unless the hooks are awaited.
     private func command(
         _ name: String, _ texts: [String: String?], viewRange: [Int64]? = nil, insertLine: Int64? = nil,
-        on threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> String
+        on threads: ThreadPool = .changes, _ call: @escaping @Sendable (Memory) throws -> String
     ) async throws -> String {
         guard let hooks = ownHooks() as? Awaited else { return try await off(threads, call) }
         let texts = texts.compactMapValues { $0 }
@@ -275,7 +275,7 @@ extension Memory {
 
     /// Whether a thread executed the command.
     private func carryOut(_ call: PendingCall, _ hooks: Awaited) async -> Bool {
-        let threads = call.isView() ? Threads.views : Threads.changes
+        let threads: ThreadPool = call.isView() ? .views : .changes
         return await hooks.carryOut(call) { decision in
             await onThread(
                 threads,
@@ -292,13 +292,13 @@ extension Memory {
 
     /// Makes a call on a thread that may block.
     private func off<T: Sendable>(
-        _ threads: OperationQueue = Threads.changes, _ call: @escaping @Sendable (Memory) throws -> T
+        _ threads: ThreadPool = .changes, _ call: @escaping @Sendable (Memory) throws -> T
     ) async throws -> T {
         try await on(threads, { memory in Result { try call(memory) } }, { _ in .failure(CancellationError()) }).get()
     }
 
     private func on<T: Sendable>(
-        _ threads: OperationQueue,
+        _ threads: ThreadPool,
         _ call: @escaping @Sendable (Memory) -> T,
         _ given: @escaping @Sendable (Memory) -> T
     ) async -> T {
@@ -311,7 +311,7 @@ extension Memory {
 
 /// `given` takes the place of the call if the task is cancelled while it waits for a thread.
 func onThread<T: Sendable>(
-    _ threads: OperationQueue,
+    _ threads: ThreadPool,
     _ call: @escaping @Sendable (Cancellation) -> T,
     _ given: @escaping @Sendable (Cancellation) -> T
 ) async -> T {
@@ -319,12 +319,11 @@ func onThread<T: Sendable>(
     let turn = Turn()
     return await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-            let work = BlockOperation { if turn.begin() { continuation.resume(returning: call(cancellation)) } }
             // Where the task is cancelled already, this is called at once.
             turn.onGivingUp {
                 DispatchQueue.global().async { continuation.resume(returning: given(cancellation)) }
             }
-            threads.addOperation(work)
+            threads.run { if turn.begin() { continuation.resume(returning: call(cancellation)) } }
         }
     } onCancel: {
         cancellation.cancel()
@@ -416,18 +415,5 @@ private final class Turn: @unchecked Sendable {
         if then != nil { isTaken = true }
         lock.unlock()
         then?()
-    }
-}
-
-/// The threads that execute commands. Dispatch has 64; views and changes get at most half each.
-enum Threads {
-    static let views = queue("memdir.views")
-    static let changes = queue("memdir.changes")
-
-    private static func queue(_ name: String) -> OperationQueue {
-        let queue = OperationQueue()
-        queue.name = name
-        queue.maxConcurrentOperationCount = 32
-        return queue
     }
 }

@@ -38,7 +38,7 @@ extension HookCall {
     /// What the command would change, as a unified diff: the blocking `diff` for asynchronous code.
     public func diff() async throws -> String {
         try await onThread(
-            Threads.views,
+            .views,
             { cancellation in Result { try self.diffUnless(cancellation: cancellation) } },
             { _ in .failure(CancellationError()) }
         ).get()

@@ -52,7 +52,7 @@ extension Watch: AsyncSequence {
     /// Looks once, on a thread that may block.
     fileprivate func looked(wait: TimeInterval = 0) async throws -> [Change]? {
         try await withCheckedThrowingContinuation { continuation in
-            Threads.views.addOperation {
+            ThreadPool.views.run {
                 continuation.resume(with: Result { try self.changes(wait: wait) })
             }
         }
