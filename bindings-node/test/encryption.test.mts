@@ -67,9 +67,9 @@ test('what is no key is told, and not shown', () => {
     ['', /^encryptionKey must not be empty$/],
     ['hex:1234', /^encryptionKey must have 64 hexadecimal digits after "hex:"$/],
     [new Uint8Array(31), /^encryptionKey must have 32 bytes, got 31$/],
-    [new Float64Array(4), /^encryptionKey must be a Uint8Array or a string$/],
-    [{}, /^encryptionKey must be a Uint8Array or a string$/],
-    [5, /^encryptionKey must be a Uint8Array or a string$/],
+    [new Float64Array(4), /^encryptionKey must be a Uint8Array or a string of valid Unicode$/],
+    [{}, /^encryptionKey must be a Uint8Array or a string of valid Unicode$/],
+    [5, /^encryptionKey must be a Uint8Array or a string of valid Unicode$/],
   ];
   for (const [encryptionKey, message] of cases) {
     assert.throws(() => new Memory('memory:', { encryptionKey } as MemoryOptions), { message });

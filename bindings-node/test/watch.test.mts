@@ -86,7 +86,7 @@ test('what is wrong is said, also to who waits first', async () => {
   await assert.rejects(memory.watch({ path: 5 as never }).changes(0), ConfigError);
   await assert.rejects(memory.watch({ every: -1 }).changes(0), {
     name: 'ConfigError',
-    message: 'every must be a number of milliseconds from 0 on, got -1',
+    message: 'every must be a number of milliseconds from 0 on, or null, got -1',
   });
 });
 

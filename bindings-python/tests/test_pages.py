@@ -52,7 +52,7 @@ def test_the_page_about_servers_quotes_the_server() -> None:
 def test_every_language_is_quoted_and_every_file_is_there() -> None:
     page = PAGE.read_text("utf-8")
     files = {file for file, _ in QUOTED.findall(page)}
-    assert {file.rpartition(".")[2] for file in files} == {"py", "ts", "kt", "swift", "rs"}
+    assert {file.rpartition(".")[2] for file in files} == {"py", "ts", "kt", "swift", "go", "rs"}
     for link in LINK.findall(page):
         assert (PAGE.parent / link).exists(), link
 
