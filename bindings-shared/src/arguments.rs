@@ -91,7 +91,13 @@ impl<'a> Arguments<'a> {
     }
 
     fn time(&self, name: &str, given: &Value<'_>) -> Result<SystemTime, Error> {
-        (self.times.read)(given).map_err(|problem| wrong(name, problem, given))
+        (self.times.read)(given).map_err(|problem| match given {
+            // A `Date` of JavaScript that is none. To show its number would explain nothing.
+            Value::Number(number) if number.is_nan() => {
+                ConfigError::of_option(name).and(problem).into()
+            }
+            _ => wrong(name, problem, given),
+        })
     }
 
     fn optional(&self, name: &str) -> Option<Value<'_>> {
