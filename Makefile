@@ -313,6 +313,7 @@ cancellations: servers rust-built $(CACHE)/python-tools $(CACHE)/python-installe
 	@$(MAKE) --no-print-directory test-node T='cancelled at random moments'
 	@bindings-uniffi/kotlin/test -Dtest=CancelledAtRandomTest
 	@bindings-uniffi/swift/test --filter CancelledAtRandomTests
+	@bindings-go/test -test.run=AtRandom
 
 .PHONY: history-model
 history-model: servers $(CACHE)/postgres rust-built ## 50,000 random steps of several processes on each store against a model of the history, 500 histories with secrets (long; SEED=7)

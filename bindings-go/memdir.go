@@ -37,7 +37,7 @@ type Memory struct {
 	shared
 }
 
-// shared is what a memory shares with those that act as somebody.
+// shared is what a memory shares with its sessions.
 type shared struct {
 	options *MemoryOptions
 	places  *places

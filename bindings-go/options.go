@@ -64,8 +64,8 @@ type MemoryOptions struct {
 	// view reads the whole file into memory. Default: no.
 	SensitiveOnView bool `json:"sensitive_on_view,omitzero"`
 
-	// ExpireAfter: Before its first command, the memory removes files that nobody has used for this long. Must be
-	// more than 0. The store must keep times of access. Set it with [Of] or [None]. Default: none.
+	// ExpireAfter: Before its first command, the memory removes files that were not used for this long. Must be more
+	// than 0. The store must keep times of access. Set it with [Of] or [None]. Default: none.
 	ExpireAfter Opt[time.Duration] `json:"expire_after,omitzero"`
 
 	// RecordAccess: Records each view and each rename of a file as a use of it. That costs a write. ExpireAfter turns

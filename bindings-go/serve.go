@@ -225,7 +225,7 @@ func about(store Store) any {
 	return map[string]any{"methods": methods, "tracks_access": tracks, "folds_case": isFolder && folder.FoldsCase()}
 }
 
-// listedEntry is an entry, as the library reads it. What is not known is left out.
+// listedEntry is an entry, as the library reads it. Unknown fields are left out.
 type listedEntry struct {
 	Path     string `json:"path"`
 	Size     *int64 `json:"size,omitempty"`

@@ -39,8 +39,8 @@ import (
 // [Reply.Cause], or in what the method of the memory returned. So do not wrap a condition of something else, such as of the
 // socket of your database.
 //
-// The context is that of the call of the memory. When it is done, the call does not wait for the store any more: what the
-// store then returns is not heard. A step of a change that has begun is not cancelled, and has 5 seconds; its context is never done.
+// The context is that of the call of the memory. When it is done, the call no longer waits for the store: what the
+// store then returns is ignored. A step of a change that has begun is not cancelled, and has 5 seconds; its context is never done.
 type Store interface {
 	// Read returns the content of a file. Errors: nothing is there, also if a parent is a file; EISDIR.
 	Read(ctx context.Context, path string) ([]byte, error)
@@ -111,8 +111,8 @@ type StoreClearer interface {
 // StoreAccessTracker is a [Store] that keeps times of access, which the options RecordAccess and ExpireAfter need. The entries of
 // its listings have the Accessed of each file.
 type StoreAccessTracker interface {
-	// RecordAccess records that a file was accessed, to the microsecond. It is no change of the file, and the time moves
-	// with it. Errors: nothing is there; EISDIR.
+	// RecordAccess records that a file was accessed, to the microsecond. That does not count as a change of the file. The time
+	// moves with the file. Errors: nothing is there; EISDIR.
 	RecordAccess(ctx context.Context, path string, accessed time.Time) error
 
 	// DeleteUnused deletes a file if it was neither written nor accessed at that time or later, and reports whether it did.

@@ -55,7 +55,7 @@ typedef struct {
    */
   void (*serve)(uint64_t store, uint64_t request, const char *asked, const uint8_t *content, size_t length);
   /**
-   * The library does not use this store, or factory, any more. May be NULL.
+   * The library no longer uses this store, or factory. May be NULL.
    */
   void (*release)(uint64_t store);
 } memdir_host;

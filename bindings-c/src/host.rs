@@ -43,7 +43,7 @@ pub struct memdir_host {
             length: usize,
         ),
     >,
-    /// The library does not use this store, or factory, any more. May be NULL.
+    /// The library no longer uses this store, or factory. May be NULL.
     pub release: Option<unsafe extern "C" fn(store: u64)>,
 }
 
@@ -75,7 +75,7 @@ impl Host {
         unsafe { (self.serve)(store, request, asked.as_ptr(), lent(content), content.len()) };
     }
 
-    /// The store is not used any more.
+    /// The store is no longer used.
     pub(crate) fn release(&self, store: u64) {
         if let Some(release) = self.release {
             // SAFETY: the condition of `of`.

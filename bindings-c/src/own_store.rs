@@ -18,7 +18,7 @@ use crate::host::Host;
 use crate::own_error::OwnError;
 use crate::request::{Answer, Waiting, asked};
 
-/// Something of the caller's that answers requests. It is released when it is not used any more.
+/// Something of the caller's that answers requests. When it is dropped, the caller is told that it can release it.
 struct Asked {
     host: Host,
     number: u64,

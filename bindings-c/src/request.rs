@@ -55,12 +55,12 @@ struct EditOnce {
 struct EditState {
     /// The store has the new content.
     is_made: bool,
-    /// Nobody waits for the update, and the store gets no new content any more.
+    /// The wait for the update has ended: the store gets no new content.
     is_given_up: bool,
 }
 
 impl Request {
-    /// Hands over the answer to a request. False if nobody waits for it.
+    /// Hands over the answer to a request. Returns false if no call waits for it.
     pub(crate) fn answer(number: u64, result: Option<&[u8]>, content: &[u8]) -> bool {
         let Some(request) = REQUESTS.take(number) else { return false };
         let result = result.map_or(Ok(Value::Null), serde_json::from_slice);
@@ -217,7 +217,7 @@ impl<'w> Waiting<'w> {
         }
     }
 
-    /// Does not wait any more: whether something was changed is known, or unknown.
+    /// Ends the wait. The error says whether it is known that nothing was changed.
     fn give_up(&self) -> StoreError {
         self.request.give_up();
         let may_have_changed = self.may_have_changed();

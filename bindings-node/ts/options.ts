@@ -74,7 +74,7 @@ export interface MemoryOptions {
    */
   sensitiveOnView?: boolean | undefined;
   /**
-   * Before its first command, the memory removes files that nobody has used for this long. Must be
+   * Before its first command, the memory removes files that were not used for this long. Must be
    * more than 0. The store must keep times of access. In milliseconds. Default: `null`.
    */
   expireAfter?: number | null | undefined;

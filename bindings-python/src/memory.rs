@@ -79,8 +79,8 @@ use crate::watch::Watch;
 ///         ids.
 ///     sensitive_on_view: Views show `[REDACTED:rule]` in the place of sensitive text. The file is
 ///         not changed. Such a view reads the whole file into memory.
-///     expire_after: Before its first command, the memory removes files that nobody has used for
-///         this long. Must be more than 0. The store must keep times of access. Seconds, or a
+///     expire_after: Before its first command, the memory removes files that were not used for this
+///         long. Must be more than 0. The store must keep times of access. Seconds, or a
 ///         `timedelta`.
 ///     record_access: Records each view and each rename of a file as a use of it. That costs a
 ///         write. `expire_after` turns it on. `expire()` needs it.

@@ -69,7 +69,7 @@ impl<'py> FromPyObject<'_, 'py> for Text<'py> {
     }
 }
 
-impl Text<'_> {
+impl<'py> Text<'py> {
     /// As a field of a command, which says itself what is wrong with it.
     pub(crate) fn field(&self) -> Value<'_> {
         match self {
@@ -95,19 +95,19 @@ impl Text<'_> {
     /// A `ConfigError` that names the argument.
     pub(crate) fn optional<'a>(text: &'a Option<Self>, name: &str) -> PyResult<Option<&'a str>> {
         let Some(text) = text else { return Ok(None) };
-        let wrong = |given: &Bound<'_, PyAny>| {
-            read(name, given, Given::optional_text).map(Option::unwrap_or_default)
-        };
-        text.read_or(wrong).map(Some)
+        text.read_or(|given| read(name, given, Given::optional_text)).map(Some)
     }
 
-    fn read_or(&self, wrong: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<String>) -> PyResult<&str> {
+    /// `reads` fails, with the sentence, for what is no text.
+    fn read_or<T>(&self, reads: impl FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> PyResult<&str> {
         let given = match self {
             Self::Default(text) => return Ok(text),
             Self::Given(given) => given,
         };
-        let text = given.cast::<PyString>().ok().and_then(|text| text.to_str().ok());
-        text.map_or_else(|| wrong(given).and_then(|_| Err(PyTypeError::new_err("a str"))), Ok)
+        match given.cast::<PyString>().ok().and_then(|text| text.to_str().ok()) {
+            Some(text) => Ok(text),
+            None => Err(reads(given).err().unwrap_or_else(|| PyTypeError::new_err("no str"))),
+        }
     }
 }
 

@@ -65,8 +65,8 @@ pub struct MemoryOptions {
     /// view reads the whole file into memory. Default: no.
     #[uniffi(default = false)]
     pub sensitive_on_view: bool,
-    /// Before its first command, the memory removes files that nobody has used for this long. Must
-    /// be more than 0. The store must keep times of access. Default: `null`.
+    /// Before its first command, the memory removes files that were not used for this long. Must be
+    /// more than 0. The store must keep times of access. Default: `null`.
     #[uniffi(default = None)]
     pub expire_after: Option<MemdirDuration>,
     /// Records each view and each rename of a file as a use of it. That costs a write.

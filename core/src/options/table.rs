@@ -71,9 +71,9 @@ pub struct MemoryOptions {
     /// Views show `[REDACTED:rule]` in the place of sensitive text. The file is not changed. Such a
     /// view reads the whole file into memory. Default: no.
     pub sensitive_on_view: bool,
-    /// Before its first command, the memory removes files that nobody has used for this long. Must
-    /// be more than 0. The store must keep times of access.
-    /// [`Memory::expire`](crate::Memory::expire) does the same at any time. Default: `None`.
+    /// Before its first command, the memory removes files that were not used for this long. Must be
+    /// more than 0. The store must keep times of access. [`Memory::expire`](crate::Memory::expire)
+    /// does the same at any time. Default: `None`.
     pub expire_after: Option<Duration>,
     /// Records each view and each rename of a file as a use of it. That costs a write.
     /// [`expire_after`](Self::expire_after) turns it on. `expire()` needs it. Default: no.

@@ -153,11 +153,7 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Texts.
     pub fn texts(&self) -> Result<Vec<String>, Error> {
-        self.required(V::WORDS.texts, V::items)?
-            .iter()
-            .enumerate()
-            .map(self.text_of_item())
-            .collect()
+        self.texts_of(&self.required(V::WORDS.texts, V::items)?)
     }
 
     /// Patterns of paths.
@@ -167,9 +163,8 @@ impl<'a, V: OptionValue> Given<'a, V> {
 
     /// Patterns of paths, or none.
     pub(super) fn optional_patterns(&self) -> Result<Option<Vec<PathPattern>>, Error> {
-        let Some(items) = self.optional(V::WORDS.texts, V::items)? else { return Ok(None) };
-        let texts = items.iter().enumerate().map(self.text_of_item());
-        PathPattern::all(self.name, texts.collect::<Result<Vec<_>, _>>()?).map(Some)
+        let items = self.optional(V::WORDS.texts, V::items)?;
+        items.map(|items| PathPattern::all(self.name, self.texts_of(&items)?)).transpose()
     }
 
     /// Rules for sensitive text: patterns by their ids.
@@ -210,8 +205,11 @@ impl<'a, V: OptionValue> Given<'a, V> {
         self.required(&format!("{expected}, or {}", V::WORDS.none), read).map(Some)
     }
 
-    fn text_of_item(&self) -> impl Fn((usize, &V)) -> Result<String, Error> {
-        |(at, item)| item.text().ok_or_else(|| self.part_must_be_text(&format!("[{at}]"), item))
+    fn texts_of(&self, items: &[V]) -> Result<Vec<String>, Error> {
+        let texts = items.iter().enumerate().map(|(at, item)| {
+            item.text().ok_or_else(|| self.part_must_be_text(&format!("[{at}]"), item))
+        });
+        texts.collect()
     }
 
     fn part_must_be_text(&self, part: &str, value: &V) -> Error {

@@ -49,7 +49,7 @@ const FLAGS: &[Flag] = &[
     Flag { name: "sensitive_text", flag: "sensitive-text", kind: Kind::Word, about: "What happens to keys, tokens, passwords and payment cards in text that a command would write: \"off\" does nothing, \"reject\" refuses the command, \"redact\" writes [REDACTED:rule] in their place" },
     Flag { name: "sensitive_rules", flag: "sensitive-rules", kind: Kind::Rules, about: "Your own rules, in addition to the built-in ones: patterns in the syntax of Rust's regex-lite, without look-around and back-references" },
     Flag { name: "sensitive_on_view", flag: "sensitive-on-view", kind: Kind::Flag, about: "Views show [REDACTED:rule] in the place of sensitive text" },
-    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, about: "Before its first command, the memory removes files that nobody has used for this long" },
+    Flag { name: "expire_after", flag: "expire-after", kind: Kind::Duration, about: "Before its first command, the memory removes files that were not used for this long" },
     Flag { name: "record_access", flag: "record-access", kind: Kind::Flag, about: "Records each view and each rename of a file as a use of it" },
     Flag { name: "never_expire", flag: "never-expire", kind: Kind::Patterns, about: "Patterns of files that never expire, such as \"/memories/handbook\", with everything below them" },
     Flag { name: "history", flag: "history", kind: Kind::Flag, about: "Records every change before it is made, so that it can be seen and taken back" },

@@ -6623,8 +6623,8 @@ public struct MemoryOptions: Equatable, Hashable {
      */
     public let sensitiveOnView: Bool
     /**
-     * Before its first command, the memory removes files that nobody has used for this long. Must
-     * be more than 0. The store must keep times of access. Default: `null`.
+     * Before its first command, the memory removes files that were not used for this long. Must be
+     * more than 0. The store must keep times of access. Default: `null`.
      */
     public let expireAfter: MemdirDuration?
     /**
@@ -6754,8 +6754,8 @@ public struct MemoryOptions: Equatable, Hashable {
          * view reads the whole file into memory. Default: no.
          */sensitiveOnView: Bool = false,
         /**
-         * Before its first command, the memory removes files that nobody has used for this long. Must
-         * be more than 0. The store must keep times of access. Default: `null`.
+         * Before its first command, the memory removes files that were not used for this long. Must be
+         * more than 0. The store must keep times of access. Default: `null`.
          */expireAfter: MemdirDuration? = nil,
         /**
          * Records each view and each rename of a file as a use of it. That costs a write.

@@ -1,5 +1,5 @@
-// What the library tells and nobody answers: the hook `after`, and changes. What is thrown there changes nothing, so it is
-// logged. `scripts/edit-generated` puts this into the generated code.
+// Callbacks without a result: the hook `after`, and listeners of changes. An error there changes nothing, so it is logged.
+// `scripts/edit-generated` puts this into the generated code.
 
 import Foundation
 

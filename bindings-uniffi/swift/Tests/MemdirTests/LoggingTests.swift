@@ -2,7 +2,7 @@ import Foundation
 import Memdir
 import XCTest
 
-/// What nobody waits for is logged when it fails, and changes nothing.
+/// The errors of callbacks without a result are logged, and change nothing.
 final class LoggingTests: XCTestCase {
     func testWhatAfterThrowsIsLogged() async throws {
         final class Failing: MemoryHooks {

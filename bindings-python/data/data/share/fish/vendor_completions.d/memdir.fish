@@ -343,7 +343,7 @@ complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l writable-paths -d 
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l stale-guard -d 'Refuses an edit that is based on an outdated view' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-text -d 'What happens to keys, tokens, passwords and payment cards in text that a command would write: "off" does nothing, "reject" refuses the command, "redact" writes [REDACTED:rule] in their place' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l sensitive-rules -d 'Your own rules, in addition to the built-in ones: patterns in the syntax of Rust\'s regex-lite, without look-around and back-references' -r
-complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l expire-after -d 'Before its first command, the memory removes files that nobody has used for this long' -r
+complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l expire-after -d 'Before its first command, the memory removes files that were not used for this long' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l never-expire -d 'Patterns of files that never expire, such as "/memories/handbook", with everything below them' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-age -d 'Versions that are older are removed, except the last ten of a file that is there' -r
 complete -c memdir -n "__fish_memdir_using_subcommand mcp" -l history-max-versions -d 'The most versions that are kept of a file, at least ten if it is there' -r

@@ -134,7 +134,7 @@ public class MemoryOptionsBuilder internal constructor() {
         apply { options = options.copy(sensitiveOnView = sensitiveOnView) }
 
     /**
-     * Before its first command, the memory removes files that nobody has used for this long. Must be more than 0.
+     * Before its first command, the memory removes files that were not used for this long. Must be more than 0.
      * The store must keep times of access. Default: `null`.
      */
     public fun expireAfter(expireAfter: Duration?): MemoryOptionsBuilder =

@@ -10099,8 +10099,8 @@ data class MemoryOptions (
     val `sensitiveOnView`: kotlin.Boolean = false
     ,
     /**
-     * Before its first command, the memory removes files that nobody has used for this long. Must
-     * be more than 0. The store must keep times of access. Default: `null`.
+     * Before its first command, the memory removes files that were not used for this long. Must be
+     * more than 0. The store must keep times of access. Default: `null`.
      */
     val `expireAfter`: java.time.Duration? = null
     ,

@@ -6,7 +6,7 @@ import java.time.Instant
 
 /**
  * What [Memory.history] looks for, in Java: `memory.history(new HistoryQuery().path("/memories/a.md").limit(10))`. What is not
- * set does not matter. In Kotlin, name the arguments.
+ * set does not restrict the search. In Kotlin, name the arguments.
  */
 public class HistoryQuery {
     internal var path: String? = null
@@ -19,7 +19,7 @@ public class HistoryQuery {
     /** Only versions of this file, or of files below this directory. */
     public fun path(path: String?): HistoryQuery = apply { this.path = path }
 
-    /** At most so many versions, the newest. */
+    /** The most versions to return; the newest are returned. Default: all. */
     public fun limit(limit: Long): HistoryQuery = apply { this.limit = limit }
 
     /** Only versions that are older than the one with this id. */
