@@ -20,6 +20,7 @@ CONFORMANCE := target/conformance
 # Python package, whose feature `shared` lets it use what was built here, and scripts build what generates sources.
 RUST := --workspace --exclude memdir-python --exclude memdir-bindgen --exclude memdir-c-header --features memdir-c/testing
 SHARED := --features shared
+TESTED := --lib --bins --tests --examples --test faults_system_calls
 
 RUST_SOURCES := $(shell find core/src core/*/src stores/*/src history/src program/src sensitive-text/src bindings-*/src -name '*.rs' -o -path '*/assets/*') Cargo.toml Cargo.lock $(wildcard */Cargo.toml core/*/Cargo.toml stores/*/Cargo.toml */build.rs)
 PYTHON_SOURCES := $(shell find bindings-python -name '*.py' -o -name '*.pyi' -o -name pyproject.toml)
@@ -101,27 +102,30 @@ test-packages-c-and-go:
 .PHONY: test-packages
 test-packages: test-node test-wasm test-mcp test-page ## the Node package, and what is tested with it
 
-# The Rust tests are two chains that run side by side, as cargo starts one program after the other, and each of them ends with tests that
-# wait. In one are these packages, which ask for every feature that all ask for, so that nothing is compiled again; in the other
-# one is everything else.
+# The Rust tests are three chains that run side by side, as cargo starts one program after the other, and each of them ends with tests that
+# wait. One makes system calls fail. In another are these packages, which ask for every feature that all ask for, so that nothing is compiled again; the third
+# has everything else.
 USES := memdir-conformance memdir-cli
-.PHONY: test-rust test-rust-core test-rust-uses
+.PHONY: test-rust test-rust-core test-rust-faults test-rust-uses
 test-rust: ## the core, its stores, the program, and the conformance cases in Rust (T=quota: the tests with that in their names)
 	@$(call need,cargo,Rust)
 	@$(call ready,servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built)
 ifdef T
 	@mkdir -p target
-	@tests/harmless cargo test $(RUST) --lib --bins --tests --examples --quiet -- $(T) | tee target/named-tests
+	@tests/harmless cargo test $(RUST) $(TESTED) --quiet -- $(T) | tee target/named-tests
 	@grep -q '^test result: ok. [1-9]' target/named-tests || { echo "no test has '$(T)' in its name" >&2; exit 1; }
 else
 	@rm -f $(CONFORMANCE)/rust-*
-	@MAKEFLAGS=$(alone) tests/servers/run $(MAKE) --no-print-directory --jobs 2 --output-sync=recurse --keep-going test-rust-core test-rust-uses
+	@MAKEFLAGS=$(alone) tests/servers/run $(MAKE) --no-print-directory --jobs 3 --output-sync=recurse --keep-going test-rust-core test-rust-faults test-rust-uses
 endif
 
 # Most tests wait for a disk, a server or a process.
 test-rust-core:
 	@tests/step 'Rust: tests of the core' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
 		cargo test $(RUST) $(USES:%=--exclude %) --lib --bins --tests --examples --quiet --no-fail-fast
+
+test-rust-faults:
+	@tests/step 'Rust: faults of system calls' tests/harmless cargo test $(RUST) --test faults_system_calls --quiet
 
 test-rust-uses:
 	@tests/step 'Rust: tests of the program, and the cases' tests/servers/run tests/harmless env RUST_TEST_THREADS=6 \
@@ -295,7 +299,7 @@ soak: servers $(CACHE)/postgres $(CACHE)/pgbouncer $(CACHE)/strace rust-built ##
 	@export MEMDIR_EFFORT=$(EFFORT) MEMDIR_SEED=$(SEED) MEMDIR_TEST_ON_DISK=1
 	@echo "==> MEMDIR_EFFORT=$$MEMDIR_EFFORT MEMDIR_SEED=$$MEMDIR_SEED"
 	@status=0
-	@tests/servers/run tests/harmless env RUST_TEST_THREADS=4 cargo test $(RUST) --lib --tests --quiet --no-fail-fast || status=$$?
+	@tests/servers/run tests/harmless env RUST_TEST_THREADS=4 cargo test $(RUST) --lib --tests --test faults_system_calls --quiet --no-fail-fast || status=$$?
 	@$(call ready,--keep-going test-python test-node test-go test-mcp test-page) || status=$$?
 	@exit $$status
 
@@ -358,7 +362,7 @@ server-azure:
 .PHONY: rust-built
 rust-built:
 	@$(call need,cargo,Rust)
-	@tests/step 'Rust: build' cargo build --quiet $(RUST) --lib --bins --tests --examples
+	@tests/step 'Rust: build' cargo build --quiet $(RUST) $(TESTED)
 
 # The Node package, which several chains test.
 .PHONY: node-built

@@ -120,7 +120,7 @@ class StoredKeysTest {
     }
 }
 
-private const val ROUNDS = 200
+private val ROUNDS = times(40)
 private val QUICK = listOf("cert", "key").map { "keystore.pkcs12.${it}PbeIterationCount" } + "keystore.pkcs12.macIterationCount"
 private const val THREADS = 4
 private val PASSWORD = "a password".toCharArray()

@@ -29,7 +29,7 @@ class StressTest {
         val text = "x".repeat(1 shl 18)
         repeat(20) { cycle(text) }
         val before = held()
-        val cycles = times(100)
+        val cycles = times(40)
         repeat(cycles) { cycle(text) }
         val growth = held() - before
         // One text that leaks in each cycle would be three times as much.
