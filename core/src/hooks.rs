@@ -150,7 +150,7 @@ const FIELDS: [&str; 10] = [
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Event {
-    /// The name of the command, or `None` if the input named none of the six.
+    /// The name of the command. `None` if the input named none of the six.
     #[cfg_attr(feature = "schema", schemars(schema_with = "one_of_the_commands"))]
     pub command: Option<&'static str>,
     /// The canonical path; for a rename, the old one. `None` if the call was refused before its paths were
@@ -176,11 +176,11 @@ pub struct Event {
     pub content: Option<String>,
     /// The id of the change that the command made. `None` if it changed nothing, or the memory has no history.
     pub change: Option<HistoryId>,
-    /// The actor of the memory, or `None` if none was set.
+    /// The actor of the memory. `None` if it has none.
     pub actor: Option<String>,
     /// The id of the memory's session. It identifies a conversation if each one has a session of its own.
     pub session: String,
-    /// The `id` of the executed `tool_use` block, or `None` if the input was not a block.
+    /// The id of the tool-use block that was executed. `None` if the input was not a block.
     pub tool_use_id: Option<String>,
 }
 

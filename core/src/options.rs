@@ -42,7 +42,7 @@ impl MemoryOptions {
     }
 
     /// Returns the same options with patterns adapted to the store. On a store that ignores case, patterns that
-    /// protect match every spelling of a name, and patterns that allow writing match upper and lower case only.
+    /// protect match every spelling of a name, and patterns that allow writing only ignore upper and lower case.
     /// A pattern of `read_only_paths` for everything below a directory also protects the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.info().folds_case;

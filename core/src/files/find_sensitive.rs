@@ -15,7 +15,7 @@ use crate::store::{InContext, Store as _, StoreError};
 pub struct SensitiveMatch {
     /// The path of the file, or of the entry whose name matches.
     pub path: MemoryPath,
-    /// The 1-based number of the line, or `None` if the match is in the name.
+    /// The 1-based number of the line. `None` if the match is in the name.
     pub line: Option<u64>,
     /// The id of the rule.
     pub rule: String,

@@ -186,7 +186,7 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
 pub struct GrepMatch {
     /// The path of the file, or of the entry whose name matches.
     pub path: MemoryPath,
-    /// The 1-based number of the line, or `None` if the name matches.
+    /// The 1-based number of the line. `None` if the name matches.
     pub line: Option<u64>,
     /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,

@@ -21,7 +21,7 @@ use crate::text::excerpt;
 pub struct HistoryMatch {
     /// The newest version that has the line or the name.
     pub version: Version,
-    /// The 1-based number of the line, or `None` if the name matches.
+    /// The 1-based number of the line. `None` if the name matches.
     pub line: Option<u64>,
     /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,

@@ -41,7 +41,7 @@ pub struct Stats {
     /// last recorded access. `None` if the store does not keep accesses, or is read-only. Without the option
     /// `record_access`, only changes count as uses.
     pub least_recently_used: Option<TimedPath>,
-    /// The size of the history, or `None` if the memory has none.
+    /// The size of the history. `None` if the memory has none.
     pub history: Option<HistorySize>,
 }
 

@@ -3,7 +3,7 @@
 //!
 //! The common glob crates match bytes, and cannot ignore case as file systems do.
 
-/// A pattern. A path matches if it matches one of the alternatives, into which braces are expanded.
+/// A pattern, with braces expanded into alternatives. A path matches if it matches one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Vec<Segment>>);
 
