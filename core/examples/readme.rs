@@ -1,4 +1,5 @@
-//! README's example; `core/tests/integration/readme.rs` holds that they are the same, and what it prints.
+//! The example of `README.md`. `core/tests/integration/readme.rs` checks that both are the same, and what it
+//! prints.
 #![expect(clippy::print_stdout, reason = "it shows the replies")]
 
 use memdir::{Memory, MemoryOptions};

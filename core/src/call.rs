@@ -1,8 +1,8 @@
 //! [`Call`]: the state of one tool call, from the decoded input to the event for the hook `after`.
 //!
-//! It is a value, so a binding whose hooks are asynchronous (JavaScript's return promises) can
-//! execute a call in two steps, [`Memory::begin`](crate::Memory::begin) and
-//! [`Memory::finish`](crate::Memory::finish), and block no thread in between.
+//! It is a value, so a binding with asynchronous hooks (promises in JavaScript) can execute a call in two
+//! steps, [`Memory::begin`](crate::Memory::begin) and [`Memory::finish`](crate::Memory::finish), and blocks no
+//! thread in between.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,24 +30,24 @@ pub struct Call<'a> {
     name: Option<&'static str>,
     repairs: Vec<Repair>,
     command: Result<ValidCommand<'a>, Error>,
-    /// If the call ended before its execution: its outcome and the error.
+    /// If the call ended before its execution, its outcome and the error.
     stopped: Option<(Outcome, Error)>,
     /// The text of the command as it will be stored, if it is redacted.
     stored_text: Option<String>,
     tool_use_id: Option<Cow<'a, str>>,
-    /// What `before` was shown, if there are hooks.
+    /// The state that `before` was shown, if there are hooks.
     shown: Option<Arc<Shown>>,
-    /// What the command may change, if `before` was shown that.
+    /// The state that the command may change, if `before` was shown one.
     pin: Option<Pin>,
-    /// Whether `before` gave another text than the model's.
+    /// True if `before` replaced the model's text.
     has_other_text: bool,
     traced: Traced,
-    /// Set if there are hooks or a subscriber, which want the duration.
+    /// Set if hooks or a subscriber need the duration.
     begun: Option<Instant>,
 }
 
 impl<'a> Call<'a> {
-    /// Validates the decoded command. `watched` says whether there are hooks.
+    /// Starts a call with the decoded command. `watched` is true if there are hooks.
     pub(crate) fn begin(decoded: Decoded<'a>, watched: bool) -> Self {
         let traced = Traced::begin(decoded.name);
         Self {
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The same call with owned texts, so it can be sent to another thread.
+    /// Returns the same call with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Call<'static> {
         Call {
@@ -83,7 +83,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The command for [`before`](crate::MemoryHooks::before); `None` if the call is already refused.
+    /// Returns the command for [`before`](crate::MemoryHooks::before), or `None` if the call is already
+    /// refused.
     #[must_use]
     pub fn command(&self) -> Option<Command<'_>> {
         let mut command = self.asked_command()?.borrowed();
@@ -96,20 +97,22 @@ impl<'a> Call<'a> {
         Some(command)
     }
 
-    /// The command with the model's own text, if `before` decides about it.
+    /// Returns the command with the model's own text, if the call is not refused yet.
     fn asked_command(&self) -> Option<&ValidCommand<'a>> {
         self.command.as_ref().ok().filter(|_| self.stopped.is_none())
     }
 
-    /// The command with the model's own text, the id of its block, and what `before` is shown; `None` if it is not asked.
+    /// Returns the command with the model's own text, the id of its block, and the state for `before`. `None`
+    /// if `before` is not called.
     pub(crate) fn asked(&self) -> Option<(ValidCommand<'_>, Option<Cow<'_, str>>, Arc<Shown>)> {
         let shown = Arc::clone(self.shown.as_ref()?);
         let tool_use_id = self.tool_use_id.as_deref().map(Cow::Borrowed);
         Some((self.asked_command()?.lent(), tool_use_id, shown))
     }
 
-    /// Ends the call before its execution, because something outside the store failed, such as
-    /// starting a thread. Its reply is that of a broken store. Nothing is changed. A call that is refused already stays so.
+    /// Ends the call before its execution, because something outside the store failed, such as starting a
+    /// thread. Its reply is that of a failed store. Nothing is changed. A call that is already refused stays
+    /// refused.
     pub fn fail(&mut self, error: StoreError) {
         if self.command.is_ok() {
             let error = Error::Store(error.unchanged());
@@ -117,14 +120,15 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Refuses the call, if a policy does so whatever the store holds. Then no hook asks a person for nothing.
+    /// Refuses the call if a policy forbids its paths. This happens before the hooks, so no hook asks a person
+    /// about a command that is refused anyway.
     pub(crate) fn check(&mut self, policies: &Policies) {
         let (Ok(command), None) = (&self.command, &self.stopped) else { return };
         if let Err(refusal) = policies.check_paths(command) {
             self.stopped = Some((Outcome::Refused, refusal));
             return;
         }
-        // A text that a policy would refuse is no refusal yet: `before` may give another one.
+        // A text that a policy would refuse is not refused yet, because `before` may replace it.
         self.stored_text = policies.stored_text(command);
     }
 
@@ -143,13 +147,13 @@ impl<'a> Call<'a> {
         self.pin = pin;
         let shown_text = self.stored_text.as_deref().or(command.text().map(|(_, text)| text));
         let decision = match decision {
-            // The handler redacts the model's own text, and says so.
+            // The handler redacts the model's own text, and adds a note to the reply.
             Ok(HookDecision::Replace(new)) if shown_text == Some(&*new) => Ok(HookDecision::Allow),
             decision => decision,
         };
         let failed = |error| Some((Outcome::Failed, Error::Hook(error)));
         self.stopped = match decision {
-            // What could not be shown was not approved.
+            // A change that could not be shown was not approved.
             Ok(HookDecision::Allow) => {
                 refusal.map(|refused| (Outcome::Refused, Error::Refused(refused)))
             }
@@ -169,7 +173,7 @@ impl<'a> Call<'a> {
                 let sentence = if said { sentence } else { reply::denied() };
                 Some((Outcome::Denied, Error::Refused(Refused::new(ErrorKind::Denied, sentence))))
             }
-            // Most likely the hook passed on the refusal.
+            // The hook most likely returned the refusal of the diff.
             Err(error) => match refusal {
                 Some(refused) => Some((Outcome::Refused, Error::Refused(refused))),
                 None => failed(error),
@@ -177,8 +181,8 @@ impl<'a> Call<'a> {
         };
     }
 
-    /// Executes the command with `execute`, which gets what it may change, unless the call is already refused. Returns the
-    /// event as well, if there are hooks or a subscriber.
+    /// Executes the command with `execute`, unless the call is already refused. `execute` also gets the state
+    /// that the command may change. Returns the event as well, if there are hooks or a subscriber.
     pub(crate) fn execute(
         self,
         policies: &Policies,

@@ -1,8 +1,8 @@
-//! Changes to a memory, for a program that shows it: which paths were changed through this process.
+//! Change events of a memory, for a program that displays it: the paths that were changed through this process.
 //!
-//! A user interface wants to be told instead of looking again and again. What is told here is what every
-//! [`Memory`](crate::Memory) of this process changes, commands of a model and calls of your own alike. What other
-//! processes change, and what is written to a store directly, is not: [`Memory::watch`](crate::Memory::watch) looks for that.
+//! Events save a user interface from polling. They cover the changes of every [`Memory`](crate::Memory) of this
+//! process, by commands of a model and by methods that your code calls. Changes by other processes and direct
+//! writes to a store are not reported here; [`Memory::watch`](crate::Memory::watch) polls for those.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +15,21 @@ use crate::store::{Location, Store};
 
 /// A change to a memory.
 ///
-/// It is told after the change, when a reply is not yet given. After a failure of the store that may have come before or after
-/// the change, it is told as well: look at the path to see what is there.
+/// It is reported after the change and before the reply is returned. If the store failed and the change may
+/// have been made, it is reported, too: read the path to see the current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Change {
-    /// What happened. A watch tells only of files that are `written` or `deleted`.
+    /// The kind of change. A watch reports only files that are `written` or `deleted`.
     pub kind: ChangeKind,
-    /// Where: for `renamed` the new path, for `cleared` the root.
+    /// The path; for `renamed` the new path, for `cleared` the root.
     pub path: MemoryPath,
-    /// The path before, for `renamed`; otherwise `None`.
+    /// The old path of a `renamed` entry; otherwise `None`.
     pub old_path: Option<MemoryPath>,
 }
 
-/// What a [`Change`] did.
+/// The kind of a [`Change`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -37,7 +37,7 @@ pub struct Change {
 pub enum ChangeKind {
     /// A file was created, overwritten or edited.
     Written,
-    /// A file was deleted, or a directory with everything in it; also by an expiry.
+    /// A file was deleted, or a directory with everything in it. An expiry also reports this.
     Deleted,
     /// A file or directory was renamed or moved, with everything in it.
     Renamed,
@@ -46,7 +46,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// `"written"`, `"deleted"`, `"renamed"` or `"cleared"`.
+    /// Returns `"written"`, `"deleted"`, `"renamed"` or `"cleared"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,7 +64,7 @@ impl fmt::Display for ChangeKind {
     }
 }
 
-/// Ends the calls of a listener when it is dropped; see [`Memory::observe`](crate::Memory::observe).
+/// Keeps a listener registered until it is dropped; see [`Memory::observe`](crate::Memory::observe).
 #[derive(Debug)]
 #[must_use = "the listener is called for as long as this is kept"]
 pub struct Subscription {
@@ -89,13 +89,13 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// All listeners of this process. Without one, a change costs a look at the number.
+/// All listeners of this process. Without listeners, a change only costs a load of `COUNT`.
 static LISTENERS: RwLock<Vec<Weak<Listener>>> = RwLock::new(Vec::new());
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Which store it is: by where it keeps its data, or by the object.
+/// Identifies a store, by the location of its data or by its object.
 struct Identity {
-    /// Not kept open; but no other store gets its address as long as this is there.
+    /// A weak reference: it does not keep the store open, but prevents that another store gets its address.
     object: Weak<dyn Store>,
     locations: Vec<Location>,
 }
@@ -124,12 +124,12 @@ pub(crate) fn observe(
     Subscription { _listener: listener }
 }
 
-/// Whether anybody observes anything in this process.
+/// Returns whether this process has any listener.
 pub(crate) fn are_observed() -> bool {
     COUNT.load(Ordering::SeqCst) > 0
 }
 
-/// Tells the listeners of this store. Not under the lock: a listener may subscribe, or execute commands.
+/// Calls the listeners of this store. No lock is held, because a listener may subscribe or execute commands.
 pub(crate) fn tell(store: &Arc<dyn Store>, changes: &[Change]) {
     if changes.is_empty() || !are_observed() {
         return;
@@ -250,7 +250,7 @@ mod tests {
         );
     }
 
-    /// Fails when a second file is to be deleted as unused.
+    /// Fails on the second conditional deletion of an unused file.
     struct FailsLater(InProcess, AtomicUsize);
 
     impl Layer for FailsLater {

@@ -1,4 +1,4 @@
-//! [`check`]: the store's own inspection, that of its history, and a walk that reads every file.
+//! [`check`]: runs the store's own inspection and that of its history, and reads every file.
 
 use std::collections::HashSet;
 use std::io::{self, Read};
@@ -12,13 +12,13 @@ use crate::store::{
     ProblemKind, Store, StoreError, sort_by_path,
 };
 
-/// What a [`check`] has read and found.
+/// The result of a [`check`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Checked {
     /// Directories, including the root.
     pub directories: u64,
-    /// Files, each read from its start to its end.
+    /// Files, each read completely.
     pub files: u64,
     /// The bytes that were read.
     pub bytes: u64,
@@ -28,11 +28,12 @@ pub struct Checked {
     pub problems: u64,
 }
 
-/// Verifies a store and its history: inspects the store's structures, reads every file, reads every record of the history and
-/// computes every version. Each problem is reported as it is found. Changes nothing.
+/// Verifies a store and its history: inspects the store's structures, reads every file, reads every record of
+/// the history and computes every version. Each problem is reported as it is found. Changes nothing.
 ///
-/// The history is found wherever [`MemoryOptions::history`](crate::MemoryOptions::history) keeps it, also if the store was
-/// opened without that option. Others may use the store meanwhile. Their changes are not reported as problems.
+/// The history is checked wherever [`MemoryOptions::history`](crate::MemoryOptions::history) keeps it, even if
+/// the store was opened without that option. Other processes may use the store during the check. Their changes
+/// are not reported as problems.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
@@ -42,11 +43,11 @@ pub struct Checked {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// If the store fails in the middle, that is a problem as well: what was found before is kept, and the check goes on as far
-/// as the store lets it.
+/// If the store fails halfway, that is reported as a problem, too. Earlier results are kept, and the check
+/// continues as far as the store allows.
 ///
 /// # Errors
-/// The store fails before anything was read or found.
+/// The store's error, if it fails before anything was read or found.
 pub fn check(
     store: &Arc<dyn Store>,
     report: &mut dyn FnMut(Problem),
@@ -54,10 +55,10 @@ pub fn check(
     check_unless(&Cancellation::never(), store, report)
 }
 
-/// As [`check`], until `cancellation` cancels it.
+/// Like [`check`], but `cancellation` cancels it.
 ///
 /// # Errors
-/// As [`check`], and [`StoreError::Cancelled`]: a check that is cancelled says nothing of the store.
+/// Same as [`check`], and [`StoreError::Cancelled`]: a cancelled check has no result.
 pub fn check_unless(
     cancellation: &Cancellation,
     store: &Arc<dyn Store>,
@@ -66,7 +67,7 @@ pub fn check_unless(
     let context = &Context::new().cancelled_by(cancellation);
     context.check()?;
     let mut problems = 0;
-    // The store of a memory with a history inspects the same history.
+    // The store of a memory with a history inspects the same history, so each damage would be reported twice.
     let mut damages = HashSet::new();
     let mut counted = |problem: Problem| {
         if problem.kind == ProblemKind::Damaged
@@ -78,7 +79,7 @@ pub fn check_unless(
         report(problem);
     };
     let root = MemoryPath::root();
-    // Not a problem if nothing can be read at all: then it is out of reach.
+    // If nothing can be read at all, the store is unreachable. That is an error and not a problem of the store.
     let mut failed = store.inspect(&mut counted).err();
     let mut versions = None;
     if failed.is_none() {
@@ -103,7 +104,7 @@ pub fn check_unless(
     Ok(Checked { versions, problems, ..checked })
 }
 
-/// A check that is cancelled says nothing of the store.
+/// A cancelled check has no result.
 fn refuse_cancelled(error: Option<&StoreError>) -> Result<(), StoreError> {
     match error {
         Some(StoreError::Cancelled) => Err(StoreError::Cancelled),
@@ -111,7 +112,7 @@ fn refuse_cancelled(error: Option<&StoreError>) -> Result<(), StoreError> {
     }
 }
 
-/// Checks the history, and counts its versions, if there is one.
+/// Checks the history and counts its versions, if there is one.
 fn history(
     context: &Context,
     store: &Arc<dyn Store>,
@@ -130,7 +131,7 @@ fn history(
             *versions = own.map(|own| own + versions.unwrap_or(0)).or(*versions);
             match checked {
                 Err(error) if at.is_root() || error.is_cancelled() => return Err(error),
-                // A store that is out of reach is reported when it is read.
+                // A store that is unreachable is reported when it is read.
                 Ok(()) | Err(_) => {}
             }
         }
@@ -146,7 +147,7 @@ fn history(
     });
     let problems = match read {
         Ok(problems) => problems,
-        // As with a file that cannot be read: it is one problem, unless nothing can be read.
+        // Like a file that cannot be read, this is one problem, unless nothing can be read.
         Err(HistoryError::Store(error)) if store.list_in(context, &MemoryPath::root()).is_err() => {
             return Err(error);
         }
@@ -158,7 +159,7 @@ fn history(
     Ok(())
 }
 
-/// Whether a name is the hidden one of a rename between mounted stores.
+/// Returns whether a name is the hidden one of a rename between mounted stores.
 fn was_moving(name: &str) -> bool {
     name.starts_with(MOVING)
 }
@@ -195,7 +196,8 @@ impl Walk<'_> {
     fn file(&mut self, path: &MemoryPath, listed: u64) -> Result<(), StoreError> {
         let mut listed = listed;
         let mut read = 0;
-        // If the sizes differ, another writer may have been at work. A file that others keep changing is no problem.
+        // If the sizes differ, another writer may have changed the file. A file that other writers keep
+        // changing does not count as a problem.
         let mut is_right = false;
         for _ in 0..3 {
             read = match self.read(path) {
@@ -232,7 +234,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The size that the directory lists now; `None` if the path is not a file any more.
+    /// Returns the size that the directory lists now, or `None` if the path is no longer a file.
     fn size(&self, path: &MemoryPath) -> Result<Option<u64>, StoreError> {
         let Some(above) = path.parent() else { return Ok(None) };
         let listed = match self.store.list(&above) {
@@ -246,8 +248,8 @@ impl Walk<'_> {
         }))
     }
 
-    /// Decides what a read error means: somebody else changed the path, there is a problem at the
-    /// path, or the whole store is broken.
+    /// Classifies a read error: another process changed the path, there is a problem at the path, or the whole
+    /// store failed.
     fn unreadable(&mut self, path: &MemoryPath, error: StoreError) -> Result<(), StoreError> {
         match error {
             StoreError::NotFound

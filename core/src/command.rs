@@ -1,4 +1,4 @@
-//! [`Command`]: one command of the tool, first as text, then with validated paths.
+//! [`Command`]: one command of the tool, first with paths as text, then with validated paths.
 //!
 //! - `decode` turns input into a [`Command`], or into a sentence that says what is wrong.
 //! - A `ValidCommand` may be executed. All later code gets paths as [`MemoryPath`], never as text.
@@ -35,7 +35,7 @@ pub enum Command<'a, P = Cow<'a, str>> {
         /// The lines to show; all if absent.
         view_range: Option<ViewRange>,
     },
-    /// Make a new file.
+    /// Create a file.
     Create {
         /// The path of the file.
         path: P,
@@ -48,14 +48,14 @@ pub enum Command<'a, P = Cow<'a, str>> {
         path: P,
         /// The text to replace, verbatim; it may span lines.
         old_str: Cow<'a, str>,
-        /// The new text; an empty one deletes.
+        /// The new text; an empty text deletes `old_str`.
         new_str: Cow<'a, str>,
     },
     /// Insert whole lines.
     Insert {
         /// The path of the file.
         path: P,
-        /// The line after which the text goes; 0 is the start of the file.
+        /// The line to insert after; 0 is the start of the file.
         insert_line: i64,
         /// The lines.
         insert_text: Cow<'a, str>,
@@ -79,14 +79,14 @@ pub(crate) type ValidCommand<'a> = Command<'a, MemoryPath>;
 
 /// The `view_range` of a view.
 ///
-/// Whether a range is valid depends on the file, and for a directory it is ignored. So a malformed
-/// range is kept here and refused later.
+/// The file decides which ranges are valid, and a directory ignores the range. So a malformed range is kept
+/// here and refused later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewRange {
     /// First and last line, 1-based and inclusive; a last line of -1 is the end of the file.
     Lines(i64, i64),
-    /// Anything but two integers, as the error shows it.
+    /// Anything but two integers, as the error message shows it.
     Malformed(String),
 }
 
@@ -94,7 +94,7 @@ pub enum ViewRange {
 pub const COMMANDS: [&str; fields::ENTRIES.len()] = fields::names();
 
 impl<'a> Command<'a> {
-    /// Validates its paths, in the order in which the documentation names them.
+    /// Validates the paths, in the order in which the documentation names them.
     ///
     /// # Errors
     /// [`Error::Refused`] for a text that is not a path, or for a reserved path.
@@ -107,14 +107,14 @@ impl<'a> Command<'a> {
         self.convert(valid, |text| text)
     }
 
-    /// The command with owned texts, so it can be sent to another thread.
+    /// Returns the command with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Command<'static> {
         let Ok(command) = self.convert::<_, Infallible>(|path| Ok(owned(path)), owned);
         command
     }
 
-    /// The fields of the command, with the names of the tool's documentation, `command` first. An
+    /// Returns the fields of the command, with the names of the tool's documentation, `command` first. An
     /// absent or malformed `view_range` is left out.
     #[must_use]
     pub fn fields(&self) -> Vec<(&'static str, Value<'_>)> {
@@ -151,7 +151,7 @@ impl<'a> Command<'a> {
 }
 
 impl ValidCommand<'_> {
-    /// Its path, and for a rename also the new path.
+    /// Returns its path, and for a rename also the new path.
     pub(crate) fn into_paths(self) -> (MemoryPath, Option<MemoryPath>) {
         match self {
             Command::View { path, .. }
@@ -163,7 +163,7 @@ impl ValidCommand<'_> {
         }
     }
 
-    /// Its path; for a rename the old one.
+    /// Returns its path; for a rename the old one.
     pub(crate) fn path(&self) -> &MemoryPath {
         match self {
             Command::View { path, .. }
@@ -175,12 +175,12 @@ impl ValidCommand<'_> {
         }
     }
 
-    /// The same command, whose texts are borrowed from this one.
+    /// Returns the same command with texts that are borrowed from this one.
     pub(crate) fn lent(&self) -> ValidCommand<'_> {
         self.lend(MemoryPath::clone)
     }
 
-    /// As [`Command::into_owned`].
+    /// Like [`Command::into_owned`].
     pub(crate) fn with_own_texts(self) -> ValidCommand<'static> {
         let Ok(command) = self.convert::<_, Infallible>(Ok, owned);
         command
@@ -192,7 +192,7 @@ fn owned(text: Cow<'_, str>) -> Cow<'static, str> {
 }
 
 impl<P: AsRef<str>> Command<'_, P> {
-    /// The same command with paths as text. All texts are borrowed from this one.
+    /// Returns the same command with paths as text. All texts are borrowed from this one.
     #[must_use]
     pub fn borrowed(&self) -> Command<'_> {
         self.lend(|path| Cow::Borrowed(path.as_ref()))
@@ -200,7 +200,7 @@ impl<P: AsRef<str>> Command<'_, P> {
 }
 
 impl<'a, P> Command<'a, P> {
-    /// The same command with other paths. Its texts are borrowed from this one.
+    /// Returns the same command with other paths. Its texts are borrowed from this one.
     fn lend<'s, Q>(&'s self, path: impl Fn(&'s P) -> Q) -> Command<'s, Q> {
         fn lent(text: &str) -> Cow<'_, str> {
             Cow::Borrowed(text)
@@ -229,7 +229,7 @@ impl<'a, P> Command<'a, P> {
         }
     }
 
-    /// The same command with other paths and texts.
+    /// Returns the same command with other paths and texts.
     fn convert<'b, Q, E>(
         self,
         mut path: impl FnMut(P) -> Result<Q, E>,
@@ -255,7 +255,7 @@ impl<'a, P> Command<'a, P> {
         })
     }
 
-    /// The command's name, as the documentation spells it.
+    /// Returns the command's name, as the documentation spells it.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -268,8 +268,8 @@ impl<'a, P> Command<'a, P> {
         }
     }
 
-    /// The field that holds the text which the command writes, and that text; `None` for a command
-    /// that writes none.
+    /// Returns the text that the command writes, and the name of its field. `None` for a command that writes no
+    /// text.
     #[must_use]
     pub fn text(&self) -> Option<(&'static str, &str)> {
         match self {
@@ -280,7 +280,7 @@ impl<'a, P> Command<'a, P> {
         }
     }
 
-    /// The text which the command writes, to be changed.
+    /// Returns the text that the command writes, for changing it.
     pub(crate) fn text_mut(&mut self) -> Option<&mut Cow<'a, str>> {
         match self {
             Command::Create { file_text: text, .. }

@@ -1,25 +1,25 @@
-//! What becomes of a conversation that grows long: the `context_management` of a request to the Messages API.
+//! The `context_management` of a request to the Messages API: how the API shortens a long conversation.
 //!
-//! The bindings make it here, so that it is the same object in every language.
+//! It is built here, so all bindings send the same object.
 
 use serde_json::{Value, json};
 
-/// The beta that a request with `context_management` needs.
+/// The beta header for a request with `context_management`.
 pub const CONTEXT_MANAGEMENT_BETA: &str = "context-management-2025-06-27";
 
-/// The beta that a request with compaction needs, in addition.
+/// The additional beta header for a request with compaction.
 pub const COMPACTION_BETA: &str = "compact-2026-01-12";
 
-/// What the API does with a long conversation of an agent with a memory. [`to_json`](Self::to_json) is the
+/// Settings for long conversations of an agent with a memory. [`to_json`](Self::to_json) returns the
 /// `context_management` of a request.
 ///
-/// When a conversation grows, the API clears old tool results from it, but none of the memory tool's: what the model has
-/// noted stays in its sight. Shortly before, Claude is warned and can save what matters. With `compact_at`, the API also
-/// summarises the conversation.
+/// When a conversation grows, the API clears old tool results from it, except the results of the memory tool:
+/// the model's notes stay in its context. Shortly before, Claude gets a warning, so it can save important
+/// facts. With `compact_at`, the API also summarises the conversation.
 ///
-/// The request needs the beta [`CONTEXT_MANAGEMENT_BETA`], and [`COMPACTION_BETA`] with `compact_at`. The stale guard does
-/// not know of a compaction: call [`Memory::forget_views`](crate::Memory::forget_views) when the content of a response has
-/// a block of the type `compaction`.
+/// The request needs the beta [`CONTEXT_MANAGEMENT_BETA`], and also [`COMPACTION_BETA`] with `compact_at`. The
+/// stale guard cannot detect a compaction: call [`Memory::forget_views`](crate::Memory::forget_views) when the
+/// content of a response has a block of the type `compaction`.
 ///
 /// ```
 /// use memdir::ContextManagement;
@@ -29,16 +29,17 @@ pub const COMPACTION_BETA: &str = "compact-2026-01-12";
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextManagement {
-    /// At how many input tokens tool results are cleared; `None` clears none. Default: 100,000.
+    /// The number of input tokens at which tool results are cleared. `None` clears none. Default: 100,000.
     pub clear_at: Option<u64>,
-    /// How many of the last tool uses are kept. Default: 3.
+    /// The number of most recent tool uses to keep. Default: 3.
     pub keep: u64,
-    /// The fewest tokens that must be cleared, or nothing is: a cleared conversation is cached anew. Default: `None`, any
-    /// number.
+    /// The fewest tokens to clear. If less can be cleared, nothing is cleared, because clearing invalidates the
+    /// cached conversation. Default: `None`, any number.
     pub clear_at_least: Option<u64>,
-    /// Further tools whose results are never cleared. Default: none.
+    /// Further tools whose results are never cleared. Default: empty.
     pub exclude_tools: Vec<String>,
-    /// At how many input tokens the conversation is summarised; `None` never does. Default: `None`.
+    /// The number of input tokens at which the conversation is summarised. `None` never summarises. Default:
+    /// `None`.
     pub compact_at: Option<u64>,
 }
 
@@ -55,7 +56,7 @@ impl Default for ContextManagement {
 }
 
 impl ContextManagement {
-    /// The object that the API takes.
+    /// Returns the object for the API.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let tokens = |value: u64| json!({"type": "input_tokens", "value": value});

@@ -1,8 +1,8 @@
 //! [`copy()`]: copies everything from one store into another.
 //!
-//! A copy first compares both stores and changes nothing. Then it writes the missing files, one at
-//! a time, and reads each one back. A file is written whole or not at all. After an interruption,
-//! another copy skips the files that are there and writes the rest.
+//! A copy first compares both stores and changes nothing. Then it writes the missing files, one at a time, and
+//! reads each one back. Each file is written atomically. After an interruption, a second copy skips the
+//! finished files and writes the rest.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -19,18 +19,19 @@ use crate::store::access::Times;
 use crate::store::transfer::{holds, place_file};
 use crate::store::{Entry, EntryKind, Problem, Store, StoreError, micros, overlap, sort_by_path};
 
-/// Copies everything from one store into another: contents, times, hidden files, empty
-/// directories. Nothing is ever deleted. The history of a memory is no part of it; the command line copies it, too.
+/// Copies everything from one store into another: contents, times, hidden files, empty directories. Nothing is
+/// ever deleted. The history of a memory is not copied; the command line copies it, too.
 ///
-/// Entries with [reserved](MemoryPath::is_reserved) names are left out and reported, as are all entries that are not part of
-/// the memory. So open an encrypted store with its key: without its record, a copy of the encrypted files is of no use.
+/// Entries with [reserved](MemoryPath::is_reserved) names are left out and reported, as are all entries that
+/// are not part of the memory. An encrypted store must therefore be opened with its key: a copy of the
+/// encrypted files without the store's key record is useless.
 ///
-/// If the destination already has a file with the same content, only its time is set. If any file
-/// has another content there, nothing is copied at all, unless `existing` is
-/// [`OnExisting::Overwrite`]. Each file that is written is read back and compared.
+/// If the destination already has a file with the same content, only its time is set. If any file has different
+/// content there, nothing is copied at all, unless `existing` is [`OnExisting::Overwrite`]. Each written file
+/// is read back and compared.
 ///
-/// `progress` is called before each file and can stop the copy. Memory use: the largest file, plus
-/// the list of paths.
+/// `progress` is called before each file and can stop the copy. Memory use: the largest file, plus the list of
+/// paths.
 ///
 /// ```
 /// use memdir::{Memory, OnExisting, MemoryOptions};
@@ -48,7 +49,7 @@ use crate::store::{Entry, EntryKind, Problem, Store, StoreError, micros, overlap
 /// ```
 ///
 /// # Errors
-/// [`CopyError`]. Each of its cases says what was copied before.
+/// [`CopyError`]. Each of its cases says what was copied before the error.
 pub fn copy(
     from: &dyn Store,
     to: &dyn Store,
@@ -58,7 +59,7 @@ pub fn copy(
     Plan::compare(from, to, existing, progress)?.carry_out(from, to, progress)
 }
 
-/// The callback of a copy: gets its progress, and returns whether the copy goes on.
+/// The callback of a copy: gets the progress, and returns whether the copy continues.
 pub type OnProgress<'w> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'w;
 
 /// The progress of a copy.
@@ -72,13 +73,13 @@ pub struct Progress<'p> {
     /// The next file.
     #[cfg_attr(feature = "schema", schemars(with = "MemoryPath"))]
     pub path: &'p MemoryPath,
-    /// The files that this phase has finished.
+    /// The number of files that this phase has finished.
     pub files: u64,
-    /// Their bytes.
+    /// The bytes of the finished files.
     pub bytes: u64,
-    /// All files of this phase; while comparing, those found so far.
+    /// The number of all files of this phase; while comparing, of those found so far.
     pub of_files: u64,
-    /// Their bytes.
+    /// The bytes of all files of this phase.
     pub of_bytes: u64,
 }
 
@@ -87,14 +88,14 @@ pub struct Progress<'p> {
 #[serde(rename = "CopyPhase", rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
-    /// Both stores are compared; nothing is changed.
+    /// Both stores are compared. Nothing is changed.
     Comparing,
     /// Files are written.
     Copying,
 }
 
 impl Phase {
-    /// Its name in other languages: `comparing` or `copying`.
+    /// Returns its name in other languages: `comparing` or `copying`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -104,20 +105,21 @@ impl Phase {
     }
 }
 
-/// What a copy did.
+/// The result of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Copied {
-    /// Files that were written.
+    /// The number of files that were written.
     pub files: u64,
-    /// Their bytes.
+    /// The bytes of the written files.
     pub bytes: u64,
-    /// Files that the destination already had, with the same content.
+    /// The number of files that the destination already had, with the same content.
     pub equal: u64,
-    /// Empty directories that were made.
+    /// The number of empty directories that were created.
     pub directories: u64,
-    /// Entries of the source that are not part of the memory, such as links and reserved names, and were not copied.
+    /// Entries of the source that were not copied, because they are not part of the memory, such as links and
+    /// reserved names.
     #[serde(serialize_with = "as_sentences")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub left_out: Vec<Problem>,
@@ -127,33 +129,32 @@ fn as_sentences<S: Serializer>(problems: &[Problem], to: S) -> Result<S::Ok, S::
     to.collect_seq(problems.iter().map(ToString::to_string))
 }
 
-/// Why a copy failed.
+/// An error of a copy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {
-    /// The destination has something else at these paths, or cannot keep their names. Nothing was
-    /// changed, unless somebody else made the conflict during the copy: then the files before it
-    /// are copied.
+    /// The destination has other entries at these paths, or cannot represent their names. Nothing was changed,
+    /// unless another process caused the conflict during the copy. In that case the files before it are copied.
     #[error("{}", list(.0))]
     Refused(Vec<Refusal>),
-    /// Both stores are the same, or one is within the other. Nothing was changed.
+    /// Both stores are the same, or one contains the other. Nothing was changed.
     #[error("the source and the destination are the same, or one of them is within the other")]
     Overlapping,
-    /// The source failed at this path. Files that are already copied stay.
+    /// Reading from the source failed at this path. Files that are already copied stay.
     #[error("reading {path} from the source: {error}")]
     Source {
         /// The path that could not be read.
         path: MemoryPath,
-        /// Why it was not.
+        /// The error of the store.
         #[source]
         error: StoreError,
     },
-    /// The destination failed at this path. Files that are already copied stay.
+    /// Writing to the destination failed at this path. Files that are already copied stay.
     #[error("writing {path} to the destination: {error}")]
     Destination {
         /// The path that could not be written or compared.
         path: MemoryPath,
-        /// Why it was not.
+        /// The error of the store.
         #[source]
         error: StoreError,
     },
@@ -163,20 +164,20 @@ pub enum CopyError {
 }
 
 impl CopyError {
-    /// The paths of [`CopyError::Refused`]; none for every other error.
+    /// Returns the paths of [`CopyError::Refused`]. Empty for every other error.
     pub fn paths(&self) -> impl Iterator<Item = &MemoryPath> {
         let refusals = if let Self::Refused(refusals) = self { &refusals[..] } else { &[] };
         refusals.iter().map(|refusal| &refusal.path)
     }
 }
 
-/// What a copy would do, according to a comparison of both stores.
+/// A planned copy, from a comparison of both stores.
 #[derive(Debug, Clone, Default)]
 pub struct Plan {
     files: Vec<ToWrite>,
     bytes: u64,
     directories: Vec<MemoryPath>,
-    /// Files that have the same content, but other times.
+    /// Files with the same content, but other times.
     times: Vec<(MemoryPath, Times)>,
     equal: u64,
     refused: Vec<Refusal>,
@@ -219,19 +220,18 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The paths that are in the way. If there are any, [`carry_out`](Plan::carry_out) changes
-    /// nothing.
+    /// Returns the conflicting paths. If there are any, [`carry_out`](Plan::carry_out) changes nothing.
     #[must_use]
     pub fn refused(&self) -> &[Refusal] {
         &self.refused
     }
 
-    /// The files that would be written, and their bytes.
+    /// Returns the files that would be written, with their sizes in bytes.
     pub fn files(&self) -> impl Iterator<Item = (&MemoryPath, u64)> {
         self.files.iter().map(|file| (&file.path, file.size))
     }
 
-    /// The result of [`carry_out`](Plan::carry_out) if nothing fails.
+    /// Returns the result of [`carry_out`](Plan::carry_out) if nothing fails.
     #[must_use]
     pub fn outcome(&self) -> Copied {
         Copied {
@@ -243,10 +243,10 @@ impl Plan {
         }
     }
 
-    /// Carries the plan out on the stores that were compared.
+    /// Executes the plan on the stores that were compared.
     ///
     /// # Errors
-    /// As [`copy()`].
+    /// Same as [`copy()`].
     pub fn carry_out(
         self,
         from: &dyn Store,
@@ -289,7 +289,8 @@ impl Plan {
     }
 }
 
-/// The number of bytes that were written; `None` if somebody else wrote the same content meanwhile.
+/// Copies one file. Returns the number of bytes written, or `None` if another process wrote the same content
+/// first.
 fn copy_one(from: &dyn Store, to: &dyn Store, file: &ToWrite) -> Result<Option<u64>, CopyError> {
     let path = &file.path;
     let of_source = |error| CopyError::Source { path: path.clone(), error };
@@ -312,7 +313,7 @@ fn refuse(path: &MemoryPath, there: There) -> CopyError {
     CopyError::Refused(vec![Refusal { path: path.clone(), there }])
 }
 
-/// A walk through both trees, side by side.
+/// Walks through both trees, side by side.
 struct Comparison<'c, 'w> {
     from: &'c dyn Store,
     to: &'c dyn Store,
@@ -324,7 +325,7 @@ struct Comparison<'c, 'w> {
 }
 
 impl Comparison<'_, '_> {
-    /// Compares a directory of the source; `there` says whether the destination has it.
+    /// Compares a directory of the source. `there` is true if the destination has it.
     fn directory(&mut self, path: &MemoryPath, there: bool) -> Result<(), CopyError> {
         let listed = self.from.list(path);
         let mut entries =
@@ -377,7 +378,7 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// Whether the entry is left out because of its name. It is then reported.
+    /// Returns whether the entry is left out because of its name. If so, it is reported.
     fn leaves_out(&mut self, entry: &Entry) -> bool {
         let problem = Problem::of_reserved_name(entry);
         let leaves_out = problem.is_some();
@@ -385,12 +386,12 @@ impl Comparison<'_, '_> {
         leaves_out
     }
 
-    /// How the destination compares paths.
+    /// Returns how the destination compares paths.
     fn folding(&self) -> Folding {
         Folding::new(self.to.info().folds_case)
     }
 
-    /// The entries of a directory of the destination, by their keys.
+    /// Returns the entries of a directory of the destination, by their keys.
     fn destination(&self, path: &MemoryPath) -> Result<HashMap<MemoryPath, Entry>, CopyError> {
         match self.to.list(path) {
             Ok(entries) => {
@@ -398,7 +399,7 @@ impl Comparison<'_, '_> {
                 let keyed = |entry: Entry| (folding.key(&entry.path).into_owned(), entry);
                 Ok(entries.into_iter().map(keyed).collect())
             }
-            // Somebody removed it just now.
+            // Another process removed it just now.
             Err(StoreError::NotFound) => Ok(HashMap::new()),
             Err(error) => Err(CopyError::Destination { path: path.clone(), error }),
         }
@@ -431,8 +432,8 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// The file stays. Its times may still have to be set, if an earlier copy was interrupted
-    /// before it set them.
+    /// Keeps the file. Its times may still have to be set, if an earlier copy was interrupted before it set
+    /// them.
     fn keep(&mut self, entry: Entry, there: Option<&Entry>) -> Result<(), CopyError> {
         self.plan.equal += 1;
         let kept = there.map(Times::from).unwrap_or_default();
@@ -440,7 +441,7 @@ impl Comparison<'_, '_> {
             return Ok(());
         }
         let path = entry.path;
-        // A listing of object storage has only the time at which the object was stored.
+        // A listing of object storage only has the time at which the object was stored.
         let times = Times::of(self.from, &path);
         let times = times.map_err(|error| CopyError::Source { path: path.clone(), error })?;
         let kept = Times::of(self.to, &path);
@@ -451,13 +452,13 @@ impl Comparison<'_, '_> {
         Ok(())
     }
 
-    /// The times that must be set; `None` if there are none.
+    /// Returns the times that must be set, or `None` if they are already right.
     fn differing(&self, times: Times, kept: Times) -> Option<Times> {
         let modified = match (times.modified, kept.modified) {
             (Some(time), Some(kept)) if micros::of(time) != micros::of(kept) => Some(time),
             _ => None,
         };
-        // The copy may have been accessed since, and the original too.
+        // The copy may have been accessed since then, and the original too.
         let accessed = times.accessed.filter(|&time| {
             self.to.info().tracks_access
                 && kept.accessed.is_none_or(|kept| micros::of(kept) < micros::of(time))

@@ -1,8 +1,9 @@
-//! The history of a memory: every change can be seen, and undone.
+//! The history of a memory: every change is recorded and can be undone.
 //!
-//! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes it.
-//! [`Memory::history`](crate::Memory::history) lists the versions, and the methods beside it read, compare and restore them.
-//! [`Memory::history_snapshot`](crate::Memory::history_snapshot) is for a program that reads much of it.
+//! A memory with [`MemoryOptions::history`](crate::MemoryOptions::history) records each change before it makes
+//! it. [`Memory::history`](crate::Memory::history) lists the versions, and related methods read, compare and
+//! restore them. [`Memory::history_snapshot`](crate::Memory::history_snapshot) is for a program that reads much
+//! of the history.
 
 pub use memdir_history::{
     BlamedLine, Conflict, Erased, FastImportError, HistoryError, HistoryId, HistoryQuery,

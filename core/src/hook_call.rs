@@ -1,4 +1,4 @@
-//! [`HookCall`]: what a hook may know of the call that it decides about.
+//! [`HookCall`]: the context that a hook gets with a command.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,8 +13,8 @@ use crate::preview::{Previewed, preview};
 use crate::session::Session;
 use crate::store::{Cancellation, Context, Store};
 
-/// What the hook [`before`](crate::MemoryHooks::before) may know of a call, beside the command: who acts, and what the
-/// command would change.
+/// The context of a call for the hook [`before`](crate::MemoryHooks::before), in addition to the command: the
+/// actor, and the change that the command would make.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,7 +42,7 @@ use crate::store::{Cancellation, Context, Store};
 /// ```
 #[derive(Clone)]
 pub struct HookCall<'a> {
-    /// With the text of the model, which the handler itself redacts.
+    /// With the model's own text. The handler redacts it itself.
     pub(crate) command: ValidCommand<'a>,
     pub(crate) tool_use_id: Option<Cow<'a, str>>,
     pub(crate) session: Session,
@@ -63,48 +63,50 @@ impl fmt::Debug for HookCall<'_> {
 }
 
 impl HookCall<'_> {
-    /// Who acts: the actor of [`acting_as`](crate::Memory::acting_as), or of
+    /// Returns the actor: that of [`acting_as`](crate::Memory::acting_as), or of
     /// [`MemoryOptions::actor`](crate::MemoryOptions::actor).
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.session.actor.as_deref()
     }
 
-    /// The session of the memory: [`Memory::session_id`](crate::Memory::session_id).
+    /// Returns the session of the memory: [`Memory::session_id`](crate::Memory::session_id).
     #[must_use]
     pub fn session(&self) -> &str {
         &self.session.id
     }
 
-    /// The `id` of the `tool_use` block, if the input was a whole block.
+    /// Returns the `id` of the `tool_use` block, if the input was a whole block.
     #[must_use]
     pub fn tool_use_id(&self) -> Option<&str> {
         self.tool_use_id.as_deref()
     }
 
-    /// What the command would change, as a unified diff of the texts as they would be stored. Empty for a view, and for an
-    /// edit that changes nothing.
+    /// Returns the change that the command would make, as a unified diff of the texts as they would be stored.
+    /// Empty for a view, and for an edit that changes nothing.
     ///
-    /// - A file that is made or deleted is compared with `/dev/null`.
-    /// - A rename is two lines, `rename from …` and `rename to …`.
+    /// - A created or deleted file is compared with `/dev/null`.
+    /// - A rename has two lines, `rename from …` and `rename to …`.
     /// - The deletion of a directory has a line for each file and directory, with the sizes of files.
-    /// - If a content is not UTF-8, one line says so, with the sizes. For a file that is too large to be edited there is a
-    ///   line with its size.
+    /// - A content that is not UTF-8 has one line that says so, with the sizes. A file that is too large to be
+    ///   edited has one line with its size.
     ///
-    /// An approval holds for this diff: if what it is based on has changed when the command is executed, nothing is
-    /// changed, and the command is refused ([`ErrorKind::Changed`](crate::ErrorKind::Changed)). A file is compared within
-    /// the change itself. A directory that is deleted is compared by its listing, just before, so a change in the moment
-    /// between goes unnoticed. A rename does not depend on contents.
+    /// An approval is only valid for this diff. If the state behind the diff has changed when the command is
+    /// executed, nothing is changed, and the command is refused
+    /// ([`ErrorKind::Changed`](crate::ErrorKind::Changed)). A file is compared within the change itself. A
+    /// deleted directory is compared by its listing, just before the deletion, so a change between the two goes
+    /// unnoticed. A rename does not depend on contents.
     ///
-    /// The first call computes the diff, and later ones return the same. It may be called on any thread, and waits for the
-    /// store. It changes nothing, and no policy counts it as a view or a change. It shows files as they are, also what
+    /// The first call computes the diff, and later calls return the same one. The method can be called on any
+    /// thread, and waits for the store. It changes nothing, and policies do not count it as a view or a change.
+    /// The diff shows files as they are stored, including text that
     /// [`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view) hides.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the command would be refused, with the reply of the model. Let `before` fail with this error:
-    /// the command is then refused with that very reply. So it is if `before` allows the command all the same.
-    /// [`Error::Store`] if the store fails. [`Error::Hook`] if `before` has returned without having asked for a
-    /// diff: what was not shown in time was not approved.
+    /// [`Error::Refused`] if the command would be refused, with the model's reply. Return this error from
+    /// `before` to refuse the command with the same reply; the command is also refused if `before` allows it.
+    /// [`Error::Store`] if the store fails. [`Error::Hook`] if `before` has already returned without asking for
+    /// a diff: a diff that was not shown in time was not approved.
     pub fn diff(&self) -> Result<String, Error> {
         self.shown.diff(|| {
             let context = Context::new().cancelled_by(&self.cancellation);
@@ -112,13 +114,13 @@ impl HookCall<'_> {
         })
     }
 
-    /// The same call, whose [`diff`](HookCall::diff) ends when `cancellation` or the call's own cancels it.
+    /// Returns the same call, with a [`diff`](HookCall::diff) that `cancellation` also cancels.
     #[must_use]
     pub fn cancelled_by(&self, cancellation: &Cancellation) -> Self {
         Self { cancellation: self.cancellation.or(cancellation), ..self.clone() }
     }
 
-    /// The same with owned texts, so it can be sent to another thread.
+    /// Returns the same call with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> HookCall<'static> {
         HookCall {
@@ -133,7 +135,7 @@ impl HookCall<'_> {
     }
 }
 
-/// What the hook of one call was shown.
+/// The state of one call that its hook was shown.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(Mutex<State>);
 
@@ -141,14 +143,14 @@ pub(crate) struct Shown(Mutex<State>);
 struct State {
     diff: Option<Result<String, Refused>>,
     pin: Option<Pin>,
-    /// Whether the hook has returned.
+    /// True if the hook has returned.
     is_decided: bool,
 }
 
-/// What a decision was based on.
+/// The state that a decision was based on.
 #[derive(Debug, Default)]
 pub(crate) struct Basis {
-    /// The refusal that stood in the place of the diff.
+    /// The refusal that was shown instead of the diff.
     pub(crate) refusal: Option<Refused>,
     pub(crate) pin: Option<Pin>,
 }
@@ -158,7 +160,7 @@ impl Shown {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The diff, computed once. Whoever asks meanwhile waits for it, also the decision.
+    /// Returns the diff, computed once. Concurrent callers wait for it, and so does the decision.
     fn diff(&self, compute: impl FnOnce() -> Previewed) -> Result<String, Error> {
         let mut state = self.state();
         if let Some(diff) = &state.diff {
@@ -171,14 +173,14 @@ impl Shown {
         state.diff = match &diff {
             Ok(diff) => Some(Ok(diff.clone())),
             Err(Error::Refused(refused)) => Some(Err(refused.clone())),
-            // It may succeed the next time.
+            // The next attempt may succeed.
             Err(_) => return diff,
         };
         state.pin = pin;
         diff
     }
 
-    /// What the decision is based on, which was just made.
+    /// Marks the decision as made, and returns the state that it is based on.
     pub(crate) fn decide(&self) -> Basis {
         let mut state = self.state();
         state.is_decided = true;

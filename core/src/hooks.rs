@@ -1,7 +1,7 @@
 //! Hooks: your own code before and after each command.
 //!
-//! Use them for anything that no option offers: your own rules, reviews, audit logs. memdir holds
-//! no lock while a hook runs. Commands that a hook issues on the same memory run without hooks.
+//! Use them for rules that no option offers, for reviews and for audit logs. memdir holds no lock while a hook
+//! runs. Commands that a hook issues on the same memory run without hooks.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -21,9 +21,8 @@ use crate::value::{Fields, Value};
 
 /// Code that runs before and after each command of a [`Memory`](crate::Memory).
 ///
-/// A hook runs on the thread of its command, and several hooks may run at once. If a hook issues
-/// commands on that thread, on this memory or on another one with the same hooks, they run without
-/// hooks.
+/// A hook runs on the thread of its command, and several hooks may run at once. If a hook issues commands on
+/// that thread, they run without hooks, on this memory and on every other memory with the same hooks.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -53,19 +52,17 @@ use crate::value::{Fields, Value};
 /// # Ok::<(), memdir::Error>(())
 /// ```
 pub trait MemoryHooks: Send + Sync {
-    /// Called with each command before the store is touched. The command is decoded, its paths are
-    /// validated and canonical, and an invalid `view_range` is left out. If an option redacts
-    /// sensitive text, the command has the text as it will be stored; only what an edit's
-    /// surroundings bring about is seen in the [diff](HookCall::diff) alone. `call` tells who acts,
-    /// and what the command would change.
+    /// Called for each command before the store is touched. The command is decoded, its paths are validated and
+    /// canonical, and an invalid `view_range` is left out. If an option redacts sensitive text, the command has
+    /// the redacted text. A finding that only arises together with the text around an edit is visible in the
+    /// [diff](HookCall::diff) alone. `call` has the actor, and the change that the command would make.
     ///
-    /// Not called for input that is not a command, whose path is refused, or that a policy forbids
-    /// for its paths alone.
+    /// Not called for input that is not a command, for an invalid path, or for a path that a policy forbids.
     ///
     /// # Errors
-    /// Any error of the hook. The command is then not executed: the model reads that it could not
-    /// be checked, and you get [`Error::Hook`]. If [`HookCall::diff`] was refused, the command is
-    /// refused in the same words.
+    /// Any error of the hook. The command is then not executed: the model reads that it could not be checked,
+    /// and you get [`Error::Hook`]. If [`HookCall::diff`] was refused, the command is refused with the same
+    /// reply.
     fn before(
         &self,
         command: &Command<'_>,
@@ -75,35 +72,34 @@ pub trait MemoryHooks: Send + Sync {
         Ok(HookDecision::Allow)
     }
 
-    /// Called after each call, when its reply is ready. Also called for input that is not a
-    /// command.
+    /// Called after each call, when its reply is ready. Also called for input that is not a command.
     fn after(&self, event: &Event) {
         let _ = event;
     }
 }
 
-/// What [`MemoryHooks::before`] decides about a command.
+/// The decision of [`MemoryHooks::before`] about a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum HookDecision {
     /// The command is executed.
     #[default]
     Allow,
-    /// The command is executed with this text in the place of its `file_text`, `new_str` or
-    /// `insert_text`. All other policies check this text. The text that the command has counts as
-    /// [`Allow`](Self::Allow). If the command writes no text, the hook counts as failed.
+    /// The command is executed with this text instead of its `file_text`, `new_str` or `insert_text`. All other
+    /// policies check this text. Returning the command's own text is the same as [`Allow`](Self::Allow). If the
+    /// command writes no text, the hook counts as failed.
     Replace(String),
-    /// The command is not executed, and the model reads this sentence, with `is_error`. The
-    /// sentence should say what is forbidden and what to do instead.
+    /// The command is not executed, and the model reads this sentence, with `is_error`. The sentence should say
+    /// what is forbidden and what to do instead.
     Deny(String),
 }
 
 impl HookDecision {
-    /// Reads the decision from the value that a hook of another language returned: the new text
-    /// under its field's name. Every other field must be absent, or be the same as in `command`.
+    /// Parses the return value of a hook of another language: the new text under its field's name. Every other
+    /// field must be absent or the same as in `command`.
     ///
     /// # Errors
-    /// Another field was changed, or the text is missing.
+    /// If another field was changed, or the text is missing.
     pub fn read(command: &Command<'_>, returned: &dyn Fields) -> Result<Self, HookError> {
         let text = command.text();
         for field in FIELDS.into_iter().filter(|field| Some(*field) != text.map(|(name, _)| name)) {
@@ -135,7 +131,7 @@ impl HookDecision {
     }
 }
 
-/// The names of the fields of commands.
+/// The names of all fields of commands.
 const FIELDS: [&str; 10] = [
     "command",
     "path",
@@ -149,53 +145,53 @@ const FIELDS: [&str; 10] = [
     "insert_text",
 ];
 
-/// What happened in one call.
+/// The event of one call, for the hook [`after`](MemoryHooks::after).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Event {
-    /// The name of the command; `None` if the input named none of the six.
+    /// The name of the command. `None` if the input named none of the six.
     #[cfg_attr(feature = "schema", schemars(schema_with = "one_of_the_commands"))]
     pub command: Option<&'static str>,
-    /// The canonical path; for a rename, the old one. `None` if the call was refused before its
-    /// paths were validated. With an option about sensitive text, `[REDACTED:rule]` is in the place
-    /// of each finding.
+    /// The canonical path; for a rename, the old one. `None` if the call was refused before its paths were
+    /// validated. If an option about sensitive text is set, `[REDACTED:rule]` replaces each finding.
     pub path: Option<MemoryPath>,
     /// For a rename: the new path; otherwise `None`.
     pub new_path: Option<MemoryPath>,
-    /// How it ended.
+    /// The outcome of the call.
     pub outcome: Outcome,
-    /// If the outcome is `ok`: for `create`, `str_replace` and `insert` the bytes of the text to write, as
-    /// the hook `before` left it; for `view` those of the reply or the image. Otherwise 0.
+    /// The number of bytes, if the outcome is `ok`. For `create`, `str_replace` and `insert`: of the text to
+    /// write, after the hook `before`. For `view`: of the reply or the image. Otherwise 0.
     pub bytes: u64,
-    /// The lines of the same text.
+    /// The number of lines of the same text.
     pub lines: u64,
-    /// The time until the reply was ready, `before` included.
+    /// The time until the reply was ready, including `before`.
     #[serde(serialize_with = "memdir_store::time::serialize_duration")]
     #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Seconds"))]
     pub duration: Duration,
-    /// What the decoder repaired in the input.
+    /// The repairs that the decoder made in the input.
     pub repairs: Vec<Repair>,
-    /// The text of the reply, with the option `event_content`; otherwise `None`, and for an image.
+    /// The text of the reply, if the option `event_content` is set. `None` without the option, and for an
+    /// image.
     pub content: Option<String>,
-    /// The id of the change that the command made; `None` if it made none, or the memory has no history.
+    /// The id of the change that the command made. `None` if it changed nothing, or the memory has no history.
     pub change: Option<HistoryId>,
-    /// Who acts, as the memory was told; otherwise `None`.
+    /// The actor of the memory. `None` if it has none.
     pub actor: Option<String>,
-    /// The id of the session of the memory: that of a conversation, if each has a session of its own.
+    /// The id of the memory's session. It identifies a conversation if each one has a session of its own.
     pub session: String,
-    /// The `id` of the `tool_use` block that was executed; otherwise `None`.
+    /// The id of the tool-use block that was executed. `None` if the input was not a block.
     pub tool_use_id: Option<String>,
 }
 
-/// The name of a command, or none.
+/// The schema of a command's name, or null.
 #[cfg(feature = "schema")]
 fn one_of_the_commands(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     let names: Vec<_> = COMMANDS.into_iter().map(Some).chain([None]).collect();
     schemars::json_schema!({ "type": ["string", "null"], "enum": names })
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -203,19 +199,18 @@ fn one_of_the_commands(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 pub enum Outcome {
     /// The command was executed.
     Ok,
-    /// The call was refused: by the command's own rules, by a policy, or because the input is not a
-    /// command.
+    /// The call was refused: by the command's own rules, by a policy, or because the input is not a command.
     Refused,
-    /// A hook denied it.
+    /// A hook denied the command.
     Denied,
     /// The store or a hook failed.
     Failed,
-    /// The caller cancelled it before it began to write. Nothing was changed.
+    /// The caller cancelled the call before it began to write. Nothing was changed.
     Cancelled,
 }
 
 impl Outcome {
-    /// The outcome of a call that ended with this error.
+    /// Returns the outcome of a call that ended with this error.
     pub(crate) fn of_error(error: &Error) -> Self {
         match error {
             Error::Refused(_) | Error::Config(_) => Self::Refused,
@@ -224,7 +219,7 @@ impl Outcome {
         }
     }
 
-    /// `"ok"`, `"refused"`, `"denied"`, `"failed"` or `"cancelled"`.
+    /// Returns `"ok"`, `"refused"`, `"denied"`, `"failed"` or `"cancelled"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -244,8 +239,8 @@ impl fmt::Display for Outcome {
 }
 
 thread_local! {
-    /// The hooks that run on this thread, by their addresses. There are several if a hook issued a
-    /// command on a memory with other hooks.
+    /// The addresses of the hooks that run on this thread. There are several if a hook issued a command on a
+    /// memory with other hooks.
     static RUNNING: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -258,7 +253,7 @@ impl Installed {
         Self(hooks)
     }
 
-    /// Whether one of these hooks runs on this thread.
+    /// Returns whether one of these hooks is running on this thread.
     pub(crate) fn are_running(&self) -> bool {
         RUNNING.try_with(|running| running.borrow().contains(&self.id())).unwrap_or(false)
     }
@@ -282,7 +277,7 @@ impl Installed {
     }
 }
 
-/// Marks that a hook runs, until this is dropped, also by a panic.
+/// Marks a hook as running until this is dropped, including by a panic.
 struct Running;
 
 impl Running {

@@ -1,7 +1,7 @@
-//! [`Image`]: checks whether bytes are a whole PNG or JPEG image, and reads its size.
+//! [`Image`]: checks that bytes are a complete PNG or JPEG image, and reads its size.
 //!
-//! The API rejects every request of a conversation that contains an invalid image, so we check the
-//! bytes and not the name.
+//! The API rejects every request of a conversation that contains an invalid image, so we check the bytes and
+//! not the file name.
 
 use memchr::memmem;
 
@@ -10,7 +10,7 @@ pub(crate) const MAX_IMAGE_SIDE: u32 = 8000;
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// The properties of an image that can be read without decoding it.
+/// The properties of an image that are known without decoding it.
 ///
 /// ```
 /// use memdir::Image;
@@ -29,8 +29,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// The PNG or JPEG image in `bytes`; `None` if they are not a whole one. Pixels are not decoded. A view shows a file as an image
-    /// if this finds one, whatever its name.
+    /// Returns the PNG or JPEG image in `bytes`, or `None` if they are not a complete image. Pixels are not
+    /// decoded. A view shows a file as an image if this function finds one, whatever the file's name.
     #[must_use]
     pub fn in_bytes(bytes: &[u8]) -> Option<Self> {
         let (media_type, (width, height)) = match bytes.strip_prefix(PNG) {
@@ -41,8 +41,8 @@ impl Image {
     }
 }
 
-/// The width and height in the first chunk, if all chunks up to the last one are there. A chunk is
-/// a length, a type, that many bytes, and a checksum.
+/// Returns the width and height in the first chunk, if all chunks up to the last one are present. A chunk has a
+/// length, a type, that many bytes, and a checksum.
 fn png_size(mut chunks: &[u8]) -> Option<(u32, u32)> {
     let header = chunks.get(4..16).filter(|header| header.starts_with(b"IHDR"))?;
     let size = (number(header.get(4..8)?), number(header.get(8..12)?));
@@ -56,7 +56,7 @@ fn png_size(mut chunks: &[u8]) -> Option<(u32, u32)> {
     }
 }
 
-/// The width and height in the frame's segment, if an end marker follows it. A segment is `ff`, its
+/// Returns the width and height in the frame's segment, if an end marker follows it. A segment has `ff`, its
 /// kind, a length that includes itself, and the data.
 fn jpeg_size(mut segments: &[u8]) -> Option<(u32, u32)> {
     loop {

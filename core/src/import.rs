@@ -1,8 +1,8 @@
-//! Imports files of text from outside into a memory: [`ImportPlan`] says what would become of each, and [`Import`] writes them as one
-//! change.
+//! Imports text files into a memory: [`ImportPlan`] computes the result for each file, and [`Import`] writes
+//! the files as one change.
 //!
-//! All files are planned before one is written, under the policies of the memory. The plan reserves the room that the files
-//! need, so a limit counts for all of them together.
+//! All files are planned before the first is written, under the policies of the memory. The plan reserves the
+//! space that the files need, so a limit applies to all of them together.
 //!
 //! ```
 //! use memdir::import::Fate;
@@ -40,38 +40,38 @@ use crate::reply;
 use crate::store::{InContext, Node, OnExisting, Store, StoreError};
 use crate::unit_of_work::UnitOfWork;
 
-/// What becomes of a file that is imported.
+/// The result for one imported file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fate {
-    /// It is made.
+    /// The file is created.
     Created,
-    /// It takes the place of a file with another content.
+    /// The file replaces a file with different content.
     Overwritten,
-    /// The memory has it already, with the same content.
+    /// The memory already has the file, with the same content.
     Unchanged,
-    /// Something else is in the way.
+    /// Another entry is in the way.
     Conflict(InTheWay),
-    /// A policy or the store forbids it, for this reason.
+    /// A policy or the store refuses the file, for this reason.
     Refused(String),
 }
 
-/// What is in the way of a file that is imported.
+/// The conflict that stops an imported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InTheWay {
-    /// A file with another content.
+    /// A file with different content.
     AnotherContent,
     /// A directory.
     Directory,
     /// A file where a directory is needed.
     File,
-    /// Another file of the import, whose path the memory takes for the same.
+    /// Another file of the import. The memory treats both paths as the same.
     SameName,
 }
 
 impl InTheWay {
-    /// Its name for programs: `another-content`, `directory`, `file` or `same-name`.
+    /// Returns its name for programs: `another-content`, `directory`, `file` or `same-name`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -94,37 +94,37 @@ impl fmt::Display for InTheWay {
     }
 }
 
-/// What a plan says of one file.
+/// The planned result for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Planned {
-    /// What becomes of it.
+    /// The result for the file.
     pub fate: Fate,
-    /// Whether sensitive text in it is redacted when it is written.
+    /// True if sensitive text in the file is redacted when it is written.
     pub is_redacted: bool,
 }
 
-/// The plan of an import, from [`Memory::plan_import`]. It changes nothing. It reserves the room that its files need under the limits,
-/// so drop it before you write the files.
+/// The plan of an import, from [`Memory::plan_import`]. It changes nothing. It reserves the space for its files
+/// within the limits, so drop it before you write them.
 pub struct ImportPlan<'m> {
     store: InContext<'m>,
     policies: &'m Policies,
     overwrite: bool,
     folding: Folding,
-    /// The paths that were planned, as the store compares them.
+    /// The planned paths, in the form in which the store compares them.
     taken: HashSet<MemoryPath>,
-    /// Whether there is a file at a path where a directory is needed.
+    /// For each path where a directory is needed, true if it is a file.
     parents: HashMap<MemoryPath, bool>,
-    /// The room for what was planned, given back when the plan is dropped.
+    /// The space for the planned files, released when the plan is dropped.
     reservations: Vec<Reservation<'m>>,
 }
 
-/// What is at a path.
+/// The entry at a path.
 enum ExistingEntry {
     Nothing,
     File(Vec<u8>),
     Directory,
-    /// Below a file.
+    /// The path is below a file.
     BelowAFile,
 }
 
@@ -135,8 +135,8 @@ impl<'m> ImportPlan<'m> {
         Self { store, policies, overwrite, folding, taken, parents, reservations }
     }
 
-    /// Adds a file, and returns what would become of it if the files before it were written. A refusal by a policy or the store is a
-    /// [`Fate`] and no error.
+    /// Adds a file. Returns the result for it, assuming that the files added earlier are written. A refusal by
+    /// a policy or the store is returned as a [`Fate`] and not as an error.
     ///
     /// # Errors
     /// [`Error::Store`] if the store fails.
@@ -222,7 +222,7 @@ impl<'m> ImportPlan<'m> {
     }
 }
 
-/// A refusal is what becomes of the file; a failure ends the plan.
+/// Turns a refusal into the result for the file. A failure ends the plan.
 fn refused(error: Error) -> Result<(Fate, bool), Error> {
     match error {
         Error::Refused(refused) => Ok((Fate::Refused(refused.into_sentence()), false)),
@@ -234,10 +234,10 @@ fn refused(error: Error) -> Result<(Fate, bool), Error> {
 pub struct Import<'m>(UnitOfWork<'m>);
 
 impl Import<'_> {
-    /// Writes a file where nothing is, with its parents, or also in the place of another file.
+    /// Writes a file and its parents. `existing` says whether it may replace a file.
     ///
     /// # Errors
-    /// As [`Memory::write`]; with [`OnExisting::Error`] also if a file is there.
+    /// Same as [`Memory::write`]. With [`OnExisting::Error`], also if the file exists.
     pub fn write(&self, path: &MemoryPath, text: &str, existing: OnExisting) -> Result<(), Error> {
         self.0.context().check().map_err(Error::Store)?;
         if path.is_reserved() {
@@ -247,9 +247,9 @@ impl Import<'_> {
     }
 }
 
-/// Imports files from outside; [the module](self) has an example.
+/// Imports text files; [the module](self) has an example.
 impl Memory {
-    /// The plan of an import, which begins without files. With [`OnExisting::Error`] a file with another content at a path is a
+    /// Starts an empty import plan. With [`OnExisting::Error`], a file with different content at a path is a
     /// conflict.
     #[must_use]
     pub fn plan_import(&self, existing: OnExisting) -> ImportPlan<'_> {
@@ -257,8 +257,8 @@ impl Memory {
         ImportPlan::new(store, policies, existing == OnExisting::Overwrite)
     }
 
-    /// Writes files as one change, which the history calls an import. Returns what `write` returned, and the id of the change if
-    /// something was recorded. Files that were written before an error stay.
+    /// Writes files as one change, which the history records as an import. Returns the result of `write`, and
+    /// the id of the change if one was recorded. Files that were written before an error stay.
     pub fn import<T>(&self, write: impl FnOnce(&Import<'_>) -> T) -> (T, Option<HistoryId>) {
         let import = Import(self.work_doing(Operation::Imported));
         let written = write(&import);

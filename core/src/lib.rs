@@ -17,40 +17,40 @@
 //! # Ok::<(), memdir::Error>(())
 //! ```
 //!
-//! [`Memory::execute`] never fails: a model's mistake and a broken store are replies. The typed methods, such as
-//! [`Memory::view`], return a `Result` instead.
+//! [`Memory::execute`] never fails: it returns a model's mistake or a store's failure as a reply. The typed
+//! methods, such as [`Memory::view`], return a `Result` instead.
 //!
-//! # Which store do I want?
+//! # Choosing a store
 //!
-//! | you have | open | cargo feature |
+//! | your case | address or function | cargo feature |
 //! |---|---|---|
 //! | one machine, and files that you want to read | `"./memory"` | |
-//! | a directory with files of your own | `"dir:./notes"` | |
-//! | a test, or a memory that may be lost at the end of the process | `"memory:"` | |
+//! | an existing directory of your own files | `"dir:./notes"` | |
+//! | a test, or a memory that may be lost when the process ends | `"memory:"` | |
 //! | one machine and many small memories, or one file to ship | `"sqlite:agent.db"` | `sqlite` |
 //! | many machines and many tenants | `"postgres://…"`, with [`MemoryOptions::namespace`] | `postgres` |
-//! | many machines, and no database | `"s3://…"`, `"gs://…"`, `"az://…"` | `object-storage` |
-//! | your own store | [`Memory::with_store`] | |
+//! | many machines, without a database | `"s3://…"`, `"gs://…"`, `"az://…"` | `object-storage` |
+//! | a store that you implement | [`Memory::with_store`] | |
 //! | several stores in one tree | [`store::Mounts`], then [`Memory::with_store`] | |
 //!
 //! # Cargo features
 //!
-//! None is on by default.
+//! All features are off by default.
 //!
-//! | feature | brings |
+//! | feature | provides |
 //! |---|---|
 //! | `sqlite` | the store in an SQLite database; SQLite itself is compiled in |
 //! | `postgres` | the store in a PostgreSQL database |
-//! | `object-storage` | the stores in S3, Google's and Azure's object storage |
+//! | `object-storage` | the stores in S3, Google Cloud Storage and Azure Blob Storage |
 //! | `encryption` | encryption of any store: `encryption_key` of [`MemoryOptions`] |
 //! | `tracing` | a span for each call |
-//! | `fast-regex` | regular expressions of searches and of rules for sensitive text in a fraction of the time |
+//! | `fast-regex` | a faster regular-expression engine for searches and for rules for sensitive text |
 //! | `schema` | a JSON Schema of each result and event (the trait `JsonSchema` of schemars 1) |
 //! | `testing` | `store::contract`, which checks your own store |
 //!
-//! The program `memdir` is the crate `memdir-cli`. It uses this crate as any other front end can.
+//! The command-line program `memdir` is in the crate `memdir-cli`. It uses only the public API of this crate.
 //!
-//! # Where is what?
+//! # Modules
 //!
 //! [`command`] decodes a call, [`path`] validates its paths, [`hooks`] run your code before and after it,
 //! [`policy`] has the rules that [`MemoryOptions`] turn on, [`store`] keeps the files, [`text`] formats them, and

@@ -1,4 +1,4 @@
-//! [`Memory`]: a store with options and hooks, and the steps that execute a command on it.
+//! [`Memory`]: a store with options and hooks. Runs the steps of every command.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -30,7 +30,7 @@ mod history;
 
 /// The memory directory: executes the six commands of Claude's memory tool on a store.
 ///
-/// A memory is cheap to clone and can be shared between threads: the store keeps writers apart.
+/// A memory is cheap to clone, and threads can share it: the store keeps writers apart.
 ///
 /// ```
 /// use memdir::{Memory, MemoryOptions};
@@ -68,28 +68,27 @@ impl std::fmt::Debug for Memory {
 impl Memory {
     /// Opens the store that `address` names:
     ///
-    /// - `./memory`, or any other path: a directory, which is made if it does not exist. The files
-    ///   are in its `memories` directory, the layout of the SDKs' own tools.
-    /// - `dir:./notes`: the files of that very directory.
+    /// - `./memory`, or any other path: a directory, which is created if it does not exist. The files are in
+    ///   its `memories` directory, the layout that the SDKs' own tools use.
+    /// - `dir:./notes`: a directory that contains the files directly.
     /// - `sqlite:agent.db`: an SQLite database (feature `sqlite`).
     /// - `postgres://…`: a PostgreSQL database (feature `postgres`).
     /// - `s3://…`, `gs://…`, `az://…`: object storage (feature `object-storage`).
     /// - `memory:`: a new store in this process.
     ///
     /// # Errors
-    /// [`Error::Config`] if the address or an option is wrong, [`Error::Store`] if the store cannot
-    /// be opened.
+    /// [`Error::Config`] if the address or an option is wrong, [`Error::Store`] if the store cannot be opened.
     pub fn open(address: &str, options: MemoryOptions) -> Result<Self, Error> {
         let store = open_store(address, &options)?;
         Self::new(store, options).validated()
     }
 
-    /// A memory on your own store, on several stores that are mounted into one tree
+    /// Creates a memory on your own store, on several stores that are mounted into one tree
     /// ([`Mounts`](crate::store::Mounts)), or on a store that is shared with another memory.
     ///
-    /// The store is used as it is: options for opening a store (`durability`, `encryption_key`)
-    /// have no effect. [`encrypt`](crate::store::encrypt) encrypts a store.
-    /// [`validated`](Memory::validated) checks whether the store supports the other options.
+    /// The options for opening a store (`durability`, `encryption_key`) have no effect on `store`. To encrypt a
+    /// store, use [`encrypt`](crate::store::encrypt). Call [`validated`](Memory::validated) to check that the
+    /// store supports the other options.
     #[must_use]
     pub fn with_store(store: Arc<dyn Store>, options: MemoryOptions) -> Self {
         Self::new(ReadOnly::where_asked(store, options.read_only), options)
@@ -114,7 +113,7 @@ impl Memory {
         }
     }
 
-    /// The same memory with your own code before and after each command. It replaces earlier hooks.
+    /// Returns the same memory with your hooks before and after each command. They replace earlier hooks.
     #[must_use]
     pub fn with_hooks(self, hooks: Arc<dyn MemoryHooks>) -> Self {
         Self { hooks: Some(Installed::new(hooks)), ..self }
@@ -125,21 +124,20 @@ impl Memory {
     /// records no accesses and removes nothing.
     ///
     /// # Errors
-    /// [`Error::Config`] for an option that this store does not support, or that another option
-    /// rules out.
+    /// [`Error::Config`] for an option that this store does not support, or that conflicts with another option.
     pub fn validated(self) -> Result<Self, Error> {
         self.policies.expiry.check(&*self.store)?;
         Ok(self)
     }
 
-    /// The store of this memory.
+    /// Returns the store of this memory.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 
-    /// The same memory, whose calls `cancellation` cancels: commands and all other methods. What cancels the calls of this memory
-    /// cancels those of the new one, too.
+    /// Returns the same memory with a cancellation: `cancellation` cancels its commands and all its other
+    /// methods. If this memory already has a cancellation, both apply.
     ///
     /// [`Cancellation`] has an example.
     #[must_use]
@@ -147,10 +145,11 @@ impl Memory {
         Self { cancellation: self.cancellation.or(cancellation), ..self.clone() }
     }
 
-    /// A session of the same memory, for a conversation of its own.
+    /// Returns a new session of the same memory, for a conversation of its own.
     ///
-    /// What it has been shown counts for itself: with [`StaleGuard`](crate::policy::StaleGuard), the look of one agent does not let another one
-    /// edit. Everything else is shared: the store, the options, the hooks, the limits. A clone of a memory is the same session.
+    /// Each session tracks what it has shown. With [`StaleGuard`](crate::policy::StaleGuard), a view in one
+    /// session does not allow an edit in another. Everything else is shared: the store, the options, the hooks,
+    /// the limits. A clone of a memory belongs to the same session.
     ///
     /// ```
     /// use memdir::policy::StaleGuard;
@@ -172,8 +171,8 @@ impl Memory {
         Self { policies: Arc::new(self.policies.for_session()), session, ..self.clone() }
     }
 
-    /// The id of this session, which no other one has. Clones of a memory share it; [`session`](Memory::session) and
-    /// [`acting_as`](Memory::acting_as) begin another one. Hooks are told it.
+    /// Returns the unique id of this session. Clones of a memory share it. [`session`](Memory::session) and
+    /// [`acting_as`](Memory::acting_as) start a session with a new id. Hooks receive the id.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -188,23 +187,23 @@ impl Memory {
         &self.session.id
     }
 
-    /// What cancels the calls of this memory.
+    /// Returns the cancellation that applies to the calls of this memory.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 
-    /// The store for a call, and the policies.
+    /// Returns the store for a call, and the policies.
     pub(crate) fn parts(&self) -> (InContext<'_>, &Policies) {
         (self.in_context(), &self.policies)
     }
 
-    /// The store for a call, whose methods end when the call is cancelled.
+    /// Returns the store for a call. Its methods return early if the call is cancelled.
     fn in_context(&self) -> InContext<'_> {
         InContext::new(&*self.store, &self.context())
     }
 
-    /// The options in force.
+    /// Returns the options in effect.
     #[must_use]
     pub fn options(&self) -> &MemoryOptions {
         &self.policies.options
@@ -212,29 +211,31 @@ impl Memory {
 
     /// Executes one tool call, given as the JSON text of its `input`.
     ///
-    /// Never fails: a model's mistake is a reply with `is_error`, and so is a broken store. The
-    /// reply's `cause` then has the details for you.
+    /// Never fails: a model's mistake or a store's failure becomes a reply with `is_error`. For a failure, the
+    /// reply's `cause` has the details for you.
     #[must_use]
     pub fn execute(&self, json: &str) -> Reply {
         self.execute_decoded(Decoded::parse(json))
     }
 
-    /// As [`execute`](Memory::execute), for parsed JSON.
+    /// Like [`execute`](Memory::execute), for parsed JSON.
     #[must_use]
     pub fn execute_value(&self, input: &serde_json::Value) -> Reply {
         self.execute_decoded(Decoded::of_json(input))
     }
 
-    /// As [`execute`](Memory::execute), for input that is decoded already.
+    /// Like [`execute`](Memory::execute), for decoded input.
     #[must_use]
     pub fn execute_decoded(&self, decoded: Decoded<'_>) -> Reply {
         self.execute_with_hooks(decoded).into()
     }
 
-    /// As [`execute_decoded`](Memory::execute_decoded), if the reply is at hand: a view that
-    /// [`Store::open_nowait`] answers, or a refusal of the input. For the thread of an event loop, which must not
-    /// wait. With hooks, with a policy that takes long or writes, with a subscriber that wants the duration of each
-    /// command, and once the calls are cancelled, nothing is at hand.
+    /// Like [`execute_decoded`](Memory::execute_decoded), but only if the reply needs no waiting: for a view
+    /// that [`Store::open_nowait`] answers, or a refusal of the input. Use it on an event loop's thread, which
+    /// must not block.
+    ///
+    /// The input is returned unexecuted if the memory has hooks, if a policy is slow or writes, if a subscriber
+    /// wants the duration of each command, or if the calls are cancelled.
     ///
     /// ```
     /// use memdir::command::Decoded;
@@ -252,7 +253,7 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// The input, if the call has to be executed where it may wait. Nothing was done.
+    /// Returns the input if the call might block. Nothing was done.
     #[allow(clippy::result_large_err, reason = "the input goes back as it came")]
     pub fn execute_nowait<'a>(&self, decoded: Decoded<'a>) -> Result<Reply, Decoded<'a>> {
         if self.hooks.is_some() || trace::is_wanted() || self.cancellation.is_cancelled() {
@@ -264,7 +265,7 @@ impl Memory {
                 None => return Err(decoded),
                 result => result,
             },
-            // Refused, which the call says.
+            // The call itself returns the refusal.
             Ok(Err(_)) | Err(_) => None,
         };
         let execute = |command: &ValidCommand<'a>, _: Option<&Pin>| {
@@ -274,9 +275,9 @@ impl Memory {
         Ok(result.into())
     }
 
-    /// The reply to a call that cannot be executed because something outside the store failed, such
-    /// as starting a thread. It is the reply of a broken store. Nothing is changed, and the hook
-    /// `before` is not called; the hook `after` is told. A refusal of the input stays one.
+    /// Returns the reply for a call that cannot be executed because something outside the store failed, such as
+    /// starting a thread. It is the same reply as for a failed store. Nothing is changed. The hook `before` is
+    /// not called; the hook `after` is. If the input was refused, the reply is that refusal.
     #[must_use]
     pub fn fail(&self, decoded: Decoded<'_>, error: StoreError) -> Reply {
         let hooks = self.asked_hooks();
@@ -285,7 +286,7 @@ impl Memory {
         self.execute_call(call, hooks).0.into()
     }
 
-    /// Executes a command that your program made.
+    /// Executes a command that your program built.
     ///
     /// # Errors
     /// [`Error::Refused`] with the exact reply for the model, [`Error::Store`] if the store failed,
@@ -294,8 +295,8 @@ impl Memory {
         self.execute_with_hooks(command.borrowed().into())
     }
 
-    /// As [`run`](Memory::run), for input that is decoded already. For a front end whose own values may be no argument of a
-    /// command: it gets the sentence that a model would read.
+    /// Like [`run`](Memory::run), for decoded input. Use it in a front end whose values may have the wrong type
+    /// for an argument: the caller gets the same sentence as a model.
     ///
     /// ```
     /// use memdir::command::Decoded;
@@ -308,13 +309,13 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn run_decoded(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         self.execute_with_hooks(decoded)
     }
 
-    /// The first half of a call, for a binding that calls hooks itself. Call the hook `before` with
-    /// [`Call::command`] and [`hook_call`](Memory::hook_call), then call [`finish`](Memory::finish). The hooks of
+    /// Starts a call, for a binding that calls hooks itself. Call the hook `before` with [`Call::command`] and
+    /// [`hook_call`](Memory::hook_call), then call [`finish`](Memory::finish). The hooks of
     /// [`with_hooks`](Memory::with_hooks) are not called.
     #[must_use]
     pub fn begin<'a>(&self, decoded: Decoded<'a>) -> Call<'a> {
@@ -323,7 +324,8 @@ impl Memory {
         call
     }
 
-    /// What the hook `before` may know of a call that [`begin`](Memory::begin) began; `None` if the call is already refused.
+    /// Returns the [`HookCall`] for the hook `before` of a call from [`begin`](Memory::begin), or `None` if the
+    /// call is already refused.
     ///
     /// ```
     /// use memdir::command::Decoded;
@@ -356,8 +358,8 @@ impl Memory {
         })
     }
 
-    /// The second half of a call: executes the command if `before` allows it. Call the hook `after`
-    /// with the event that it returns.
+    /// Finishes a call: executes the command if `before` allows it. Call the hook `after` with the returned
+    /// event.
     #[must_use]
     pub fn finish(
         &self,
@@ -369,7 +371,7 @@ impl Memory {
         (result.into(), event)
     }
 
-    /// Both halves of a call, with the hooks of this memory.
+    /// Starts and finishes a call, with the hooks of this memory.
     fn execute_with_hooks(&self, decoded: Decoded<'_>) -> Result<Content, Error> {
         let hooks = self.asked_hooks();
         let mut call = Call::begin(decoded, hooks.is_some());
@@ -386,24 +388,24 @@ impl Memory {
         self.execute_call(call, hooks).0
     }
 
-    /// The hooks, unless one of them issued this call.
+    /// Returns the hooks, unless one of them issued this call.
     fn asked_hooks(&self) -> Option<&Installed> {
         self.hooks.as_ref().filter(|hooks| !hooks.are_running())
     }
 
-    /// The second half of a call, after `before`.
+    /// Executes the call after `before` has decided.
     fn execute_call(
         &self,
         call: Call<'_>,
         hooks: Option<&Installed>,
     ) -> (Result<Content, Error>, Option<Event>) {
         let (result, event) = call.execute(&self.policies, &self.session, |command, pin| {
-            // The caller may have gone away while the call waited for a thread or a hook.
+            // The caller may have cancelled while the call waited for a thread or a hook.
             if let Err(cancelled) = self.cancellation.check() {
                 return (Err(Error::Store(cancelled)), None);
             }
             self.expire_first();
-            // It may have waited for another call's.
+            // The expiry may have waited for the expiry of another call.
             if let Err(cancelled) = self.cancellation.check() {
                 return (Err(Error::Store(cancelled)), None);
             }
@@ -418,7 +420,7 @@ impl Memory {
         (result, event)
     }
 
-    /// Executes a command that may only change what it was approved for.
+    /// Executes a command that may only change the state that was approved.
     fn execute_pinned(
         &self,
         command: &ValidCommand<'_>,
@@ -436,43 +438,41 @@ impl Memory {
         }
     }
 
-    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the
-    /// first and last line to show (1-based, inclusive; a last line of -1 is the end); `None` shows
-    /// all.
+    /// Shows a directory two levels deep, or the numbered lines of a file. `view_range` is the first and last
+    /// line to show (1-based, inclusive; a last line of -1 is the end). `None` shows all.
     ///
-    /// This method returns text only. [`run`](Memory::run) and [`execute`](Memory::execute) show
-    /// images, too.
+    /// This method returns text only. [`run`](Memory::run) and [`execute`](Memory::execute) also show images.
     ///
     /// # Errors
-    /// As [`run`](Memory::run). An image is refused.
+    /// Same as [`run`](Memory::run). An image is refused.
     pub fn view(&self, path: &str, view_range: Option<(i64, i64)>) -> Result<String, Error> {
         let view_range = view_range.map(|(first, last)| ViewRange::Lines(first, last));
         self.run(&Command::View { path: Cow::Borrowed(path), view_range })?.text_of_view(path)
     }
 
-    /// Makes a new file and its missing parents.
+    /// Creates a file and its missing parent directories.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn create(&self, path: &str, file_text: &str) -> Result<String, Error> {
         let (path, file_text) = (Cow::Borrowed(path), Cow::Borrowed(file_text));
         self.run(&Command::Create { path, file_text }).map(Content::into_text)
     }
 
-    /// Replaces the only occurrence of `old_str` in a file by `new_str`.
+    /// Replaces the only occurrence of `old_str` in a file with `new_str`.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn str_replace(&self, path: &str, old_str: &str, new_str: &str) -> Result<String, Error> {
         let (path, old_str) = (Cow::Borrowed(path), Cow::Borrowed(old_str));
         self.run(&Command::StrReplace { path, old_str, new_str: Cow::Borrowed(new_str) })
             .map(Content::into_text)
     }
 
-    /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 is its start.
+    /// Inserts `insert_text` as whole lines after line `insert_line` of a file; 0 inserts at the start.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn insert(&self, path: &str, insert_line: i64, insert_text: &str) -> Result<String, Error> {
         let (path, insert_text) = (Cow::Borrowed(path), Cow::Borrowed(insert_text));
         self.run(&Command::Insert { path, insert_line, insert_text }).map(Content::into_text)
@@ -481,31 +481,30 @@ impl Memory {
     /// Deletes a file, or a directory with everything in it.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn delete(&self, path: &str) -> Result<String, Error> {
         self.run(&Command::Delete { path: Cow::Borrowed(path) }).map(Content::into_text)
     }
 
-    /// Renames or moves a file or directory; never overwrites.
+    /// Renames or moves a file or directory. Never overwrites.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn rename(&self, old_path: &str, new_path: &str) -> Result<String, Error> {
         let (old_path, new_path) = (Cow::Borrowed(old_path), Cow::Borrowed(new_path));
         self.run(&Command::Rename { old_path, new_path }).map(Content::into_text)
     }
 
-    /// Deletes everything below `/memories`. This is not a command of the tool: only your program
-    /// can call it.
+    /// Deletes everything below `/memories`. A model cannot call this: it is not a command of the tool.
     ///
-    /// No policy applies: files that match `read_only_paths` are deleted, too. Mounted stores that
-    /// are read-only stay as they are.
+    /// Policies do not apply: files that match `read_only_paths` are deleted, too. Read-only mounted stores are
+    /// not changed.
     ///
-    /// With a history, all contents stay in the history, so this can be undone. [`erase`](Memory::erase) removes the history,
-    /// too.
+    /// With a history, all contents are kept, so this can be undone. [`erase`](Memory::erase) also removes the
+    /// history.
     ///
     /// # Errors
-    /// As [`run`](Memory::run).
+    /// Same as [`run`](Memory::run).
     pub fn clear(&self) -> Result<String, Error> {
         let (cleared, _) = self.working(|work| work.mutate(Mutation::Clear));
         match cleared {
@@ -514,17 +513,17 @@ impl Memory {
         }
     }
 
-    /// Removes the files that nobody used for `older_than`. With `dry_run` it only returns them.
-    /// This is not a command of the tool: only your program can call it.
+    /// Removes the files that have not been used for `older_than`. With `dry_run` it only returns them. A model
+    /// cannot call this: it is not a command of the tool.
     ///
     /// A file is used when it is changed, and when it is viewed or renamed through a memory with
-    /// [`MemoryOptions::record_access`]. These stay: directories, files that match
+    /// [`MemoryOptions::record_access`]. The following stay: directories, files that match
     /// [`MemoryOptions::never_expire`], files that no command may delete ([`MemoryOptions::read_only_paths`],
-    /// [`MemoryOptions::writable_paths`]), and files that are used, edited or replaced meanwhile. No
+    /// [`MemoryOptions::writable_paths`]), and files that are used, edited or replaced during the call. No
     /// content is read.
     ///
-    /// `progress` is called after every 1,000 files and at the end. It can stop the removal; files
-    /// that are already removed stay removed.
+    /// `progress` is called after every 1,000 files and at the end. It can stop the removal. Files that are
+    /// already removed stay removed.
     ///
     /// ```
     /// # use std::ops::ControlFlow;
@@ -547,9 +546,8 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or
-    /// it is read-only. [`Error::Store`] if the store failed; files that are already removed stay
-    /// removed.
+    /// [`Error::Config`] if the memory does not record accesses, its store does not keep them, or it is
+    /// read-only. [`Error::Store`] if the store fails. Files that are already removed stay removed.
     pub fn expire(
         &self,
         older_than: Duration,
@@ -570,13 +568,15 @@ impl Memory {
         expired
     }
 
-    /// Calls `listener` with every change that a memory of this process makes on this store, until the subscription
-    /// is dropped: commands, [`clear`](Memory::clear) and [`expire`](Memory::expire), of this memory and of any other one
-    /// whose store is the same object or keeps its data in the same place.
+    /// Calls `listener` with every change that a memory of this process makes on this store, until the
+    /// subscription is dropped. That includes commands, [`clear`](Memory::clear) and
+    /// [`expire`](Memory::expire). It also includes changes by other memories whose store is the same object or
+    /// keeps its data in the same place.
     ///
-    /// It is called on the thread that made the change, after it and before the reply is given, and may execute commands. A change
-    /// whose store failed, before or after it was made, is told as well: look at the path to see what is there. What other
-    /// processes change, or what is written to the store directly, is not told.
+    /// The listener runs on the thread that made the change, after the change and before the reply is returned.
+    /// It may execute commands. If the store failed and the change may have been made, the change is reported,
+    /// too: read the path to see the current state. Changes by other processes and direct writes to the store
+    /// are not reported.
     ///
     /// ```
     /// use memdir::{ChangeKind, Memory, MemoryOptions};
@@ -593,8 +593,8 @@ impl Memory {
         changes::observe(&self.store, listener)
     }
 
-    /// Does what `expire_after` says, before the first command. A failure is not reported here: if
-    /// the store is broken, the command itself fails.
+    /// Applies `expire_after` before the first command. A failure is not reported here: if the store is broken,
+    /// the command itself fails.
     fn expire_first(&self) {
         self.policies.expiry.before_first(&self.cancellation, |older_than| {
             let _ = self.expire(older_than, false, &mut |_| ControlFlow::Continue(()));

@@ -1,5 +1,5 @@
-//! [`MemoryOptions`] of a memory. They have the same names in every language. And for a binding, how it reads them:
-//! [`OptionValue`].
+//! The [`MemoryOptions`] of a memory, with the same names in every language. [`OptionValue`] is the interface
+//! through which bindings read them.
 
 use memdir_store::{ConfigError, Error, NameCase};
 
@@ -18,17 +18,17 @@ impl MemoryOptions {
     /// The names of all options, in Rust's case.
     pub const NAMES: &[&str] = table::NAMES;
 
-    /// The names of those that a store that is opened by itself takes.
+    /// The names of the options that also apply to a store that is opened without a memory.
     pub const NAMES_OF_STORE: &[&str] = table::OF_STORE;
 
-    /// The largest image, in bytes, that Claude's API accepts: 5 MiB, counted in base64, which
-    /// makes four bytes of three.
+    /// The largest image, in bytes, that Claude's API accepts: 5 MiB in base64, which encodes three bytes as
+    /// four.
     pub const CLAUDE_IMAGE_BYTES: u64 = 5 * 1024 * 1024 / 4 * 3;
 
-    /// Sets the option that a language calls `name`.
+    /// Sets the option with this name in the language of `value`.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is no such option, or the value is wrong.
+    /// [`Error::Config`] if the option does not exist, or the value is wrong.
     pub fn set<V: OptionValue>(&mut self, name: &str, value: V) -> Result<(), Error> {
         let case = V::WORDS.case;
         let known = Self::NAMES.iter().find(|option| case.of(option) == name);
@@ -41,9 +41,9 @@ impl MemoryOptions {
         max_edited_bytes(self.max_file_bytes)
     }
 
-    /// The same options with patterns that suit the store. If it ignores case, what is protected is protected by
-    /// every spelling, and what is writable is so in upper and lower case. A pattern of `read_only_paths` for
-    /// everything below a directory also protects the directory.
+    /// Returns the same options with patterns adapted to the store. On a store that ignores case, patterns that
+    /// protect match every spelling of a name, and patterns that allow writing only ignore upper and lower case.
+    /// A pattern of `read_only_paths` for everything below a directory also protects the directory.
     pub(crate) fn for_store(self, store: &dyn Store) -> Self {
         let folds_case = store.info().folds_case;
         let folding = |patterns: Vec<PathPattern>| -> Vec<PathPattern> {

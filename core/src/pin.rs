@@ -1,5 +1,5 @@
-//! What an approval was given for. [`Pin`] is the state that a diff was shown on, and [`Pinned`] a layer that makes the
-//! change only if the store is still in that state.
+//! Binds an approval to the state that was shown. [`Pin`] is that state, and [`Pinned`] is a layer that makes
+//! the change only if the store is still in it.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,12 @@ use crate::store::{
     sort_by_path,
 };
 
-/// The state that a command may change.
+/// The state in which a command may change a path.
 #[derive(Debug, Clone)]
 pub(crate) enum Pin {
-    /// None: nothing may be changed.
+    /// Nothing may be changed.
     Nothing,
-    /// Nothing is at the path.
+    /// There is no entry at the path.
     Absent,
     /// A file with this content.
     Content(ContentPin),
@@ -26,7 +26,8 @@ pub(crate) enum Pin {
     Entries(EntriesPin),
 }
 
-/// A fingerprint of a content. Its random keys are known to nobody, so nobody can make another content with the same one.
+/// A fingerprint of a content. Its keys are random and secret, so a second content with the same fingerprint
+/// cannot be constructed.
 #[derive(Debug, Clone)]
 pub(crate) struct ContentPin {
     keys: RandomState,
@@ -50,14 +51,14 @@ impl ContentPin {
 #[derive(Debug, Clone)]
 pub(crate) struct EntriesPin {
     entries: Vec<PinnedEntry>,
-    /// Whether views are recorded, which in some stores gives a file another fingerprint.
+    /// True if views are recorded. In some stores, a recorded view changes a file's fingerprint.
     records_access: bool,
 }
 
 #[derive(Debug, Clone)]
 struct PinnedEntry {
     entry: Entry,
-    /// For a file of which the store tells nothing but its size.
+    /// For a file for which the store lists only the size.
     content: Option<ContentPin>,
 }
 
@@ -80,7 +81,7 @@ impl EntriesPin {
         Ok(Self { entries, records_access })
     }
 
-    /// What is listed: for a file the file itself, for a directory everything below it.
+    /// Returns the listed entries: for a file the file itself, for a directory everything below it.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().map(|pinned| &pinned.entry)
     }
@@ -122,7 +123,7 @@ impl EntriesPin {
     }
 }
 
-/// The file at `path`, or everything below the directory, in order.
+/// Returns the file at `path`, or everything below the directory, in order.
 fn entries(store: &dyn Store, path: &MemoryPath) -> Result<Vec<Entry>, StoreError> {
     let mut found = Vec::new();
     match walk(store, path, Scope::EVERYTHING, &mut |entry| found.push(entry)) {
@@ -133,11 +134,11 @@ fn entries(store: &dyn Store, path: &MemoryPath) -> Result<Vec<Entry>, StoreErro
     Ok(found)
 }
 
-/// A store in which a command can only change what it was approved for.
+/// A store in which a command can only change the state that was approved.
 ///
-/// A file is compared within the store's own change, so no other writer can come between. A directory, and a file that is
-/// too large to be shown, is compared just before. If the state is another one, nothing is changed, and the command gets
-/// [`StoreError::Cancelled`], which no policy remembers anything of.
+/// A file is compared within the store's own change, so no other writer can interfere. A directory, or a file
+/// that is too large to be shown, is compared just before. If the state differs, nothing is changed, and the
+/// command gets [`StoreError::Cancelled`], which leaves no traces in the policies.
 pub(crate) struct Pinned<'s> {
     store: &'s dyn Store,
     pin: &'s Pin,
@@ -149,7 +150,7 @@ impl<'s> Pinned<'s> {
         Self { store, pin, is_broken: AtomicBool::new(false) }
     }
 
-    /// Whether the last change was not made because the state is another one.
+    /// Returns whether the last change was not made because the state differs.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::SeqCst)
     }
@@ -167,7 +168,7 @@ impl<'s> Pinned<'s> {
         pin: &ContentPin,
     ) -> Result<bool, StoreError> {
         let mut holds = true;
-        // A store that tries again calls this again, and the last call counts.
+        // A store that retries calls this several times. The last call counts.
         let mut guarded = |content: &[u8]| {
             holds = pin.holds(content);
             if holds { edit(content) } else { None }
@@ -180,7 +181,7 @@ impl<'s> Pinned<'s> {
         }
     }
 
-    /// Replaces the whole content.
+    /// Replaces the whole content of a file.
     fn overwrite(
         &self,
         context: &Context,
@@ -237,7 +238,7 @@ impl<'s> Pinned<'s> {
     }
 }
 
-/// Whether something else is at the path than what was shown there.
+/// Returns whether the error means that the path has another kind of entry than the one that was shown.
 fn is_of_another_state(error: &StoreError) -> bool {
     use StoreError::{AlreadyExists, IsADirectory, NotADirectory, NotFound};
     matches!(error, NotFound | AlreadyExists | IsADirectory | NotADirectory)
@@ -270,7 +271,7 @@ impl Layer for Pinned<'_> {
                 change @ (Mutation::Delete { path }
                 | Mutation::Write { path, existing: Overwrite, .. }),
             ) => self.change_entries(context, path, change, pin),
-            // Nothing else was shown.
+            // No other change was shown.
             _ => self.broken(),
         }
     }

@@ -1,15 +1,15 @@
-//! The policies of one memory, made from its options and applied in one order.
+//! The policies of one memory, created from its options and applied in a fixed order.
 //!
-//! This is the order for a command. A command skips the steps that do not concern it.
+//! A command applies them in this order, and skips the steps that do not concern it:
 //!
 //! 1. **Write patterns**: if no command may change a path, the reply says only that, and nothing is read.
-//! 2. **The stale-view guard**: all later refusals of an edit are about the current content, so the model
-//!    must have seen it.
-//! 3. The command itself: whether the line exists, or the text to replace.
-//! 4. **Sensitive text**: redaction changes how much is written, so it comes before the limits.
+//! 2. **The stale-view guard**: all later refusals of an edit are about the current content, so the model must
+//!    have seen it.
+//! 3. The command itself: the line must exist, or the text to replace.
+//! 4. **Sensitive text**: redaction changes the number of bytes to write, so it comes before the limits.
 //! 5. **The limit of a file**: it needs only the text.
-//! 6. **The limits of the whole tree**: they may need a walk through the tree, and they reserve what they
-//!    allow. A reservation must be released if nothing is written. So nothing that can refuse comes after
+//! 6. **The limits of the whole tree**: they may need a walk through the tree, and they reserve the space that
+//!    they grant. A reservation must be released if nothing is written. So no step that can refuse comes after
 //!    them.
 //!
 //! A rename checks its new path for sensitive text first, because its write patterns may need a walk through
@@ -32,13 +32,13 @@ use crate::reply;
 use crate::store::{OnExisting, Store};
 use crate::text::Splice;
 
-/// The policies of one session of a memory, with their state between commands. Clones of a memory share them; its sessions
-/// share all but what was shown in each.
+/// The policies of one session of a memory, with their state between commands. Clones of a memory share them.
+/// Sessions of a memory share everything except the log of views.
 #[derive(Debug)]
 pub(crate) struct Policies {
     pub(crate) options: Arc<MemoryOptions>,
     pub(crate) patterns: Arc<WritePatterns>,
-    /// The content that was last shown or written in this session, for each file.
+    /// The content of each file that was last shown or written in this session.
     pub(crate) views: ViewLog,
     pub(crate) sensitive: Arc<sensitive::Settings>,
     pub(crate) limits: Arc<Limits>,
@@ -53,7 +53,7 @@ pub(crate) struct NewFile<'p, 't> {
     pub(crate) reservation: Reservation<'p>,
 }
 
-/// Why an edit changes nothing.
+/// The reason why an edit changes nothing.
 pub(crate) enum Stop {
     Refused(Error),
     Unreserved(Unreserved),
@@ -66,7 +66,7 @@ impl From<Error> for Stop {
 }
 
 impl Policies {
-    /// Makes each policy from its options, for a store that compares paths in this way.
+    /// Creates each policy from its options, for a store that compares paths in this way.
     pub(crate) fn new(options: MemoryOptions, folding: Folding) -> Self {
         let MemoryOptions { max_file_bytes, max_total_bytes, max_files, .. } = options;
         let patterns =
@@ -92,7 +92,7 @@ impl Policies {
         }
     }
 
-    /// The policies of another session, which has been shown nothing yet.
+    /// Returns the policies of another session, with an empty log of views.
     pub(crate) fn for_session(&self) -> Self {
         Self {
             options: Arc::clone(&self.options),
@@ -104,9 +104,9 @@ impl Policies {
         }
     }
 
-    /// Checks that a file may be made with the text, and returns the text to write. If the text is refused but
-    /// `is_taken` says that the path is taken, the refusal is about the path, because another text would not
-    /// help.
+    /// Checks that a file with this text may be created, and returns the text to write. If the text is refused
+    /// and `is_taken` says that the path is taken, the refusal is about the path, because another text would
+    /// not help.
     pub(crate) fn check_create<'p, 't>(
         &'p self,
         store: &dyn Store,
@@ -135,7 +135,8 @@ impl Policies {
         Ok(NewFile { text, note, reservation })
     }
 
-    /// The text of a command as it will be stored, if an option redacts it: without what an edit's surroundings bring about.
+    /// Returns the text of a command as it will be stored, if an option redacts it. Findings that only arise
+    /// together with the text around an edit are not included.
     pub(crate) fn stored_text(&self, command: &ValidCommand<'_>) -> Option<String> {
         let (_, text) = command.text()?;
         match sensitive::stored(&self.sensitive, text) {
@@ -144,7 +145,7 @@ impl Policies {
         }
     }
 
-    /// Whether `create` replaces an existing file.
+    /// Returns whether `create` replaces an existing file.
     pub(crate) fn overwrites(&self) -> bool {
         self.options.on_existing == OnExisting::Overwrite
     }
@@ -155,8 +156,8 @@ impl Policies {
         Ok(Reservation::new(&self.limits, &self.patterns))
     }
 
-    /// Checks that an edit may change the file's content. `check_view` is the guard's rule for the command,
-    /// and `change` computes the change. Returns the change to make, and a line to add to the reply.
+    /// Checks that an edit may change the file's content. `check_view` is the guard's rule for the command, and
+    /// `change` computes the change. Returns the change to make, and a line to add to the reply.
     pub(crate) fn check_change(
         &self,
         reservation: &mut Reservation<'_>,
@@ -179,7 +180,7 @@ impl Policies {
         Ok((splice, note))
     }
 
-    /// Checks what is refused for its paths alone, before a hook asks a person.
+    /// Checks the rules that depend only on paths, before a hook asks a person.
     pub(crate) fn check_paths(&self, command: &ValidCommand<'_>) -> Result<(), Error> {
         match command {
             Command::View { .. } => Ok(()),

@@ -1,5 +1,5 @@
-//! What a command would change, computed by its own handler: [`Preview`] is a layer that records the change and does not
-//! make it. So a diff is exact, with every policy applied.
+//! Computes the change that a command would make, by running its own handler: [`Preview`] is a layer that
+//! records the change instead of making it. So a diff is exact, with every policy applied.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -18,18 +18,18 @@ use crate::store::{
 use crate::text::unified_diff;
 use crate::unit_of_work::UnitOfWork;
 
-/// What a diff shows in the place of a file that is not there.
+/// The name that a diff shows for a file that does not exist.
 const NOTHING: &str = "/dev/null";
 
-/// What a command would change.
+/// The result of a preview.
 pub(crate) struct Previewed {
-    /// The diff, or why the command would fail.
+    /// The diff, or the error of the command.
     pub(crate) diff: Result<String, Error>,
-    /// The state that was shown; `None` if nothing was looked at, or only names.
+    /// The state that was shown. `None` if nothing was read, or only names.
     pub(crate) pin: Option<Pin>,
 }
 
-/// Executes a command, but changes nothing.
+/// Executes a command without changing anything.
 pub(crate) fn preview(
     store: &std::sync::Arc<dyn Store>,
     policies: &Policies,
@@ -52,13 +52,13 @@ pub(crate) fn preview(
     match (diff, done) {
         (Some(diff), _) => Previewed { diff: Ok(diff), pin },
         (None, Err(error)) => Previewed { diff: Err(error), pin },
-        // No handler succeeds without a change. If one did, nothing would be approved.
+        // No handler succeeds without a change. If one did, its approval would allow no change.
         (None, Ok(_)) => Previewed { diff: Ok(String::new()), pin: Some(Pin::Nothing) },
     }
 }
 
-/// A store that records what would be changed. Then it stops the handler with the error of a store that has changed
-/// nothing, so no policy remembers anything.
+/// A store that records the change. Then it stops the handler with the error of a store that has changed
+/// nothing, so the policies keep their state.
 struct Preview<'s> {
     store: &'s dyn Store,
     /// Larger files are not read.
@@ -73,11 +73,11 @@ struct Plan {
     pin: Option<Pin>,
 }
 
-/// What is at a path.
+/// The entry at a path.
 enum Current {
     Nothing,
     File(Vec<u8>),
-    /// A file that is not read, and its size.
+    /// A file that is not read, with its size.
     TooLarge(u64),
     Directory,
 }
@@ -91,15 +91,15 @@ impl Preview<'_> {
         self.store.info().is_read_only || self.owner(path).is_some_and(is_read_only)
     }
 
-    /// The number of the mounted store that a path belongs to.
+    /// Returns the number of the mounted store that contains a path.
     fn owner(&self, path: &MemoryPath) -> Option<usize> {
         let holds = |at: &MemoryPath| at == path || at.is_above(path);
         let mounts = self.store.mounts()?.numbered();
-        // The last one is the longest.
+        // The mounts are sorted, so the last match is the most specific one.
         mounts.iter().rev().find(|(at, _)| holds(at)).map(|(_, number)| *number)
     }
 
-    /// Whether a store is mounted there or below.
+    /// Returns whether a store is mounted at the path or below it.
     fn is_mount_point(&self, path: &MemoryPath) -> bool {
         let is_fixed = |(at, _): &(MemoryPath, usize)| at == path || path.is_above(at);
         self.store.mounts().is_some_and(|mounts| mounts.numbered().iter().any(is_fixed))
@@ -109,7 +109,7 @@ impl Preview<'_> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).pin = Some(pin);
     }
 
-    /// The end of every change: what it would be, and the error that stops the handler.
+    /// Ends every change: records its diff, and returns the error that stops the handler.
     fn stop(&self, diff: String) -> Result<bool, StoreError> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner).diff = Some(diff);
         Err(StoreError::Cancelled)
@@ -129,7 +129,7 @@ impl Preview<'_> {
         file.take(self.max_bytes.saturating_add(1))
             .read_to_end(&mut content)
             .map_err(|error| StoreError::failed("reading a file", error))?;
-        // Some stores know a file's size only when it is read.
+        // Some stores know a file's size only after reading it.
         let size = content.len() as u64;
         Ok(if size > self.max_bytes { Current::TooLarge(size) } else { Current::File(content) })
     }
@@ -225,7 +225,7 @@ impl Preview<'_> {
         if self.is_mount_point(from) {
             return Err(StoreError::MountPoint.about_source());
         }
-        // A store that refuses every change looks no further. Between two stores the paths come first.
+        // A read-only store refuses before any other check. Between two stores the paths are checked first.
         let is_within_one = self.owner(from) == self.owner(to);
         if is_within_one && self.is_read_only(from) {
             return Err(StoreError::ReadOnly.about_source());
@@ -268,7 +268,7 @@ impl Layer for Preview<'_> {
     }
 
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
-        // Not every store looks whether the call is cancelled.
+        // Not every store checks whether the call is cancelled.
         context.check()?;
         let store = InContext::new(self.store, context);
         let stopped = match mutation {
@@ -278,15 +278,15 @@ impl Layer for Preview<'_> {
             Mutation::Update { path, edit } => self.update(&store, path, edit),
             Mutation::Delete { path } => self.delete(&store, path),
             Mutation::Rename { from, to } => self.rename(&store, from, to),
-            // No command makes another change.
+            // No command makes another kind of change.
             _ => Err(StoreError::ReadOnly),
         };
-        // A read that fails has changed nothing.
+        // A failed read has changed nothing.
         stopped.map_err(StoreError::unchanged)
     }
 }
 
-/// Checks that what is above the path are directories, as far as it is there.
+/// Checks that the existing parents of the path are directories.
 fn check_parent(store: &dyn Store, path: &MemoryPath) -> Result<(), StoreError> {
     let mut above = path.parent();
     while let Some(directory) = above {
@@ -300,7 +300,7 @@ fn check_parent(store: &dyn Store, path: &MemoryPath) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// One side of a diff: a file and its content; `None` if there is no file.
+/// One side of a diff: a file and its content, or `None` if there is no file.
 type Side<'a> = Option<(&'a MemoryPath, &'a [u8])>;
 
 fn diff(old: Side<'_>, new: Side<'_>) -> String {
@@ -317,7 +317,7 @@ fn diff(old: Side<'_>, new: Side<'_>) -> String {
     format!("Binary files {} and {} differ\n", sized(old), sized(new))
 }
 
-/// A line for each entry that is deleted.
+/// Returns a line for each deleted entry.
 fn deleted_entries(path: &MemoryPath, pin: &EntriesPin) -> String {
     let mut diff = String::new();
     if pin.entries().next().is_none_or(|entry| entry.path != *path) {

@@ -1,6 +1,6 @@
 //! [`Repair`]: a correction that the decoder made, under a stable name.
 //!
-//! They show you which model departs from the tool's schema, and how.
+//! Repairs show which model departs from the tool's schema, and how.
 
 use std::fmt;
 
@@ -20,16 +20,16 @@ pub enum Repair {
     OldPathFromPath,
     /// An integer came as text, such as `"2"`.
     IntegerFromText,
-    /// An integer came as `2.0`. In JavaScript this does not occur: there `2.0` is `2`.
+    /// An integer came as `2.0`. This does not occur in JavaScript, where `2.0` is `2`.
     IntegerFromFloat,
-    /// `view_range` was null and counts as absent.
+    /// `view_range` was null, which counts as absent.
     ViewRangeFromNull,
-    /// `new_str` was null and counts as the empty text.
+    /// `new_str` was null, which counts as the empty text.
     NewStrFromNull,
 }
 
 impl Repair {
-    /// Its id, such as `insert_text_from_new_str`.
+    /// Returns its id, such as `insert_text_from_new_str`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,7 +42,7 @@ impl Repair {
         }
     }
 
-    /// The repair that reading this value as an integer took, if any.
+    /// Returns the repair that was needed to read this value as an integer, if any.
     pub(crate) fn of_integer(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::Text(_) => Some(Self::IntegerFromText),

@@ -1,11 +1,11 @@
-//! [`Session`]: who executes commands, as hooks and the history are told.
+//! [`Session`]: the identity under which commands run, for hooks and the history.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 
 use crate::history::HistoryId;
 
-/// A session of a memory and its actor. Clones are the same session.
+/// A session of a memory, and its actor. Clones are the same session.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) id: Arc<str>,
@@ -13,14 +13,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A new session.
+    /// Creates a new session.
     pub(crate) fn new(actor: Option<Arc<str>>) -> Self {
         Self { id: new_id().into(), actor }
     }
 }
 
-/// Sorts by time, like every id that memdir makes. Opening a memory must not fail for it: without random numbers of the
-/// system, the keys of a hash map are unique enough.
+/// Ids sort by time, like every id that memdir creates. Opening a memory must not fail because of its id. If
+/// the system has no random numbers, the keys of a hash map are unique enough.
 fn new_id() -> String {
     HistoryId::new().map_or_else(
         |_| {

@@ -1,11 +1,11 @@
 //! Spans and events of commands for subscribers of `tracing` (feature `tracing`).
 //!
-//! A command is one tool call, so its span is the execution of a tool in OpenTelemetry's conventions for
-//! generative AI. It contains no content and no path of the host. In paths, a mark replaces what a rule
-//! for sensitive text finds.
+//! A command is one tool call, so its span follows OpenTelemetry's conventions for the execution of a tool in
+//! generative AI. It contains no content and no path of the host. In paths, a mark replaces each match of a
+//! rule for sensitive text.
 //!
-//! A failure is told in two events. The first, of level WARN, names the kind of its cause, which is one of a few words and
-//! reveals nothing. The second, of level DEBUG, has the details, which are for the developer.
+//! A failure emits two events. The first, at level WARN, has the kind of the cause: one word of a fixed list,
+//! which reveals nothing. The second, at level DEBUG, has the details for the developer.
 
 use memdir_store::Error;
 #[cfg(feature = "tracing")]
@@ -21,14 +21,14 @@ use crate::store::StoreError;
 #[cfg(feature = "tracing")]
 const TARGET: &str = "memdir";
 
-/// The span of one command; nothing without the feature.
+/// The span of one command; empty without the feature.
 #[derive(Debug)]
 pub(crate) struct Traced {
     #[cfg(feature = "tracing")]
     span: Span,
 }
 
-/// Whether a subscriber wants every command.
+/// Returns whether a subscriber wants every command.
 pub(crate) fn is_wanted() -> bool {
     #[cfg(feature = "tracing")]
     let wanted = tracing::span_enabled!(target: TARGET, Level::INFO)
@@ -59,8 +59,8 @@ impl Traced {
     pub(crate) fn end(&self, _: &Event, _: Option<&Error>, _: &sensitive::Settings) {}
 }
 
-/// Reports each file that expired, and an expiry that failed. For `expire_after` there is no caller to
-/// whom it could be returned.
+/// Emits an event for each expired file, and for a failed expiry. With `expire_after`, no caller could receive
+/// them as a return value.
 #[cfg(feature = "tracing")]
 pub(crate) fn expiry(rules: &sensitive::Settings, expired: &Result<Vec<Expired>, Error>) {
     match expired {
@@ -105,8 +105,8 @@ pub(crate) fn expiry(rules: &sensitive::Settings, expired: &Result<Vec<Expired>,
     }
 }
 
-/// What kind of cause a failure has, in one word: `"busy"`, `"timeout"`, `"unreachable"`, `"permission"`, `"full"`,
-/// `"missing"`, `"hook"`, or `"store"` for everything else. `None` for what is no failure.
+/// Returns the kind of a failure's cause in one word: `"busy"`, `"timeout"`, `"unreachable"`, `"permission"`,
+/// `"full"`, `"missing"`, `"hook"`, or `"store"` for everything else. `None` if the error is not a failure.
 #[cfg(feature = "tracing")]
 fn cause(error: &Error) -> Option<&'static str> {
     match error {
@@ -129,7 +129,7 @@ fn of_store(error: &StoreError) -> Option<&'static str> {
     }
 }
 
-/// Looks for an error of the system, or of a store, among the causes.
+/// Finds an error of the system, or of a store, among the causes.
 #[cfg(feature = "tracing")]
 fn of_source(error: &(dyn std::error::Error + 'static)) -> &'static str {
     use std::io::ErrorKind as Kind;
@@ -160,14 +160,14 @@ fn of_source(error: &(dyn std::error::Error + 'static)) -> &'static str {
     "store"
 }
 
-/// The error with all its causes. A mark replaces what a rule for sensitive text finds, as in paths.
+/// Returns the error with all its causes. As in paths, a mark replaces each match of a rule for sensitive text.
 #[cfg(feature = "tracing")]
 fn details(rules: &sensitive::Settings, error: &Error) -> String {
     let mut text = error.to_string();
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
         let more = cause.to_string();
-        // Most errors show their cause themselves.
+        // Most errors already include their cause.
         if !text.contains(&more) {
             text = format!("{text}: {more}");
         }
@@ -204,12 +204,12 @@ impl Traced {
         Self { span }
     }
 
-    /// Whether a subscriber wants every command.
+    /// Returns whether a subscriber wants every command.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.span.is_disabled() || tracing::event_enabled!(target: TARGET, Level::DEBUG)
     }
 
-    /// Whether a subscriber wants a command with this outcome.
+    /// Returns whether a subscriber wants a command with this outcome.
     pub(crate) fn is_wanted_for(&self, outcome: Outcome) -> bool {
         outcome == Outcome::Failed && tracing::event_enabled!(target: TARGET, Level::WARN)
     }
@@ -219,7 +219,7 @@ impl Traced {
         self.span.in_scope(work)
     }
 
-    /// Records the result of the command, and why it failed if it did.
+    /// Records the result of the command, and its error if it failed.
     pub(crate) fn end(&self, event: &Event, error: Option<&Error>, rules: &sensitive::Settings) {
         let (command, outcome) = (event.command, event.outcome.as_str());
         let path = event.path.as_ref().map(crate::MemoryPath::as_str);

@@ -1,7 +1,7 @@
-//! [`UnitOfWork`]: what one command, or one method of a memory, works with, and what it changes.
+//! [`UnitOfWork`]: the store, policies and context of one command or method, and the changes that it makes.
 //!
-//! A change concerns the history, the limits of the tree, the log of what the model has viewed, and the observers of the
-//! store. They are told here, and nowhere else.
+//! A change concerns the history, the limits of the tree, the log of views, and the observers of the store.
+//! This is the only place that notifies them.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::store::{Context, InContext, Mutation, Store, StoreError};
 /// The store and the policies of a memory, and the context of changes, for one command or method.
 pub(crate) struct UnitOfWork<'m> {
     store: &'m Arc<dyn Store>,
-    /// Where changes go: the store, or a layer over it.
+    /// The target of changes: the store, or a layer over it.
     target: &'m dyn Store,
     in_context: InContext<'m>,
     policies: &'m Policies,
     context: Context,
-    /// What was changed, in this order. Empty while no store is observed.
+    /// The changes, in order. Empty while the store has no observers.
     changes: RefCell<Vec<Change>>,
 }
 
@@ -32,7 +32,7 @@ impl<'m> UnitOfWork<'m> {
         Self::through(store, &**store, policies, context)
     }
 
-    /// The same, where changes go through a layer over the store.
+    /// Like [`UnitOfWork::new`], but changes go through a layer over the store.
     pub(crate) fn through(
         store: &'m Arc<dyn Store>,
         target: &'m dyn Store,
@@ -43,7 +43,7 @@ impl<'m> UnitOfWork<'m> {
         Self { store, target, in_context, policies, context, changes: RefCell::default() }
     }
 
-    /// The store, whose methods end when the call is cancelled.
+    /// Returns the store. Its methods return early if the call is cancelled.
     pub(crate) fn store(&self) -> &InContext<'m> {
         &self.in_context
     }
@@ -59,7 +59,7 @@ impl<'m> UnitOfWork<'m> {
     /// Makes a change. A layer of the store records it in the history.
     ///
     /// # Errors
-    /// As [`Store::mutate`].
+    /// Same as [`Store::mutate`].
     pub(crate) fn mutate(&self, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let (limits, views) = (&self.policies.limits, &self.policies.views);
         match mutation {
@@ -116,15 +116,15 @@ impl<'m> UnitOfWork<'m> {
                 self.note(is_changed(&cleared), ChangeKind::Cleared, &root, None);
                 cleared
             }
-            // No command makes these.
+            // No command makes these changes.
             other => self.target.mutate(&self.context, other),
         }
     }
 
-    /// Removes everything for good, with its history.
+    /// Permanently removes everything, including the history.
     ///
     /// # Errors
-    /// As [`Recorder::erase`].
+    /// Same as [`Recorder::erase`].
     pub(crate) fn erase(&self, recorder: &Recorder, dry_run: bool) -> Result<Erased, StoreError> {
         let erased = recorder.erase(&self.context, dry_run);
         let is_changed = !dry_run && erased.as_ref().err().is_none_or(may_have_changed);
@@ -136,12 +136,12 @@ impl<'m> UnitOfWork<'m> {
         erased
     }
 
-    /// Takes note of files that the history brought back, or perhaps did.
+    /// Updates the policies after files were restored from the history, or may have been.
     pub(crate) fn restored(&self, restored: &Result<Restored, HistoryError>) {
         let files = match restored {
             Ok(Restored { change: Some(_), files, .. }) => files.as_slice(),
             Ok(_) => return,
-            // Perhaps something was changed.
+            // Something may have been changed.
             Err(_) => &[],
         };
         self.policies.limits.shrunk();
@@ -171,15 +171,15 @@ impl<'m> UnitOfWork<'m> {
         }
     }
 
-    /// Ends the work: tells the observers of the store what was changed, or may have been. Returns the id of the change in the
-    /// history, if something was recorded.
+    /// Ends the work: notifies the observers of the store of changes that were made, or may have been. Returns
+    /// the id of the change in the history, if one was recorded.
     pub(crate) fn finish(self) -> Option<HistoryId> {
         changes::tell(self.store, &self.changes.into_inner());
         self.context.change()
     }
 }
 
-/// Whether something was changed, or may have been.
+/// Returns whether something was changed, or may have been.
 fn is_changed(done: &Result<bool, StoreError>) -> bool {
     match done {
         Ok(is_changed) => *is_changed,

@@ -1,7 +1,7 @@
 //! The values of a command's input, as the decoder reads them.
 //!
-//! A binding implements [`Fields`] for its dict or object type. The decoder then reads the host's
-//! own values directly, and every language gets the same sentences.
+//! A binding implements [`Fields`] for its dict or object type. The decoder then reads the language's own
+//! values directly, and every language gets the same error sentences.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -10,13 +10,13 @@ use std::fmt::{self, Write as _};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// JSON's `null`, Python's `None`, JavaScript's `undefined` where it was set by hand.
+    /// JSON's `null`, Python's `None`, JavaScript's `undefined` if it was set explicitly.
     Null,
     /// A boolean. It never counts as a number.
     Bool(bool),
     /// An integer that fits 64 bits.
     Integer(i64),
-    /// Any other number, also an integer that does not fit.
+    /// Any other number, including an integer that does not fit.
     Number(f64),
     /// Text, borrowed from the host if possible.
     Text(Cow<'a, str>),
@@ -24,17 +24,17 @@ pub enum Value<'a> {
     List(Vec<Value<'a>>),
     /// An object or dict.
     Object,
-    /// A value that no field can have, described in words with an article: "a function", "text that
-    /// is not valid Unicode".
+    /// A value that no field can have, described with an article: "a function", "text that is not valid
+    /// Unicode".
     Other(Cow<'a, str>),
 }
 
 /// A command's input: named values.
 ///
-/// Implement it for the dict or object type of a language. Only the input's *own* fields count,
-/// never what it inherits.
+/// Implement it for the dict or object type of a language. Return only the input's *own* fields, never
+/// inherited ones.
 pub trait Fields {
-    /// The value under `name`, or `None` if there is none.
+    /// Returns the value under `name`, or `None` if it is absent.
     fn get<'a>(&'a self, name: &str) -> Option<Value<'a>>;
 }
 
@@ -62,11 +62,11 @@ impl<'a> From<&'a serde_json::Value> for Value<'a> {
 }
 
 impl Value<'_> {
-    /// The integer that this value stands for: an integer, a number without a fraction (`2.0`), or
-    /// the decimal text of an integer (`"2"`, but not `"+2"` or `"02"`). Never a boolean.
+    /// Returns the integer that this value represents: an integer, a number without a fraction (`2.0`), or the
+    /// decimal text of an integer (`"2"`, but not `"+2"` or `"02"`). Never a boolean.
     #[must_use]
     pub fn as_integer(&self) -> Option<i64> {
-        /// Up to here a float names every integer exactly: 2^53.
+        /// Floats represent every integer up to here exactly: 2^53.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         match self {
             Value::Integer(integer) => Some(*integer),
@@ -74,7 +74,7 @@ impl Value<'_> {
             Value::Number(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
                 Some(*number as i64)
             }
-            // Only as an integer is usually written. `+2` or `02` may have another meaning.
+            // Only the usual notation of an integer. `+2` or `02` may have another meaning.
             Value::Text(text) => {
                 text.parse::<i64>().ok().filter(|integer| integer.to_string() == **text)
             }
@@ -83,11 +83,11 @@ impl Value<'_> {
     }
 }
 
-/// The longest value that a reply shows whole, in characters.
+/// The longest value that a reply shows in full, in characters.
 const MAX_SHOWN_CHARS: usize = 100;
 
-/// The value as a reply shows it: in JSON's notation with `, ` between the items of a list,
-/// shortened if it is long.
+/// Writes the value as a reply shows it: in JSON's notation with `, ` between the items of a list, shortened if
+/// it is long.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = String::new();
@@ -101,7 +101,7 @@ impl fmt::Display for Value<'_> {
 
 impl Value<'_> {
     fn show(&self, out: &mut String) {
-        // The sentence cuts it to `MAX_SHOWN_CHARS`, so no more is needed.
+        // The result is cut to `MAX_SHOWN_CHARS`, so no more is needed.
         if out.len() > 4 * MAX_SHOWN_CHARS {
             return;
         }

@@ -1,8 +1,8 @@
 //! Turns input into a [`Command`], or into a sentence that says what is wrong.
 //!
-//! Which fields there are is in [`fields`](super::fields), for this and for the schema. Models confuse similar argument schemas,
-//! so input with only one possible meaning is repaired (see [`Decoded::of`]); nothing else is
-//! guessed. Fields that a command does not have are ignored.
+//! [`fields`](super::fields) has the table of fields, for the decoder and for the schema. Models confuse
+//! similar argument schemas, so input with only one possible meaning is repaired (see [`Decoded::of`]). Nothing
+//! else is guessed. Fields that a command does not have are ignored.
 
 use std::borrow::Cow;
 
@@ -20,23 +20,23 @@ use crate::value::{Fields, Value};
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decoded<'a> {
-    /// The command that the input names, if it names one of the six.
+    /// The command that the input names, if it is one of the six.
     pub name: Option<&'static str>,
     /// The command, or the refusal that says what is wrong with the input.
     pub command: Result<Command<'a>, Refused>,
     /// The repairs, in the order in which they were made.
     pub repairs: Vec<Repair>,
-    /// The `id` of the `tool_use` block, if the input was a whole block. Set it if you decode the input of a block whose id
-    /// you know: [hooks](crate::HookCall::tool_use_id) are told it.
+    /// The `id` of the `tool_use` block, if the input was a whole block. Set it if you decode the input of a
+    /// block and know its id: [hooks](crate::HookCall::tool_use_id) receive it.
     pub tool_use_id: Option<Cow<'a, str>>,
 }
 
 impl<'a> Decoded<'a> {
     /// Decodes the input of one tool call.
     ///
-    /// Input with only one meaning is repaired: `insert` takes `new_str` where `insert_text` is
-    /// absent, `rename` takes `path` where `old_path` is absent, integers may come as `2.0` or
-    /// `"2"`, `view_range` and `new_str` may be null.
+    /// Input with only one meaning is repaired. `insert` accepts `new_str` if `insert_text` is absent. `rename`
+    /// accepts `path` if `old_path` is absent. Integers may come as `2.0` or `"2"`. `view_range` and `new_str`
+    /// may be null.
     #[must_use]
     pub fn of(fields: &'a dyn Fields) -> Self {
         match fields.get("command") {
@@ -73,7 +73,7 @@ impl<'a> Decoded<'a> {
         }
     }
 
-    /// Decodes the fields of the command `name`, whatever their own `command` field says.
+    /// Decodes the fields of the command `name`. The field `command` is ignored.
     #[must_use]
     pub fn named(name: &str, fields: &'a dyn Fields) -> Self {
         let mut input = Input { command: name, fields, repairs: Vec::new() };
@@ -82,8 +82,8 @@ impl<'a> Decoded<'a> {
         Self { name, command, repairs: input.repairs, tool_use_id: None }
     }
 
-    /// The same for input that was within this `tool_use` block, whose `id` hooks are told. For a front end that took the input out of the
-    /// block itself; [`of_json`](Self::of_json) does both.
+    /// Adds the `id` of the `tool_use` block that contained the input, for hooks. For a front end that extracts
+    /// the input from the block itself. [`of_json`](Self::of_json) does both.
     #[must_use]
     pub fn within(self, block: &dyn Fields) -> Self {
         let id = match block.get("id") {
@@ -93,8 +93,8 @@ impl<'a> Decoded<'a> {
         Self { tool_use_id: id, ..self }
     }
 
-    /// The result for input that is not an object. For a front end that implements [`Fields`] for its own objects, and got
-    /// something else.
+    /// Returns the result for input that is not an object, for a front end that implements [`Fields`] for its
+    /// own objects.
     ///
     /// ```
     /// use memdir::command::Decoded;
@@ -108,13 +108,13 @@ impl<'a> Decoded<'a> {
         Self::refused(reply::not_an_object(input))
     }
 
-    /// The result for invalid input, with the sentence that says so.
+    /// Returns the result for invalid input, with the error sentence.
     pub(crate) fn refused(sentence: String) -> Self {
         let command = Err(invalid(sentence));
         Self { name: None, command, repairs: Vec::new(), tool_use_id: None }
     }
 
-    /// The same with owned texts, so it can be sent to another thread.
+    /// Returns the same result with owned texts, so it can be sent to another thread.
     #[must_use]
     pub fn into_owned(self) -> Decoded<'static> {
         let command = self.command.map(Command::into_owned);
@@ -130,8 +130,8 @@ impl<'a> From<Command<'a>> for Decoded<'a> {
     }
 }
 
-/// The input of a whole `tool_use` block, which a program may pass in the place of the input alone. No command has a
-/// field `type`, and a block has no `command`.
+/// Returns the input of a whole `tool_use` block, which a program may pass instead of the input alone. No
+/// command has a field `type`, and a block has no `command`.
 fn input_of_block(
     block: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<&serde_json::Map<String, serde_json::Value>> {
@@ -139,14 +139,14 @@ fn input_of_block(
     if is_block { block.get("input")?.as_object() } else { None }
 }
 
-/// The `type` of a block with a tool call, in the content of a message. [`Decoded::of_json`] takes such a block as well.
+/// The `type` of a content block with a tool call. [`Decoded::of_json`] accepts such a block as well.
 pub const TOOL_USE: &str = "tool_use";
 
 fn invalid(sentence: String) -> Refused {
     Refused::new(ErrorKind::Invalid, sentence)
 }
 
-/// Reads the fields of the command of this name.
+/// Reads the fields of the command with this name.
 fn read<'a>(name: &str, input: &mut Input<'_, 'a>) -> Result<Command<'a>, String> {
     match name {
         "view" => Ok(Command::View { path: input.text(&PATH)?, view_range: input.view_range() }),
@@ -192,7 +192,7 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    /// A text that may be left out; it is then empty.
+    /// Reads a text that may be absent, and is then empty.
     fn text_or_null(&mut self, field: &Field, null: Repair) -> Result<Cow<'a, str>, String> {
         match self.fields.get(field.name) {
             None => Ok(Cow::Borrowed("")),
@@ -204,8 +204,8 @@ impl<'a> Input<'_, 'a> {
         }
     }
 
-    /// The text of `field`, or of `alias` if `field` is absent. Null counts as absent, because
-    /// typed SDKs fill missing fields with null.
+    /// Reads the text of `field`, or of `alias` if `field` is absent. Null counts as absent, because typed SDKs
+    /// fill missing fields with null.
     fn text_or_alias(
         &mut self,
         field: &Field,
@@ -262,7 +262,7 @@ impl<'a> Input<'_, 'a> {
 mod tests {
     use super::*;
 
-    /// Not every language tells `2.0` from `2`, so no conformance case names this repair.
+    /// Some languages cannot tell `2.0` from `2`, so no conformance case covers this repair.
     #[test]
     fn an_integer_may_come_as_a_float_and_beside_other_repairs() {
         for (drifted, plain, repairs) in [

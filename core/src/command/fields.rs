@@ -1,16 +1,16 @@
-//! The commands and their fields: what the decoder reads, and what the schema tells a model.
+//! The table of the commands and their fields, for the decoder and for the schema that a model reads.
 
 /// One field of a command.
 pub(super) struct Field {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
-    /// Whether the command means something without it.
+    /// True if the command is valid without the field.
     pub(super) is_optional: bool,
-    /// What it is, for a model.
+    /// The description of the field for a model.
     pub(super) about: &'static str,
 }
 
-/// What a field holds.
+/// The type of a field.
 pub(super) enum Kind {
     Text,
     /// A whole number from 0.
@@ -54,7 +54,7 @@ pub(super) const VIEW_RANGE: Field = Field {
 /// One command.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    /// What it does, for a model.
+    /// The description of the command for a model.
     pub(super) about: &'static str,
     /// In the order of the tool's documentation.
     pub(super) fields: &'static [Field],
@@ -90,7 +90,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
 ];
 
-/// The names of the commands.
+/// Returns the names of the commands.
 pub(super) const fn names() -> [&'static str; ENTRIES.len()] {
     let mut names = [""; ENTRIES.len()];
     let mut at = 0;

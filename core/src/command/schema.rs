@@ -1,7 +1,7 @@
-//! The tool as other model hosts declare it: a name, a description and a JSON Schema.
+//! The tool's definition for other model hosts: a name, a description and a JSON Schema.
 //!
-//! Anthropic's API knows the tool by its type and needs nothing of this. Made from the table that the decoder reads
-//! ([`fields`](super::fields)).
+//! Anthropic's API knows the tool by its type and needs no definition. The schema is built from the same table
+//! that the decoder reads ([`fields`](super::fields)).
 
 use memdir_store::{ConfigError, Error};
 use serde_json::{Map, Value, json};
@@ -11,7 +11,8 @@ use super::fields::{ENTRIES, Entry, Field, Kind};
 /// The largest whole number that every host's JSON reader keeps exactly: 2^53 - 1.
 const LARGEST: u64 = 9_007_199_254_740_991;
 
-/// Which host a definition is for. They differ in the names of the keys, and in what of JSON Schema they know.
+/// The host that a definition is for. Hosts differ in the names of the keys, and in the parts of JSON Schema
+/// that they support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
@@ -21,8 +22,8 @@ pub enum Dialect {
     OpenAi,
     /// A function tool of OpenAI's Chat Completions API, strict. Many other hosts understand it.
     OpenAiChat,
-    /// A custom tool of Anthropic's Messages API, for where the memory tool itself cannot be used. The schema keeps to
-    /// what strict tool use allows.
+    /// A custom tool of Anthropic's Messages API, for cases where the memory tool itself is not available. The
+    /// schema uses only what strict tool use allows.
     AnthropicCustom,
     /// A function declaration of the Gemini API.
     Gemini,
@@ -31,7 +32,7 @@ pub enum Dialect {
 impl std::str::FromStr for Dialect {
     type Err = Error;
 
-    /// `"json-schema"`, `"openai"`, `"openai-chat"`, `"anthropic-custom"` or `"gemini"`.
+    /// Parses `"json-schema"`, `"openai"`, `"openai-chat"`, `"anthropic-custom"` or `"gemini"`.
     fn from_str(word: &str) -> Result<Self, Error> {
         let words = [
             ("json-schema", Self::JsonSchema),
@@ -44,10 +45,11 @@ impl std::str::FromStr for Dialect {
     }
 }
 
-/// One tool named `memory`, whose `command` says what to do. It needs no more than [`Memory::execute`](crate::Memory::execute).
+/// Returns one tool named `memory`, whose field `command` selects the command. To execute its calls, you only
+/// need [`Memory::execute`](crate::Memory::execute).
 ///
-/// No host's schema language says which fields belong to which command, so this schema also admits calls that lack a
-/// field. They are refused with a sentence. [`tool_definitions`] is exact.
+/// No host's schema language can express which fields belong to which command, so this schema also allows calls
+/// that lack a field. Such a call is refused with an explanation. [`tool_definitions`] is exact.
 ///
 /// ```
 /// use memdir::command::{Dialect, tool_definition};
@@ -81,14 +83,15 @@ pub fn tool_definition(dialect: Dialect, read_only: bool) -> Value {
     declare(dialect, "memory", &about, schema)
 }
 
-/// A tool for each command, named `prefix` and the command's name. A call of `memory_view` is
+/// Returns one tool for each command, named `prefix` followed by the command's name. A call of `memory_view` is
 /// `{"command": "view", …its fields}` for [`Memory::execute`](crate::Memory::execute), or
 /// [`Decoded::named`](super::Decoded::named).
 ///
-/// The schemas are exact: they admit what the decoder understands without repairs.
+/// The schemas are exact: they allow only input that the decoder accepts without repairs.
 ///
 /// # Errors
-/// [`Error::Config`] if the prefix is longer than 32 bytes, or holds anything but ASCII letters, digits, `_` and `-`.
+/// [`Error::Config`] if the prefix is longer than 32 bytes, or contains other characters than ASCII letters,
+/// digits, `_` and `-`.
 pub fn tool_definitions(
     dialect: Dialect,
     prefix: &str,
@@ -106,18 +109,18 @@ pub fn tool_definitions(
     Ok(entries(read_only).iter().map(define).collect())
 }
 
-/// What the memory is, for a model.
+/// The description of the memory for a model.
 const MEMORY: &str =
     "The memory is a directory of text files under /memories that lasts between conversations.";
 
-/// The sentence that tells a model to view its memory first, for a system prompt or the instructions of a server. Anthropic's API adds
-/// such a sentence for its own tool, and [`tool_definition`] has this one.
+/// The instruction to view the memory first, for a system prompt or the instructions of a server. Anthropic's
+/// API adds such a sentence for its own tool, and [`tool_definition`] includes this one.
 pub const VIEW_FIRST: &str = "Before you begin, view /memories to see what was noted earlier.";
-/// The sentences that tell a model to keep notes, for a memory that it may change; see [`VIEW_FIRST`].
+/// The instructions to keep notes, for a memory that the model may change; see [`VIEW_FIRST`].
 pub const KEEP_NOTES: &str = "Note what is worth keeping as you go, since your context may end at any time. Keep the \
     files up to date and well organised, and delete what is no longer true.";
 
-/// The commands that a memory offers: if it is read-only, only the one that changes nothing.
+/// Returns the commands that a memory offers. A read-only memory offers only `view`.
 fn entries(read_only: bool) -> &'static [Entry] {
     if read_only { &ENTRIES[..1] } else { ENTRIES }
 }
@@ -133,7 +136,7 @@ fn check_prefix(prefix: &str) -> Result<(), Error> {
         .into())
 }
 
-/// The schema of one tool's input.
+/// Builds the schema of one tool's input.
 struct Schema {
     dialect: Dialect,
     properties: Map<String, Value>,
@@ -162,7 +165,7 @@ impl Schema {
     }
 
     fn push(&mut self, name: &'static str, mut schema: Value, required: bool) {
-        // Strict functions require every field, and those that can be left out are null.
+        // Strict functions require every field, so optional ones are nullable.
         let nullable = !required && matches!(self.dialect, Dialect::OpenAi | Dialect::OpenAiChat);
         if nullable {
             schema["type"] = json!([schema["type"], "null"]);

@@ -1,4 +1,4 @@
-//! [`Refusal`]: what in the destination prevents a copy.
+//! [`Refusal`]: an entry of the destination that prevents a copy.
 
 use std::fmt;
 
@@ -10,30 +10,30 @@ use memdir_store::path::MemoryPath;
 pub struct Refusal {
     /// The path.
     pub path: MemoryPath,
-    /// What the destination has there.
+    /// The conflict there.
     pub there: There,
 }
 
-/// What the destination has at a path that prevents a copy.
+/// The conflict at a path that prevents a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum There {
-    /// A file with another content.
+    /// A file with different content.
     AnotherContent,
-    /// A directory in the place of a file. It is never overwritten.
+    /// A directory where the source has a file. It is never overwritten.
     ADirectory,
-    /// A file in the place of a directory. It is never overwritten.
+    /// A file where the source has a directory. It is never overwritten.
     AFile,
-    /// A name that the destination cannot keep, because it is too long or reserved there. For a
-    /// directory, the paths below it are not reported.
+    /// A name that the destination cannot represent, because it is too long or reserved there. For a directory,
+    /// the paths below it are not reported.
     BadName,
-    /// A name that the destination, which ignores case, takes for that of another file or directory of
-    /// the source. For a directory, the paths below it are not reported.
+    /// A name that the destination, which ignores case, cannot tell from another file or directory of the
+    /// source. For a directory, the paths below it are not reported.
     SameName,
 }
 
 impl There {
-    /// Its name for programs: `another-content`, `directory`, `file`, `bad-name` or `same-name`.
+    /// Returns its name for programs: `another-content`, `directory`, `file`, `bad-name` or `same-name`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ impl fmt::Display for There {
     }
 }
 
-/// A sentence about the paths that are in the way, with up to three paths of each kind.
+/// A sentence about the conflicting paths, with up to three paths of each kind.
 pub(super) fn list(refusals: &[Refusal]) -> String {
     let mut sentences = Vec::new();
     for (what, kinds) in [

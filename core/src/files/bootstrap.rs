@@ -1,21 +1,21 @@
-//! `bootstrap`: the files with which a project of several sessions begins.
+//! `bootstrap`: the initial files of a project that spans several sessions.
 //!
-//! The pattern is the documentation's ("Multi-session software development pattern"): a progress log, a list of
-//! features, and notes on how the project is started. Each session begins by reading them.
+//! The pattern is from the documentation ("Multi-session software development pattern"): a progress log, a list
+//! of features, and notes on how to start the project. Each session begins by reading them.
 
-/// What a project begins with.
+/// The description of a project, for its initial files.
 #[derive(Debug, Clone, Copy)]
 pub struct Project<'p> {
-    /// What it is about, in a line or a paragraph.
+    /// The purpose of the project, in a line or a paragraph.
     pub about: &'p str,
-    /// The features to build, one after the other.
+    /// The features to build, in order.
     pub features: &'p [&'p str],
-    /// How the project is set up and started, such as a command.
+    /// The way to set up and start the project, such as a command.
     pub init: &'p str,
 }
 
 impl Project<'_> {
-    /// The files and their paths.
+    /// Returns the files and their paths.
     pub(crate) fn files(&self) -> [(&'static str, String); 3] {
         let about = self.about.trim();
         let progress = format!(
@@ -27,7 +27,7 @@ impl Project<'_> {
                             verified from end to end.\n\n"
                 .to_owned();
         for feature in self.features {
-            // A feature is one line of the list, whatever is in it.
+            // A feature is one line of the list, so line breaks in it become spaces.
             let line = feature.split_whitespace().collect::<Vec<_>>().join(" ");
             features.push_str("- [ ] ");
             features.push_str(&line);

@@ -1,4 +1,4 @@
-//! `find_sensitive`: where the rules would find sensitive text.
+//! `find_sensitive`: finds places where a rule for sensitive text matches.
 
 use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
@@ -8,20 +8,20 @@ use crate::policies::Policies;
 use crate::policy::sensitive;
 use crate::store::{InContext, Store as _, StoreError};
 
-/// A place where a rule finds sensitive text. It does not have the text itself.
+/// A place where a rule matches sensitive text. It does not contain the text itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SensitiveMatch {
-    /// The path of the file, or of the directory whose name it is.
+    /// The path of the file, or of the entry whose name matches.
     pub path: MemoryPath,
-    /// The number of the line, counted from 1; `None` if it is in the name.
+    /// The 1-based number of the line. `None` if the match is in the name.
     pub line: Option<u64>,
     /// The id of the rule.
     pub rule: String,
 }
 
-/// The first `limit` findings, in the order of the paths and lines.
+/// Returns the first `limit` findings, ordered by path and line.
 pub(crate) fn find_sensitive(
     store: &InContext<'_>,
     policies: &Policies,
@@ -54,7 +54,7 @@ pub(crate) fn find_sensitive(
     Ok(found)
 }
 
-/// The text of a file. One that is gone meanwhile, that cannot be read, or that is not text has none.
+/// Returns the text of a file, or `None` if it was removed, cannot be read, or is not text.
 fn text(store: &InContext<'_>, path: &MemoryPath) -> Result<Option<String>, Error> {
     match store.read(path) {
         Ok(content) => Ok(String::from_utf8(content).ok()),

@@ -1,4 +1,4 @@
-//! `grep`: the names and the lines in which a text or a pattern is found.
+//! `grep`: finds the names and the lines that match a text or a pattern.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::{ControlFlow, Range};
@@ -13,18 +13,18 @@ use crate::policies::Policies;
 use crate::store::{InContext, Node, Store as _, StoreError};
 use crate::text::excerpt;
 
-/// The longest line that is searched as a whole, in bytes. Of a longer one, its first bytes are.
+/// The longest line that is searched completely, in bytes. A longer line is searched up to here.
 const LONGEST_LINE: u64 = if cfg!(test) { 64 * 1024 } else { 16 * 1024 * 1024 };
 
-/// The longest regular expression, in bytes, and the most memory that a compiled one may take. Without the feature `fast-regex` a
-/// character of a text may take time for each part of the pattern.
+/// The longest regular expression, in bytes, and the most memory that a compiled one may take. Without the
+/// feature `fast-regex`, each character of a text may take time proportional to the size of the pattern.
 const MAX_PATTERN_BYTES: usize = 4096;
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// After how many lines of a file `grep` asks whether it was cancelled.
+/// The number of lines of a file after which `grep` checks for cancellation.
 const LINES_BETWEEN_CHECKS: u64 = 1024;
 
-/// What to search for: a text, or a pattern.
+/// A search query: a text, or a pattern.
 ///
 /// ```
 /// use memdir::GrepQuery;
@@ -49,49 +49,51 @@ enum Kind {
 
 impl Kind {
     fn text(text: String) -> Self {
-        // Made once: for a long text that takes much longer than to search a line.
+        // Built once, because building it for a long text takes much longer than searching a line.
         let finder = Box::new(Finder::new(&text).into_owned());
         Self::Text { text, finder }
     }
 }
 
 impl GrepQuery {
-    /// This very text.
+    /// Matches this exact text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self { kind: Kind::text(text.into()), ignores_case: false }
     }
 
-    /// A regular expression, in the syntax of the crate `regex-lite`: Perl's without look-around and
-    /// back-references, in linear time. `\w`, `\d`, `\s` and `\b` mean ASCII. `^` and `$` are the ends of a line. The feature
-    /// `fast-regex` makes it faster; what a pattern means stays the same.
+    /// Matches a regular expression, in the syntax of the crate `regex-lite`: Perl's syntax without look-around
+    /// and back-references, in linear time. `\w`, `\d`, `\s` and `\b` are limited to ASCII. `^` and `$` match
+    /// the start and end of a line. The feature `fast-regex` makes searches faster, and does not change the
+    /// meaning of a pattern.
     ///
     /// # Errors
-    /// [`Error::Config`] if it breaks the syntax, is over 4,096 bytes, or takes over 1 MiB when compiled.
+    /// [`Error::Config`] if the pattern has a syntax error, is longer than 4,096 bytes, or takes more than 1
+    /// MiB when compiled.
     pub fn regex(pattern: &str) -> Result<Self, Error> {
         Ok(Self { kind: Kind::Regex(compile(pattern, false)?), ignores_case: false })
     }
 
-    /// The same without regard to case. A regular expression then ignores the case of ASCII letters, a text
-    /// that of every letter.
+    /// Returns the same query, ignoring case: of ASCII letters in a regular expression, of all letters in a
+    /// text.
     #[must_use]
     pub fn ignoring_case(self) -> Self {
         let kind = match self.kind {
             Kind::Text { text, .. } => Kind::text(text.to_lowercase()),
-            // The flag can only make the pattern wrong if it is too large already.
+            // The flag can only fail for a pattern that is already near the limit of its size.
             Kind::Regex(regex) => Kind::Regex(compile(regex.as_str(), true).unwrap_or(regex)),
         };
         Self { kind, ignores_case: true }
     }
 
-    /// Whether it is found in the line.
+    /// Returns whether the query matches in the line.
     #[must_use]
     pub fn is_in(&self, line: &str) -> bool {
         self.find(line).is_some()
     }
 
-    /// Whether it is found in a whole content, also of bytes that are not text: a text anywhere, a regular expression in a line. What is
-    /// empty is not found.
+    /// Returns whether the query matches in a whole content, including bytes that are not text. A text matches
+    /// anywhere, a regular expression within a line. An empty match does not count.
     pub(crate) fn is_in_content(&self, content: &[u8]) -> bool {
         match &self.kind {
             Kind::Text { text, .. } if text.is_empty() => false,
@@ -107,7 +109,7 @@ impl GrepQuery {
         }
     }
 
-    /// Where it is found first, in bytes of the line. The place of an empty text is empty.
+    /// Returns the first match, as a range of bytes in the line. An empty text matches with an empty range.
     #[must_use]
     pub fn find(&self, line: &str) -> Option<Range<usize>> {
         match &self.kind {
@@ -122,8 +124,8 @@ impl GrepQuery {
         }
     }
 
-    /// Where it is found, in bytes of the line: at most the first `limit` places, in their order. None is empty, and none
-    /// overlaps another one.
+    /// Returns the first `limit` matches, as ranges of bytes in the line, in order. Matches are not empty and
+    /// do not overlap.
     #[must_use]
     pub fn find_all(&self, line: &str, limit: usize) -> Vec<Range<usize>> {
         match &self.kind {
@@ -140,11 +142,11 @@ impl GrepQuery {
     }
 }
 
-/// The places of a line that its lower case has at these places. Letters may be longer or shorter there; a place that begins or ends
-/// within one is all of it.
+/// Maps ranges of the lower-case form of a line to ranges of the line. A letter may have another length in
+/// lower case. A range that begins or ends within such a letter includes the whole letter.
 fn in_original(line: &str, found: impl IntoIterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut places: Vec<Range<usize>> = Vec::new();
-    // Each character, with where it ends in lower case.
+    // Each character, with its end in lower case.
     let mut letters = line.char_indices().scan(0, |end, (at, letter)| {
         *end += letter.to_lowercase().map(char::len_utf8).sum::<usize>();
         Some((at..at + letter.len_utf8(), *end))
@@ -177,20 +179,20 @@ fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, Error> {
     builder.build(pattern).map_err(|error| wrong(&error.to_string()))
 }
 
-/// A place where [`Memory::grep`](crate::Memory::grep) found something.
+/// A match of [`Memory::grep`](crate::Memory::grep).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GrepMatch {
-    /// The path of the file, or of the directory whose name it is.
+    /// The path of the file, or of the entry whose name matches.
     pub path: MemoryPath,
-    /// The number of the line, counted from 1; `None` if the name was found.
+    /// The 1-based number of the line. `None` if the name matches.
     pub line: Option<u64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
+    /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,
 }
 
-/// Calls `found` with every match at `path` and below it, in the order of the paths and lines.
+/// Calls `found` with every match at `path` and below it, ordered by path and line.
 pub(crate) fn grep(
     store: &InContext<'_>,
     policies: &Policies,
@@ -214,7 +216,7 @@ pub(crate) fn grep(
     Ok(())
 }
 
-/// The matches in one file. One that is gone meanwhile, that cannot be read, or that is not text has none.
+/// Searches one file. A file that was removed, cannot be read, or is not text has no matches.
 fn lines(
     store: &InContext<'_>,
     policies: &Policies,
@@ -223,7 +225,7 @@ fn lines(
     found: &mut dyn FnMut(GrepMatch) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     if policies.sensitive.on_view {
-        // A key of several lines is recognised by its first line, so the whole text is needed.
+        // A key that spans several lines is recognised by its first line, so the whole text is needed.
         return match super::read_shown(store, policies, path) {
             Ok(text) => in_text(store, text.as_bytes(), path, query, found),
             Err(Error::Refused(_)) => Ok(ControlFlow::Continue(())),
@@ -288,7 +290,7 @@ fn skip_line(content: &mut impl std::io::BufRead) -> std::io::Result<()> {
     }
 }
 
-/// Drops the first bytes of a character at the end whose others are not there.
+/// Removes an incomplete character from the end.
 fn cut_to_a_character(line: &mut Vec<u8>) {
     if let Err(error) = str::from_utf8(line)
         && error.error_len().is_none()
@@ -328,7 +330,7 @@ mod tests {
             one(1, "ÄRGER")
         );
         assert_eq!(found(b"a\n\nb\n", &GrepQuery::regex("^$").unwrap()), one(2, ""));
-        // What is not text from some line on is not searched from there on.
+        // A file is searched up to the first line that is not text.
         assert_eq!(found(b"tea\n\xff tea\ntea\n", &tea), one(1, "tea"));
     }
 
@@ -340,7 +342,8 @@ mod tests {
             (text("tea"), "tea, Tea, tea", vec!["tea", "tea"]),
             (text("TEA").ignoring_case(), "tea, Tea, tea", vec!["tea", "Tea", "tea"]),
             (text("aa"), "aaaaa", vec!["aa", "aa"]),
-            // In lower case the first letter is three bytes and not two, and the Kelvin sign one and not three.
+            // In lower case the first letter has three bytes instead of two, and the Kelvin sign one instead of
+            // three.
             (text("b").ignoring_case(), "İİB\u{212a}b", vec!["B", "b"]),
             (text("k").ignoring_case(), "İ\u{212a}k", vec!["\u{212a}", "k"]),
             (text("i").ignoring_case(), "İi", vec!["İ", "i"]),

@@ -1,4 +1,4 @@
-//! `grep_history`: what files held once, and hold no more.
+//! `grep_history`: searches the history for lines and names that the files no longer have.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -14,20 +14,20 @@ use crate::policy::sensitive;
 use crate::store::Context;
 use crate::text::excerpt;
 
-/// A line or a name that is in the history, and not in the files as they are.
+/// A line or a name that is in the history, but not in the current files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistoryMatch {
-    /// The newest version that has it.
+    /// The newest version that has the line or the name.
     pub version: Version,
-    /// The number of the line, counted from 1; `None` if the name was found.
+    /// The 1-based number of the line. `None` if the name matches.
     pub line: Option<u64>,
-    /// The line, or the name. A long line is cut around the match, with `…` where something is left out.
+    /// The line, or the name. A long line is cut around the match, with `…` where text is left out.
     pub text: String,
 }
 
-/// The first `limit` matches, newest first.
+/// Returns the first `limit` matches, newest first.
 pub(crate) fn grep_history(
     context: &Context,
     reader: &HistoryReader,
@@ -39,7 +39,7 @@ pub(crate) fn grep_history(
     let reading = reader.history_snapshot(context)?;
     let mut old_lines = reading.old_lines();
     let mut found = Vec::new();
-    // What each file has now, and what newer versions of it have.
+    // For each file, the lines that it has now, and those of its newer versions.
     let mut known: HashMap<usize, HashSet<String>> = HashMap::new();
     let mut names: HashSet<MemoryPath> = HashSet::new();
     for listed in reading.listed(path) {
@@ -78,7 +78,7 @@ pub(crate) fn grep_history(
     Ok(found)
 }
 
-/// The lines to look at, as a view of the version shows them.
+/// Returns the lines to search, as a view of the version shows them.
 fn shown<'c>(
     policies: &Policies,
     query: &GrepQuery,
@@ -89,7 +89,7 @@ fn shown<'c>(
     if !settings.on_view {
         return Ok(Cow::Borrowed(text));
     }
-    // Whether a line is sensitive may depend on the lines around it. But to look for that in all versions takes long.
+    // The lines around a line may decide whether it is sensitive, but checking them in all versions is slow.
     let has_match = |text: &str| text.lines().any(|line| query.find(line).is_some());
     if !has_match(text) && !has_match(&sensitive::shown(settings, text)) {
         return Ok(Cow::Borrowed(""));

@@ -16,11 +16,11 @@ use crate::text::human_size;
 /// The most characters of a file's first line that are shown.
 const SUMMARY_CHARS: usize = 80;
 
-/// How much of a file is read for its first line.
+/// The number of bytes of a file that are read for its first line.
 const START: u64 = 1024;
 
-/// A line for each file, in at most `max_chars` characters: first those that never expire, then the others,
-/// what was written last first.
+/// Returns a line for each file, in at most `max_chars` characters. Files that never expire come first, then
+/// the most recently written ones.
 pub(crate) fn index(
     store: &InContext<'_>,
     policies: &Policies,
@@ -28,7 +28,7 @@ pub(crate) fn index(
 ) -> Result<String, Error> {
     let mut files = super::list(store, &MemoryPath::root(), MAX_LEVELS)?;
     files.retain(Entry::is_file);
-    // The list is in the order of the paths, and the sort is stable.
+    // The list is sorted by path, and the sort is stable.
     let rank = |file: &Entry| (!policies.expiry.never_expires(&file.path), Reverse(file.modified));
     files.sort_by_key(rank);
 
@@ -43,7 +43,7 @@ pub(crate) fn index(
             break;
         }
     }
-    // What does not fit makes room for the line that says so.
+    // Removes lines until the last line, which says how many are left out, fits.
     let mut left_out = files.len() - lines.len();
     while chars + more(left_out).chars().count() > max_chars {
         let Some(last) = lines.pop() else { return Ok(String::new()) };
@@ -72,7 +72,7 @@ fn more(left_out: usize) -> String {
     }
 }
 
-/// The first line that is not empty; `None` if there is none, or if the file cannot be shown as text.
+/// Returns the first line that is not empty, or `None` if there is none or the file cannot be shown as text.
 fn first_line(
     store: &InContext<'_>,
     policies: &Policies,
@@ -90,7 +90,7 @@ fn first_line(
     let Some(line) = shown.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return Ok(None);
     };
-    // One file is one line of the index, whatever is in it.
+    // Each file has one line in the index, so control characters become spaces.
     let line: String =
         line.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
     Ok(Some(match line.char_indices().nth(SUMMARY_CHARS) {
@@ -99,7 +99,7 @@ fn first_line(
     }))
 }
 
-/// The first characters of a file.
+/// Returns the first characters of a file.
 fn start(store: &InContext<'_>, path: &MemoryPath) -> Result<String, Error> {
     let content = match store.open(path, 0).map_err(|error| refusal(path, error))? {
         Node::File(_, content) => content,
@@ -110,7 +110,7 @@ fn start(store: &InContext<'_>, path: &MemoryPath) -> Result<String, Error> {
         .take(START)
         .read_to_end(&mut start)
         .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
-    // The last character may be cut.
+    // The last character may be incomplete.
     let end = match str::from_utf8(&start) {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         _ => start.len(),

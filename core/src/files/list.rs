@@ -1,4 +1,4 @@
-//! `list`: the entries of a directory, and `exists`: whether there is one.
+//! `list` returns the entries of a directory, and `exists` checks whether there is an entry.
 
 use memdir_store::Error;
 use memdir_store::path::{MAX_LEVELS, MemoryPath};
@@ -6,15 +6,15 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use super::read::refusal;
 use crate::store::{Entry, Node, Store, StoreError, sort_by_path};
 
-/// The entries below a directory, in the order of their paths; of a file, the file itself.
+/// Returns the entries below a directory, sorted by path. For a file, it returns the file itself.
 pub(crate) fn list(
     store: &dyn Store,
     path: &MemoryPath,
     depth: usize,
 ) -> Result<Vec<Entry>, Error> {
-    // Nothing is deeper, and stores count on from the levels of the path.
+    // Paths are never deeper, and stores add this depth to the levels of the path.
     let depth = depth.min(MAX_LEVELS);
-    // A file has no entries: it is asked for by what its directory says of it.
+    // A file has no entries of its own, so its time and size are read from its directory.
     let listed = match store.open(path, depth) {
         Ok(Node::Directory(entries)) => Ok(entries),
         Ok(Node::File(size, _)) => {
@@ -27,7 +27,7 @@ pub(crate) fn list(
     Ok(entries)
 }
 
-/// Whether a file or a directory is at the path.
+/// Returns whether a file or a directory is at the path.
 pub(crate) fn exists(store: &dyn Store, path: &MemoryPath) -> Result<bool, Error> {
     if path.is_root() {
         return Ok(true);

@@ -1,7 +1,7 @@
-//! What your own code does with the files of a memory: it reads, writes, lists and searches them.
+//! The methods of a memory for your own code: read, write, list and search files.
 //!
-//! These are no commands of the tool, and a model cannot call them. They work under the same policies and
-//! the same locks as the commands do, one file for each.
+//! A model cannot call them, because they are not commands of the tool. They follow the same policies and take
+//! the same locks as the commands. Each method has its own file.
 
 mod bootstrap;
 mod find_sensitive;
@@ -37,7 +37,7 @@ use memdir_store::{Error, Refused};
 
 use crate::reply;
 
-/// The path, if it is one that a command could name.
+/// Returns the path, if a command could use it.
 pub(crate) fn valid(path: &str) -> Result<MemoryPath, Error> {
     match MemoryPath::parse(path) {
         Err(error) => Err(with_hint(path, reply::bad_path(path, error))),
@@ -46,8 +46,8 @@ pub(crate) fn valid(path: &str) -> Result<MemoryPath, Error> {
     }
 }
 
-/// The refusal of a path that does not begin with `/memories`, with the one that was meant. A model reads the sentence
-/// that it knows; a developer is told more.
+/// Adds the correct path to the refusal of a path that does not begin with `/memories`. A model gets the
+/// documented sentence; a developer needs more detail.
 fn with_hint(path: &str, refusal: Error) -> Error {
     if path == "/memories" || path.starts_with("/memories/") {
         return refusal;

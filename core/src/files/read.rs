@@ -1,4 +1,4 @@
-//! `read`: the text of a file, as it is.
+//! `read`: returns the text of a file as it is stored.
 
 use memdir_store::Error;
 use memdir_store::path::MemoryPath;
@@ -13,7 +13,7 @@ pub(crate) fn read(store: &dyn Store, path: &MemoryPath) -> Result<String, Error
     String::from_utf8(content).map_err(|_| reply::not_text(path))
 }
 
-/// The text as a view would show it: without sensitive text, if views hide it.
+/// Returns the text as a view would show it: redacted, if views are.
 pub(crate) fn read_shown(
     store: &dyn Store,
     policies: &Policies,
@@ -30,7 +30,7 @@ pub(crate) fn read_shown(
     }
 }
 
-/// What a method that only reads says of an error.
+/// Maps an error of the store for a method that only reads.
 pub(super) fn refusal(path: &MemoryPath, error: StoreError) -> Error {
     match error {
         StoreError::NotFound | StoreError::NotADirectory => reply::view_missing(path),

@@ -1,4 +1,4 @@
-//! [`SharedWatch`]: a watch that any thread may hold, and that one may close while another waits.
+//! [`SharedWatch`]: a watch that threads share. One thread can close it while another waits.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -11,11 +11,11 @@ use super::watch::{Watch, Woken};
 use crate::changes::Change;
 use crate::store::Cancellation;
 
-/// How often a call looks whether another one has ended.
+/// The interval at which a call checks whether another call has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A [`Watch`] that threads share, and that can be closed. For a server or another front end, whose watch is held by a client and
-/// waited for by a thread.
+/// A [`Watch`] that threads share, and that can be closed. For a front end such as a server, where a client
+/// owns the watch and a thread waits for its changes.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,11 +49,11 @@ impl From<Watch> for SharedWatch {
 }
 
 impl SharedWatch {
-    /// As [`Watch::changes_unless`]; `None` if the watch is closed, also by another thread meanwhile. Of several threads that ask
-    /// at once, each change is told to one.
+    /// Like [`Watch::changes_unless`]. Returns `None` if the watch is closed, including by another thread
+    /// during the call. If several threads call this at once, each change is reported to only one of them.
     ///
     /// # Errors
-    /// As [`Watch::changes_unless`].
+    /// Same as [`Watch::changes_unless`].
     pub fn changes(
         &self,
         cancellation: &Cancellation,
@@ -73,17 +73,17 @@ impl SharedWatch {
         Ok(Some(changes))
     }
 
-    /// Whether it is time to look again: [`changes`](SharedWatch::changes) would look at the store at once. For languages
-    /// that wait without a thread. This does not wait, and does not use the store.
+    /// Returns whether the next poll is due, so [`changes`](SharedWatch::changes) would poll the store at once.
+    /// For languages that wait without a thread. This method does not wait, and does not use the store.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.try_lock().is_some_and(|watch| watch.as_ref().is_none_or(Watch::is_due))
     }
 
-    /// Ends the watch. Who waits for changes is told so.
+    /// Closes the watch. Waiting calls of [`changes`](SharedWatch::changes) return `None`.
     pub fn close(&self) {
         self.woken.close();
-        // Otherwise who waits for changes drops it.
+        // If another call holds the lock, that call drops the watch.
         let watch = self.try_lock().and_then(|mut watch| watch.take());
         drop(watch);
     }

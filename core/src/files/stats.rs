@@ -1,4 +1,4 @@
-//! `stats`: how much a memory holds, and which of its files are the largest, the oldest and the least used.
+//! `stats`: measures a memory, and finds its largest, oldest and least recently used files.
 
 use std::collections::HashSet;
 use std::time::{Duration, SystemTime};
@@ -11,37 +11,37 @@ use super::read::refusal;
 use crate::history::{HistoryReader, HistorySize};
 use crate::store::{Context, Entry, EntryKind, InContext, Node, Store as _, sort_by_path};
 
-/// How many files are asked at once when they were used last.
+/// The number of files whose last use is queried at a time.
 const AT_A_TIME: usize = 1_000;
 
-/// Times of access are asked for up to here, so that no clock that is fast hides one.
+/// Times of access are queried up to this far in the future, so files accessed under a fast clock are included.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How much a memory holds.
+/// The contents of a memory in numbers.
 ///
-/// Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history do not. Times are
-/// those of listings: in object storage, a file that was copied there counts from then on.
+/// Hidden files count, as they do for the limits (`max_files` and `max_total_bytes`). The files of the history
+/// do not. Times are those of listings: in object storage, the time of a copied file is the time of the copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Stats {
     /// The number of files.
     pub files: u64,
-    /// The number of directories below `/memories`. A hidden one counts if there is a file in it.
+    /// The number of directories below `/memories`. A hidden directory counts if there is a file in it.
     pub directories: u64,
-    /// The bytes of all files together.
+    /// The total bytes of all files.
     pub bytes: u64,
     /// The largest file; `None` if there are no files.
     pub largest: Option<SizedPath>,
-    /// The file whose last change is the longest ago. `None` if the store does not keep times.
+    /// The file with the earliest last change. `None` if the store does not keep times.
     pub oldest: Option<TimedPath>,
-    /// The file that was changed last; `None` as for `oldest`.
+    /// The file with the latest change; `None` as for `oldest`.
     pub newest: Option<TimedPath>,
-    /// The file that was not used for the longest time, and when it was used last: the later of its last change and its
-    /// last recorded access. `None` if the store does not keep accesses, or is read-only. Without the option `record_access`, only
-    /// changes count as uses.
+    /// The file that was not used for the longest time, and its last use: the later of its last change and its
+    /// last recorded access. `None` if the store does not keep accesses, or is read-only. Without the option
+    /// `record_access`, only changes count as uses.
     pub least_recently_used: Option<TimedPath>,
-    /// How much the history holds; `None` if the memory has none.
+    /// The size of the history. `None` if the memory has none.
     pub history: Option<HistorySize>,
 }
 
@@ -56,20 +56,20 @@ pub struct SizedPath {
     pub bytes: u64,
 }
 
-/// A file and a time of it.
+/// A file and one of its times.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TimedPath {
     /// The path of the file.
     pub path: MemoryPath,
-    /// The time.
+    /// The time, which depends on the field: the last change or the last use.
     #[serde(serialize_with = "memdir_store::time::serialize")]
     #[cfg_attr(feature = "schema", schemars(with = "memdir_store::schema::Time"))]
     pub time: SystemTime,
 }
 
-/// Of several files that are equal, the first one by its path counts.
+/// Computes the numbers. Among files with equal values, the first one by path is returned.
 pub(crate) fn stats(
     context: &Context,
     store: &InContext<'_>,
@@ -98,7 +98,7 @@ pub(crate) fn stats(
     })
 }
 
-/// Those that listings show, which may be empty, and those that a file is in.
+/// Counts the directories that listings show, which may be empty, and those that contain a file.
 fn directories(store: &InContext<'_>, files: &[Entry]) -> Result<u64, Error> {
     store.check().map_err(Error::Store)?;
     let root = MemoryPath::root();
@@ -121,8 +121,8 @@ fn directories(store: &InContext<'_>, files: &[Entry]) -> Result<u64, Error> {
     Ok(found.len() as u64)
 }
 
-/// A file is used no earlier than it is changed, so only those are asked that were changed before the earliest use that is
-/// found.
+/// Finds the least recently used file. The last use of a file is never earlier than its last change. So only
+/// files that were changed before the earliest use found so far are queried.
 fn least_recently_used(
     store: &InContext<'_>,
     mut files: Vec<Entry>,

@@ -1,8 +1,8 @@
-//! `watch`: what is changed, whoever does it.
+//! `watch`: reports changes by this and by other processes.
 //!
-//! Nothing tells a store what other processes do, and each system has its own way to be told of files, with limits of its
-//! own. So it looks again, and compares. A change that this process makes is looked for at once. A store that has a
-//! [revision](Store::revision) is listed only when that has changed.
+//! A store cannot learn what other processes do, and the file notifications of operating systems differ and
+//! have limits. So a watch polls the store and compares. It polls at once when this process makes a change. A
+//! store with a [revision](Store::revision) is only listed when the revision has changed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,38 +15,39 @@ use memdir_store::path::{MAX_LEVELS, MemoryPath};
 use crate::changes::{self, Change, ChangeKind, Subscription};
 use crate::store::{Cancellation, Context, EntryKind, InContext, Location, Store};
 
-/// How long it waits between two looks, at a store on this machine and at one elsewhere.
+/// The default polling intervals, for a store on this machine and for one on another machine.
 const NEARBY: Duration = Duration::from_millis(500);
 const ELSEWHERE: Duration = Duration::from_secs(1);
 
-/// It waits at least this many times as long as a look took: a large memory is not looked at all the time. For a change that this
-/// process makes it does not wait longer than for any other.
+/// The pause after a poll is at least this multiple of the time that the poll took, so a large memory is not
+/// polled all the time. After a change by this process, the pause is no longer than the polling interval.
 const REST: u32 = 10;
 
-/// How often a waiting call looks whether it is cancelled.
+/// The interval at which a waiting call checks for cancellation.
 const CANCELLED: Duration = Duration::from_millis(50);
 
-/// Tells what is changed in a memory, by whoever changes it; see [`Memory::watch`](crate::Memory::watch).
+/// Reports the changes in a memory, by this and by other processes; see
+/// [`Memory::watch`](crate::Memory::watch).
 pub struct Watch {
     store: Arc<dyn Store>,
     path: MemoryPath,
     every: Duration,
-    /// That of the memory.
+    /// The cancellation of the memory.
     cancellation: Cancellation,
     known: HashMap<MemoryPath, Stamp>,
     /// The store's revision before `known` was listed, if it has one.
     revision: Option<String>,
     next: Instant,
-    /// When a call that waits may look again for a change that this process has made.
+    /// The earliest time at which a waiting call may poll again after a change by this process.
     rested: Instant,
     pub(super) woken: Arc<Woken>,
     _observed: Subscription,
 }
 
-/// What tells one content of a file from another without reading it.
+/// Size and time, which identify a content of a file without reading it.
 type Stamp = (u64, Option<SystemTime>);
 
-/// Whether this process has changed something since the last look, or the watch is closed.
+/// Wakes a waiting call when this process has changed something since the last poll, or the watch is closed.
 #[derive(Default)]
 pub(super) struct Woken {
     state: Mutex<WakeState>,
@@ -95,24 +96,27 @@ impl Watch {
         Ok(watch)
     }
 
-    /// What was changed since the last call, or since the watch began, in the order of the paths. If that is nothing, it
-    /// waits for a change, at most for `wait`; with [`Duration::ZERO`] it looks once and does not wait.
+    /// Returns the changes since the last call, or since the watch began, sorted by path. If there are none, it
+    /// waits for a change for up to `wait`. With [`Duration::ZERO`] it polls once and does not wait.
     ///
-    /// A rename is told as a deletion and a file that was written; a directory, as its files. What was changed and changed
-    /// back between two looks is not told, and neither is a content of the same size and time.
+    /// A rename is reported as a deletion and a written file. A change to a directory is reported for each of
+    /// its files. Changes undone between two polls are not reported. Neither is a new content with the same
+    /// size and time.
     ///
     /// # Errors
-    /// [`Error::Store`] if the store cannot be read. Nothing is lost by that: the next call tells it. So is
-    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled), if what cancels the calls of the memory cancels this one.
+    /// [`Error::Store`] if the store cannot be read, or with
+    /// [`StoreError::Cancelled`](crate::StoreError::Cancelled) if the cancellation of the memory cancels the
+    /// call. No change is lost: the next call reports it.
     pub fn changes(&mut self, wait: Duration) -> Result<Vec<Change>, Error> {
         let cancellation = self.cancellation.clone();
         self.changes_unless(&cancellation, wait)
     }
 
-    /// As [`changes`](Watch::changes), for a call that only `cancellation` cancels.
+    /// Like [`changes`](Watch::changes), but only `cancellation` cancels the call.
     ///
     /// # Errors
-    /// As [`changes`](Watch::changes), and [`StoreError::Cancelled`](crate::StoreError::Cancelled). Nothing is lost by that, either.
+    /// Same as [`changes`](Watch::changes). [`StoreError::Cancelled`](crate::StoreError::Cancelled) does not
+    /// lose changes, either.
     pub fn changes_unless(
         &mut self,
         cancellation: &Cancellation,
@@ -144,17 +148,18 @@ impl Watch {
         }
     }
 
-    /// Whether it is time to look again: this process has changed something, or the time for the next look has come.
+    /// Returns whether the next poll is due, because this process has changed something or the interval has
+    /// passed.
     pub(super) fn is_due(&self) -> bool {
         self.woken.has_changed() || Instant::now() >= self.next
     }
 
-    /// The files as they are now; `None` if nothing was changed since the last look.
+    /// Returns the current files, or `None` if nothing was changed since the last poll.
     fn look(&mut self, context: &Context) -> Result<Option<HashMap<MemoryPath, Stamp>>, Error> {
         let began = Instant::now();
-        // Also if it fails: who asks again and again shall not keep a broken store busy.
+        // Set before the poll, so a caller that retries in a loop does not overload a broken store.
         self.next = began.checked_add(self.every).unwrap_or(began);
-        // Before the listing, so that what is changed meanwhile is seen by the next look.
+        // Read before the listing, so changes during the listing are found by the next poll.
         let revision = self.store.revision().map_err(Error::Store)?;
         if revision.is_some() && revision == self.revision {
             return Ok(None);
@@ -162,7 +167,7 @@ impl Watch {
         let found =
             match super::list(&InContext::new(&*self.store, context), &self.path, MAX_LEVELS) {
                 Ok(entries) => entries,
-                // It is not there, or not any more.
+                // The path does not exist, or no longer.
                 Err(Error::Refused(_)) => Vec::new(),
                 Err(error) => return Err(error),
             };
@@ -224,7 +229,7 @@ impl Woken {
         }
     }
 
-    /// Waits although something has changed.
+    /// Waits until the watch is closed, even if something has changed.
     fn wait_until_closed(&self, pause: Duration) {
         let state = self.lock();
         drop(self.waiting.wait_timeout_while(state, pause, |state| !state.closed));

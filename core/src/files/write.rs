@@ -1,4 +1,4 @@
-//! `write`: a whole file, made or replaced; on request only if nobody has changed it meanwhile.
+//! `write`: writes a whole file; on request only if it has not changed since it was read.
 
 use memdir_store::Error;
 use memdir_store::path::MemoryPath;
@@ -11,7 +11,7 @@ use crate::store::{Mutation, OnExisting, StoreError};
 use crate::text::Splice;
 use crate::unit_of_work::UnitOfWork;
 
-/// Writes `text`. With `unchanged` only if that is what the file holds.
+/// Writes `text`. With `unchanged`, only if the file holds exactly that text.
 pub(crate) fn write(
     work: &UnitOfWork<'_>,
     path: &MemoryPath,
@@ -27,20 +27,20 @@ pub(crate) fn write(
     }
 }
 
-/// Makes a file; whether there was none.
+/// Creates a file. Returns whether it did not exist before.
 pub(crate) fn make(work: &UnitOfWork<'_>, path: &MemoryPath, text: &str) -> Result<bool, Error> {
     if super::exists(work.store(), path)? {
         return Ok(false);
     }
     match put(work, path, text, OnExisting::Error) {
         Ok(()) => Ok(true),
-        // Somebody was faster.
+        // Another writer created it first.
         Err(Error::Refused(_)) if super::exists(work.store(), path)? => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Writes `text` where nothing is, or also in the place of a file.
+/// Writes `text` to a new file, or replaces an existing one if `existing` allows it.
 pub(crate) fn put(
     work: &UnitOfWork<'_>,
     path: &MemoryPath,
@@ -49,8 +49,8 @@ pub(crate) fn put(
 ) -> Result<(), Error> {
     let NewFile { text, mut reservation, .. } =
         work.policies().check_create(work.store(), path, text, existing, || false)?;
-    // The model has not seen this text, so its view is not remembered: the stale guard is to refuse an edit
-    // that is based on the one before.
+    // The model has not seen this text, so it is not recorded as viewed. The stale guard then refuses an edit
+    // that is based on the previous text.
     let content = text.as_bytes();
     match work.mutate(Mutation::Write { path, content, existing }) {
         Ok(_) => {

@@ -1,4 +1,4 @@
-//! `create`: a new file, with its parents.
+//! `create`: creates a file and its parents.
 
 use memdir_store::Error;
 use memdir_store::path::MemoryPath;
@@ -44,8 +44,8 @@ pub(super) fn create(
     }
 }
 
-/// Whether the path is taken. This decides only which sentence a refusal has; the store decides whether the
-/// file can be made.
+/// Returns whether the path is taken. This decides only which sentence a refusal has. The store decides whether
+/// the file can be created.
 fn is_taken(store: &dyn Store, policies: &Policies, path: &MemoryPath) -> bool {
     match store.open(path, 0) {
         Ok(Node::Directory(_)) => true,

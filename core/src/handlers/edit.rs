@@ -1,5 +1,5 @@
-//! The common part of `insert` and `str_replace`: reads a file, asks every policy, and writes the
-//! change, while no other writer can come between.
+//! The common part of `insert` and `str_replace`: reads a file, checks every policy, and writes the change. No
+//! other writer can change the file in between.
 
 use memdir_store::Error;
 use memdir_store::path::MemoryPath;
@@ -13,19 +13,19 @@ use crate::store::{Mutation, StoreError};
 use crate::text::Splice;
 use crate::unit_of_work::UnitOfWork;
 
-/// The reply, given the content before and the change.
+/// Computes the reply, from the content before the change and the change.
 pub(crate) type Answer<'e> = dyn Fn(&str, &Splice) -> Result<String, Error> + 'e;
 
 /// The parts of an edit that differ between the commands and `write`.
 pub(crate) struct EditOperation<'e> {
-    /// The refusal if there is no file.
+    /// The refusal if the file does not exist.
     pub(crate) missing: fn(&MemoryPath) -> Error,
     /// The stale-view guard's check for this command.
     pub(crate) check_view: fn(&ViewLog, &MemoryPath, &[u8]) -> Result<(), Error>,
     /// Computes the change of a content.
     pub(crate) change: &'e dyn Fn(&[u8]) -> Result<Splice, Error>,
     pub(crate) answer: &'e Answer<'e>,
-    /// Whether the model knows the new content, so that the guard lets it edit it.
+    /// True if the model knows the new content, so the guard allows the model to edit it.
     pub(crate) seen_by_model: bool,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn edit(
     let mut reservation = policies.check_edit(path)?;
     reservation.prepare(store);
     loop {
-        // The result of the last call of the edit; the store may call it several times.
+        // The result of the last call of `decide_on`. The store may call it several times.
         let mut outcome = Err(Stop::Refused((edit.missing)(path)));
         let mut snapshot = None;
         let mut decide_on = |content: &[u8]| {
@@ -84,7 +84,7 @@ pub(crate) fn edit(
             (Ok(_), Err(Stop::Unreserved(Unreserved::Full(over)))) => {
                 return Err(reservation.refusal(path, over));
             }
-            // The tree cannot be measured within an edit. Measure it now, then try again.
+            // The tree cannot be measured during an edit. Measure it now, then try again.
             (Ok(_), Err(Stop::Unreserved(Unreserved::Unsure))) => reservation.measure(store)?,
             // A directory counts as missing (documentation of the tool).
             (

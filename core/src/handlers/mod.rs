@@ -1,7 +1,7 @@
 //! Executes the six commands, with one file for each.
 //!
-//! A handler gets valid paths. It returns the text of the reply, or the sentence of the refusal. It
-//! does all I/O through the store and knows no host language.
+//! A handler gets valid paths. It returns the text of the reply, or the sentence of the refusal. It does all
+//! I/O through the store, and does not depend on a host language.
 
 mod create;
 mod delete;
@@ -23,7 +23,7 @@ use crate::unit_of_work::UnitOfWork;
 /// Executes a command.
 pub(crate) fn execute(work: &UnitOfWork<'_>, command: &ValidCommand<'_>) -> Result<Content, Error> {
     let done = match command {
-        // Only a view can return something other than text.
+        // Only a view can return content other than text.
         Command::View { path, view_range } => {
             return view::view(work.store(), work.policies(), path, view_range.as_ref())
                 .map_err(|error| error.with_effect(Effect::Read));
@@ -41,7 +41,7 @@ pub(crate) fn execute(work: &UnitOfWork<'_>, command: &ValidCommand<'_>) -> Resu
     done.map(Content::Text)
 }
 
-/// As [`execute`], if the command is a view and nothing on its way waits.
+/// Like [`execute`], but only for a view, and only if no step can block.
 pub(crate) fn execute_nowait(
     store: &dyn Store,
     policies: &Policies,
@@ -52,7 +52,7 @@ pub(crate) fn execute_nowait(
     Some(shown.map_err(|error| error.with_effect(Effect::Read)))
 }
 
-/// The text of an editable file.
+/// Returns the text of an editable file.
 fn text<'c>(path: &MemoryPath, content: &'c [u8]) -> Result<&'c str, Error> {
     std::str::from_utf8(content).map_err(|_| reply::not_text(path))
 }

@@ -19,8 +19,8 @@ pub(super) fn rename(
     policies.check_rename(store, from, to)?;
     match work.mutate(Mutation::Rename { from, to }) {
         Ok(_) => {
-            // The rename has succeeded, so its reply ignores failures here. For a directory the
-            // store records nothing.
+            // The rename has succeeded, so failures here are ignored. For a directory the store records
+            // nothing.
             let _ = policies.expiry.record(store, to);
             Ok(reply::renamed(from, to))
         }

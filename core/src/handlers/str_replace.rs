@@ -50,7 +50,7 @@ fn change(
     }
 }
 
-/// The reply with the lines around the change, cut to the limit of a view.
+/// Returns the reply with the lines around the change, cut to the limit of a view.
 fn shown(
     policies: &Policies,
     path: &MemoryPath,

@@ -17,10 +17,10 @@ use crate::reply::{self, Content};
 use crate::store::{Entry, EntryKind, Node, Store, StoreError, sort_by_path};
 use crate::text::{Ending, MAX_LINES, Pager, human_size};
 
-/// How many levels a listing shows (documentation of the tool, "view").
+/// The number of levels that a listing shows (documentation of the tool, "view").
 const LISTED_LEVELS: usize = 2;
 
-/// How many bytes of a file are in memory at a time.
+/// The number of bytes of a file that are in memory at a time.
 const WINDOW: usize = 256 * 1024;
 
 pub(super) fn view(
@@ -33,14 +33,14 @@ pub(super) fn view(
     show(store, policies, path, range, store.open(path, LISTED_LEVELS), fingerprinter)
 }
 
-/// The same, if nothing on the way waits; `None` if something might.
+/// Like `view`, but returns `None` if a step might block.
 pub(super) fn view_nowait(
     store: &dyn Store,
     policies: &Policies,
     path: &MemoryPath,
     range: Option<&ViewRange>,
 ) -> Option<Result<Content, Error>> {
-    // To record an access is a write, and to search for sensitive text takes long.
+    // Recording an access is a write, and a search for sensitive text is slow.
     if policies.expiry.records_access() || policies.sensitive.on_view {
         return None;
     }
@@ -63,7 +63,7 @@ fn show(
 ) -> Result<Content, Error> {
     let options = &policies.options;
     let shown = match opened {
-        // The documentation's own example sends a range with a directory: it is ignored.
+        // The documentation's own example sends a range with a directory, so the range is ignored.
         Ok(Node::Directory(entries)) => {
             let notice = policies.limits.notice(store);
             return Ok(Content::Text(listing(options, path, entries, notice)));
@@ -102,7 +102,7 @@ fn file(
     numbered(options, path, range, size, content)
 }
 
-/// `notice` is the last line; entries are left out to make room for it.
+/// Formats a listing. `notice` is the last line; entries are left out to make room for it.
 fn listing(
     options: &MemoryOptions,
     path: &MemoryPath,
@@ -131,8 +131,8 @@ fn listing(
 fn push_entry(out: &mut String, entry: &Entry) {
     let _ = match entry.kind {
         EntryKind::File(bytes) => write!(out, "\n{}\t{}", human_size(bytes), entry.path),
-        // A directory's own size differs between stores and means nothing, so it is always the
-        // figure of the documentation's example.
+        // A directory's own size differs between stores and means nothing, so it is always the figure of the
+        // documentation's example.
         EntryKind::Directory => write!(out, "\n4.0K\t{}", entry.path),
     };
 }
@@ -144,7 +144,7 @@ fn is_image(path: &MemoryPath) -> bool {
     })
 }
 
-/// The whole image, whatever the range. Reads no more than the limit.
+/// Returns the whole image, whatever the range. Reads no more than the limit.
 fn image(
     options: &MemoryOptions,
     path: &MemoryPath,
@@ -159,7 +159,7 @@ fn image(
             .read_to_end(&mut bytes)
             .map_err(|error| Error::Store(StoreError::failed("reading a file", error)))?;
     }
-    // Some stores know a file's size only when it is read.
+    // Some stores know a file's size only after reading it.
     let size = size.max(bytes.len() as u64);
     if size > limit {
         return Err(reply::image_too_large(path, size, limit));
@@ -174,14 +174,14 @@ fn image(
     Ok(Content::Image { media_type: image.media_type, bytes })
 }
 
-/// The lines that a view asks for, 1-based and inclusive; no `last` is the end of the file.
+/// The lines of a range, 1-based and inclusive. Without `last`, up to the end of the file.
 #[derive(Clone, Copy)]
 struct Lines {
     first: u64,
     last: Option<u64>,
 }
 
-/// Validates the range as far as possible without the file; `None` if it is wrong for every file.
+/// Validates the range as far as possible without the file. `None` if it is invalid for every file.
 fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     match range {
         None => Some(Lines { first: 1, last: None }),
@@ -195,11 +195,11 @@ fn wanted(range: Option<&ViewRange>) -> Option<Lines> {
     }
 }
 
-/// The whole content, with marks for sensitive text if views hide it. A key of several lines is recognised by its first
-/// line, so no part of a file would do.
+/// Returns the whole content, redacted if views are. A key that spans several lines is recognised by its first
+/// line, so reading a part of the file is not enough.
 ///
 /// # Errors
-/// `too_large` for a file that is larger than what a command edits.
+/// The error from `too_large`, if the file is larger than commands can edit.
 pub(crate) fn whole(
     policies: &Policies,
     path: &MemoryPath,
@@ -228,14 +228,14 @@ fn numbered(
     mut content: Box<dyn Read + '_>,
 ) -> Result<String, Error> {
     let lines = wanted(range);
-    // Also for a wrong range the file is read: the error says how many lines it has.
+    // The file is also read for an invalid range, because the error says how many lines the file has.
     let Lines { first, last } = lines.unwrap_or(Lines { first: u64::MAX, last: None });
     let header = reply::file_header(path);
-    // No line beyond the limit is ever shown, so none is collected.
+    // Lines beyond the limit are never shown, so they are not collected.
     let until = last.unwrap_or(MAX_LINES).min(MAX_LINES);
     let mut pager = Pager::new(header, first, until, options.max_view_chars);
 
-    // One byte more than the file's size, so a small file is read in one go.
+    // One byte more than the file's size, so a small file is read in one call.
     let size_hint = usize::try_from(size).unwrap_or(WINDOW).saturating_add(1).clamp(1, WINDOW);
     pager.reserve(size_hint + size_hint / 2);
     let mut window = vec![0; size_hint];
@@ -257,7 +257,7 @@ fn numbered(
         return Err(reply::too_many_lines(path));
     }
     let valid = lines.is_some_and(|Lines { first, last }| {
-        // The empty file can be asked for from its first line on, whatever the end.
+        // For an empty file, every range that starts at line 1 is valid.
         if total == 0 {
             first == 1
         } else {
@@ -273,7 +273,7 @@ fn numbered(
         return Err(reply::invalid_view_range(&range, total));
     }
     let mut text = page.text;
-    // An end past the end is cut to it.
+    // A range that ends after the last line is cut to the end of the file.
     let end = last.filter(|&last| last < total);
     match (page.ending, page.last_shown) {
         (Ending::More, Some(shown)) => text += &reply::more_lines(first, shown, total, end),

@@ -1,4 +1,4 @@
-//! The methods of [`Memory`] for your own code, which are no commands of the tool.
+//! The methods of [`Memory`] for your own code. A model cannot call them: they are not commands of the tool.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::files::{
 use crate::history::{HistoryError, Recorder};
 use crate::store::Entry;
 
-/// What your own code does with the files. A model cannot call these methods, and hooks are not called for them.
+/// Methods for your own code to work with files. A model cannot call them, and they do not call hooks.
 ///
 /// ```
 /// use memdir::{Error, GrepQuery, Memory, MemoryOptions};
@@ -25,7 +25,7 @@ use crate::store::Entry;
 /// let text = memory.read("/memories/tea.md")?;
 /// assert_eq!(text, "# Tea\n- green\n");
 ///
-/// // Only if nobody has written it since:
+/// // Only if the file has not changed since:
 /// memory.write("/memories/tea.md", &(text.clone() + "- black\n"), Some(&text))?;
 /// let late = memory.write("/memories/tea.md", "", Some(&text));
 /// assert!(matches!(late, Err(Error::Refused(_))));
@@ -36,7 +36,8 @@ use crate::store::Entry;
 /// # Ok::<(), Error>(())
 /// ```
 impl Memory {
-    /// The text of a file, as it is: also what views hide (`sensitive_on_view`). Does not count as a use of the file.
+    /// Reads the text of a file as it is stored, including text that views hide (`sensitive_on_view`). Does not
+    /// count as a use of the file.
     ///
     /// # Errors
     /// [`Error::Refused`] if there is no file, or it is not text; [`Error::Store`].
@@ -45,31 +46,32 @@ impl Memory {
         files::read(&self.in_context(), &path)
     }
 
-    /// Writes a file, which is made, with its parents, or replaced as a whole. With `if_unchanged` it is only
-    /// replaced if it holds this text, which is what [`read`](Memory::read) returned before.
+    /// Writes a file: creates it, with its parents, or replaces its whole content. With `if_unchanged`, the
+    /// file is only replaced if it holds this text, which [`read`](Memory::read) returned earlier.
     ///
-    /// The policies are those of the commands: patterns of paths, limits, sensitive text (which may be redacted).
-    /// For the stale guard it is somebody else's change: the model has to view the file again.
+    /// The same policies as for commands apply: patterns of paths, limits, sensitive text (which may be
+    /// redacted). For the stale guard this is a change that the model has not seen: the model has to view the
+    /// file again.
     ///
     /// # Errors
-    /// [`Error::Refused`] if a policy or the tree forbids it, or the file does not hold `if_unchanged`, and then
-    /// nothing was changed; [`Error::Store`].
+    /// [`Error::Refused`] if a policy or the tree forbids the write, or the file does not hold `if_unchanged`;
+    /// nothing was changed. [`Error::Store`].
     pub fn write(&self, path: &str, text: &str, if_unchanged: Option<&str>) -> Result<(), Error> {
         let path = self.begin_at(path)?;
         self.working(|work| files::write(work, &path, text, if_unchanged)).0
     }
 
-    /// The entries below a directory, `depth` levels deep (`None` for all), in the order of their paths, without
-    /// hidden ones and what is below them. Of a file: the file itself.
+    /// Lists the entries below a directory, `depth` levels deep (`None` for all), sorted by path. Hidden
+    /// entries, and everything below them, are left out. For a file, it returns the file itself.
     ///
     /// # Errors
-    /// [`Error::Refused`] if nothing is there; [`Error::Store`].
+    /// [`Error::Refused`] if there is no entry at the path; [`Error::Store`].
     pub fn list(&self, path: &str, depth: Option<usize>) -> Result<Vec<Entry>, Error> {
         let path = self.begin_at(path)?;
         files::list(&self.in_context(), &path, depth.unwrap_or(MAX_LEVELS))
     }
 
-    /// Whether there is a file or a directory.
+    /// Returns whether there is a file or a directory at the path.
     ///
     /// # Errors
     /// [`Error::Refused`] for a text that is not a path; [`Error::Store`].
@@ -78,14 +80,15 @@ impl Memory {
         files::exists(&self.in_context(), &path)
     }
 
-    /// The first `limit` matches at `path` and below it: names of files and directories, and lines of files, in the
-    /// order of the paths and lines. Hidden entries and files that are not text are left out. With `sensitive_on_view`
-    /// the texts are searched as a view shows them, and those that are too large to be shown so are left out.
+    /// Returns the first `limit` matches at `path` and below it, ordered by path and line. It searches the
+    /// names of files and directories, and the lines of files. Hidden entries and files that are not text are
+    /// left out. With `sensitive_on_view` it searches the text that a view would show; files that are too large
+    /// to be shown that way are left out.
     ///
-    /// It reads every file until it has enough; the time is linear in what it reads.
+    /// It reads files until it has `limit` matches. The time is linear in the bytes that it reads.
     ///
     /// # Errors
-    /// As [`list`](Memory::list).
+    /// Same as [`list`](Memory::list).
     pub fn grep(
         &self,
         query: &GrepQuery,
@@ -103,10 +106,10 @@ impl Memory {
         Ok(matches)
     }
 
-    /// As [`grep`](Memory::grep), and calls `found` with each match as it is found.
+    /// Like [`grep`](Memory::grep), but calls `found` with each match as soon as it is found.
     ///
     /// # Errors
-    /// As [`list`](Memory::list).
+    /// Same as [`list`](Memory::list).
     pub fn grep_each(
         &self,
         query: &GrepQuery,
@@ -117,9 +120,9 @@ impl Memory {
         files::grep(&self.in_context(), &self.policies, &path, query, found)
     }
 
-    /// The first `limit` lines and names that are found in the history of what is or was at `path` and below it, and that
-    /// the file itself does not have any more: newest first, each with the newest version that has it. With
-    /// `sensitive_on_view` the texts are searched as a view would show them.
+    /// Searches the history of the files that are or were at `path` and below it. Returns the first `limit`
+    /// lines and names that the file itself no longer has, newest first, each with the newest version that has
+    /// it. With `sensitive_on_view` it searches the text that a view would show.
     ///
     /// ```
     /// use memdir::{GrepQuery, Memory, MemoryOptions};
@@ -135,7 +138,7 @@ impl Memory {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// It computes every version until it has enough.
+    /// It computes versions until it has `limit` matches.
     ///
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Path`]; [`HistoryError::Store`].
@@ -150,9 +153,9 @@ impl Memory {
         files::grep_history(&self.context(), reader, &self.policies, &path, query, limit)
     }
 
-    /// The first `limit` places at `path` and below it where the rules for sensitive text find something: the built-in
-    /// ones, and those of [`sensitive_rules`](crate::MemoryOptions::sensitive_rules). The text itself is not returned.
-    /// Whether commands may write such text does not matter here.
+    /// Returns the first `limit` places at `path` and below it where a rule for sensitive text matches. It
+    /// applies the built-in rules and those of [`sensitive_rules`](crate::MemoryOptions::sensitive_rules). The
+    /// text itself is not returned. The option `sensitive_text` has no effect here.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -165,16 +168,16 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// As [`list`](Memory::list).
+    /// Same as [`list`](Memory::list).
     pub fn find_sensitive(&self, path: &str, limit: usize) -> Result<Vec<SensitiveMatch>, Error> {
         let path = self.begin_at(path)?;
         files::find_sensitive(&self.in_context(), &self.policies, &path, limit)
     }
 
-    /// Begins to watch the files at `path` and below it: [`Watch::changes`] then tells what is changed, also by other
-    /// processes and by what writes to the store directly. It looks at the store again `every` so often; by default twice a
-    /// second, once a second if the store is on another machine, and in any case less often if a look takes long. What this
-    /// process changes is seen at once.
+    /// Watches the files at `path` and below it. [`Watch::changes`] then reports changes, including those by
+    /// other processes and by direct writes to the store. `every` is the polling interval. The default is half
+    /// a second, or one second for a store on another machine. Polling slows down if one poll takes long.
+    /// Changes by this process are reported at once.
     ///
     /// ```
     /// use std::time::Duration;
@@ -189,16 +192,17 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Refused`] for a text that is not a path; [`Error::Store`]. A path where nothing is yet is no error.
+    /// [`Error::Refused`] for a text that is not a path; [`Error::Store`]. A path where nothing exists yet is
+    /// not an error.
     pub fn watch(&self, path: &str, every: Option<Duration>) -> Result<Watch, Error> {
         let path = self.begin_at(path)?;
         Watch::new(&self.context(), Arc::clone(&self.store), path, every)
     }
 
-    /// A table of contents for a system prompt, in at most `max_chars` characters: a line for each file with its path,
-    /// its size, and its first line. Files that match
-    /// [`never_expire`](crate::MemoryOptions::never_expire) come first, then what was written last. If not all files
-    /// fit, the last line says how many are left out. Hidden files are left out.
+    /// Returns a table of contents for a system prompt, in at most `max_chars` characters. It has a line for
+    /// each file, with its path, its size, and its first line. Files that match
+    /// [`never_expire`](crate::MemoryOptions::never_expire) come first, then the most recently written ones. If
+    /// not all files fit, the last line says how many are left out. Hidden files are left out.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -207,8 +211,8 @@ impl Memory {
         files::index(&self.in_context(), &self.policies, max_chars)
     }
 
-    /// How much the memory holds: files, bytes, the largest file, the oldest one. Hidden files count, as they do for the
-    /// limits, which are in [`options`](Memory::options).
+    /// Measures the memory: files, bytes, the largest file, the oldest one. Hidden files count, as they do for
+    /// the limits. The limits are in [`options`](Memory::options).
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -225,7 +229,8 @@ impl Memory {
     /// # Ok::<(), memdir::Error>(())
     /// ```
     ///
-    /// No content is read. It takes two listings of everything, and where the store keeps accesses, some of their times.
+    /// No content is read. It takes two listings of everything, and some times of access if the store keeps
+    /// them.
     ///
     /// # Errors
     /// [`Error::Store`].
@@ -238,7 +243,7 @@ impl Memory {
         )
     }
 
-    /// What comes before every method with a path, in the order in which it comes before a command.
+    /// Runs the steps before every method with a path, in the same order as before a command.
     fn begin_at(&self, path: &str) -> Result<MemoryPath, Error> {
         let path = files::valid(path)?;
         self.expire_unless_cancelled()?;
@@ -253,9 +258,9 @@ impl Memory {
 }
 
 impl Memory {
-    /// Lays out the files with which a project of several sessions begins: `progress.md`, `features.md` and `init.md`
-    /// (the documentation's "Multi-session software development pattern"). A file that is there already stays as it is.
-    /// Returns the paths of those that were made.
+    /// Creates the initial files of a project that spans several sessions: `progress.md`, `features.md` and
+    /// `init.md` (the documentation's "Multi-session software development pattern"). Existing files stay as
+    /// they are. Returns the paths of the files that it created.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions, Project};
@@ -273,7 +278,7 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// As [`write`](Memory::write). Files that were made stay.
+    /// Same as [`write`](Memory::write). Files that are already created stay.
     pub fn bootstrap(&self, project: &Project<'_>) -> Result<Vec<MemoryPath>, Error> {
         let mut made = Vec::new();
         for (path, text) in project.files() {
@@ -286,30 +291,32 @@ impl Memory {
         Ok(made)
     }
 
-    /// Counts every file that this memory has shown or written as changed since, as far as the
-    /// [stale guard](crate::policy::StaleGuard) is concerned: the model has to view a file again before it edits it. A
-    /// file that the model has never seen stays one, which only [`Strict`](crate::policy::StaleGuard::Strict) guards.
+    /// Resets the [stale guard](crate::policy::StaleGuard): the model has to view each file again before it
+    /// edits it. A file that the model has never seen keeps that status, which only
+    /// [`Strict`](crate::policy::StaleGuard::Strict) guards.
     ///
-    /// Call it when the conversation was compacted, or when views have left the model's context otherwise. The guard
-    /// cannot know of that. Not after context editing that spares the memory's results, which is applied again in every
-    /// request: the model would have to view a file before each of its edits.
+    /// Call this when the conversation was compacted, or when views have left the model's context in another
+    /// way, because the guard cannot detect that. Do not call it after context editing that keeps the memory's
+    /// results. Context editing runs again for every request, so the model would have to view a file before
+    /// each of its edits.
     pub fn forget_views(&self) {
         self.policies.views.forget_all();
     }
 }
 
 impl Memory {
-    /// One tool named `memory`, for a model host that does not know Anthropic's tool. If the memory is read-only, its
-    /// only command is `view`. [`tool_definition`](crate::command::tool_definition) has more.
+    /// Returns one tool named `memory`, for a model host without Anthropic's built-in tool. If the memory is
+    /// read-only, its only command is `view`. See [`tool_definition`](crate::command::tool_definition).
     #[must_use]
     pub fn tool_definition(&self, dialect: Dialect) -> serde_json::Value {
         command::tool_definition(dialect, self.is_read_only())
     }
 
-    /// A tool for each command, named `prefix` and the command's name. If the memory is read-only, only `view`.
+    /// Returns one tool for each command, named `prefix` followed by the command's name. If the memory is
+    /// read-only, the only tool is `view`.
     ///
     /// # Errors
-    /// As [`tool_definitions`](crate::command::tool_definitions).
+    /// Same as [`tool_definitions`](crate::command::tool_definitions).
     pub fn tool_definitions(
         &self,
         dialect: Dialect,
@@ -318,9 +325,10 @@ impl Memory {
         command::tool_definitions(dialect, prefix, self.is_read_only())
     }
 
-    /// The text of a file as a model may see it: redacted if views are
-    /// ([`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view)), and without line numbers. It counts as a use of the file, as a
-    /// view does. Use it to give a file to a model other than by the command `view`, such as a resource of a server.
+    /// Returns the text of a file as a model may see it: redacted if views are
+    /// ([`sensitive_on_view`](crate::MemoryOptions::sensitive_on_view)), and without line numbers. It counts as
+    /// a use of the file, as a view does. Use it to show a file to a model without the command `view`, such as
+    /// a resource of a server.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -335,7 +343,7 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// As [`read`](Memory::read). A text that is too large to be shown is refused.
+    /// Same as [`read`](Memory::read). A text that is too large to be shown is refused.
     pub fn read_shown(&self, path: &str) -> Result<String, Error> {
         let path = &self.begin_at(path)?;
         let text = files::read_shown(&self.in_context(), &self.policies, path)?;
@@ -343,8 +351,8 @@ impl Memory {
         Ok(text)
     }
 
-    /// Whether every change is refused, because of [`MemoryOptions::read_only`](crate::MemoryOptions::read_only) or because the store
-    /// is read-only.
+    /// Returns whether every change is refused, because of
+    /// [`MemoryOptions::read_only`](crate::MemoryOptions::read_only) or because the store is read-only.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.options().read_only || self.store.info().is_read_only

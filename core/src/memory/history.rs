@@ -1,4 +1,4 @@
-//! The methods of [`Memory`] about its history. They are for your own code; a model cannot call them.
+//! The methods of [`Memory`] for its history. They are for your own code; a model cannot call them.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -45,15 +45,16 @@ use crate::unit_of_work::UnitOfWork;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Memory {
-    /// A [`session`](Memory::session) whose changes are recorded as this actor's: an agent, a user, a conversation. It replaces
-    /// [`MemoryOptions::actor`](crate::MemoryOptions::actor). Never take it from a model's input.
+    /// Returns a new [`session`](Memory::session) that records its changes under this actor: an agent, a user,
+    /// a conversation. The actor replaces [`MemoryOptions::actor`](crate::MemoryOptions::actor). Never take it
+    /// from a model's input.
     #[must_use]
     pub fn acting_as(&self, actor: &str) -> Self {
         let session = Session::new(Some(Arc::from(actor)));
         Self { session, ..self.session() }
     }
 
-    /// The history at this moment, for a caller that reads much of it.
+    /// Returns a snapshot of the history, for a caller that reads much of it.
     ///
     /// # Errors
     /// [`HistoryError::Off`]; [`HistoryError::Store`].
@@ -61,17 +62,18 @@ impl Memory {
         self.reader()?.history_snapshot(&self.context())
     }
 
-    /// The id of the version or of the change that a person means by a part of it: see [`HistorySnapshot::resolve`], which takes
-    /// no new snapshot for each.
+    /// Resolves an abbreviated id to the full id of a version or change. It takes a new snapshot of the history
+    /// for each call; [`HistorySnapshot::resolve`] reuses one.
     ///
     /// # Errors
-    /// [`HistoryError::NoId`] if the text is neither an id nor at least [`SHORTEST_ID_PART`](crate::history::SHORTEST_ID_PART)
-    /// digits of one; [`HistoryError::Unknown`]; [`HistoryError::Ambiguous`]; [`HistoryError::Off`]; [`HistoryError::Store`].
+    /// [`HistoryError::NoId`] if the text is neither an id nor at least
+    /// [`SHORTEST_ID_PART`](crate::history::SHORTEST_ID_PART) digits of one; [`HistoryError::Unknown`];
+    /// [`HistoryError::Ambiguous`]; [`HistoryError::Off`]; [`HistoryError::Store`].
     pub fn resolve_id(&self, part: &str) -> Result<HistoryId, HistoryError> {
         self.history_snapshot()?.resolve(part).id(part)
     }
 
-    /// The versions that the query asks for, newest first.
+    /// Returns the versions that match the query, newest first.
     ///
     /// # Errors
     /// [`HistoryError::Off`], [`HistoryError::Path`], [`HistoryError::Store`].
@@ -79,7 +81,7 @@ impl Memory {
         self.reader()?.versions(&self.context(), query)
     }
 
-    /// The content of a version.
+    /// Returns the content of a version.
     ///
     /// # Errors
     /// [`HistoryError::Unknown`]; [`HistoryError::NoContent`] for a deletion; [`HistoryError::Redacted`];
@@ -88,35 +90,37 @@ impl Memory {
         self.reader()?.read_version(&self.context(), id)
     }
 
-    /// A unified diff from one version to another. Without another: what the change of the version did to the file. Empty
-    /// if nothing differs.
+    /// Returns a unified diff from version `one` to version `other`. Without `other`, it shows what the change
+    /// of version `one` did to the file. The diff is empty if nothing differs.
     ///
     /// # Errors
-    /// As [`read_version`](Memory::read_version). A file that is not there counts as empty.
+    /// Same as [`read_version`](Memory::read_version). A missing file counts as empty.
     pub fn diff(&self, one: HistoryId, other: Option<HistoryId>) -> Result<String, HistoryError> {
         self.reader()?.diff(&self.context(), one, other)
     }
 
-    /// Writes the content of a version back, as a new version. A deleted file is made again where it was: `id` is then the
-    /// version of its deletion, or an earlier one. With the id of a change, all files of that change are brought back, such
-    /// as those of a deleted directory.
+    /// Writes the content of a version back, as a new version. To restore a deleted file at its path, pass the
+    /// version of its deletion or an earlier one. If `id` is the id of a change, all files of that change are
+    /// restored, such as those of a deleted directory.
     ///
-    /// With `overwrite` also over what was changed since; otherwise a file that is there with another content is a
-    /// [conflict](HistoryError::Conflict). So is, even with `overwrite`, something else in the way: a file where a directory is
-    /// needed, or a directory where a file is needed.
+    /// If a file has other content now, restoring it is a [conflict](HistoryError::Conflict), unless
+    /// `overwrite` is set. A file where a directory is needed, or a directory where a file is needed, is always
+    /// a conflict.
     ///
-    /// Policies do not apply: your own code brings back what was there. Limits that a store checks itself do.
+    /// Policies do not apply, because your own code restores a previous state. Limits that a store checks
+    /// itself do apply.
     ///
     /// # Errors
-    /// As [`read_version`](Memory::read_version), [`HistoryError::Conflict`], [`HistoryError::ReadOnly`], and
-    /// [`HistoryError::Partly`] if the store failed in the middle.
+    /// Same as [`read_version`](Memory::read_version); [`HistoryError::Conflict`]; [`HistoryError::ReadOnly`];
+    /// [`HistoryError::Partly`] if the store failed halfway.
     pub fn restore(&self, id: HistoryId, overwrite: bool) -> Result<Restored, HistoryError> {
         let how = RestoreOptions { overwrite, dry_run: false };
         self.taking_back(|recorder, context| recorder.restore(context, id, how))
     }
 
-    /// Takes back a change: every file that it changed becomes what it was before. With the id of a version, the whole
-    /// change that made it. The [options](UndoOptions) say what becomes of files that were changed since.
+    /// Undoes a change: every file that it changed returns to its previous state. With the id of a version, it
+    /// undoes the whole change that made the version. The [options](UndoOptions) control how later changes to
+    /// the files are treated.
     ///
     /// ```
     /// use memdir::history::{HistoryQuery, UndoOptions};
@@ -140,17 +144,16 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`HistoryError::Conflict`] where later changes depend on it, or where something is in the way, and then nothing was
-    /// changed;
-    /// [`HistoryError::Trimmed`]; as [`restore`](Memory::restore).
+    /// [`HistoryError::Conflict`] if later changes depend on this one, or another entry is in the way; nothing
+    /// was changed. [`HistoryError::Trimmed`]. Otherwise the same as [`restore`](Memory::restore).
     pub fn undo(&self, id: HistoryId, options: UndoOptions) -> Result<Restored, HistoryError> {
         self.taking_back(|recorder, context| recorder.undo(context, id, options))
     }
 
-    /// Takes back all changes that were made at `since` or later, by `actor` or by anybody.
+    /// Undoes all changes that were made at `since` or later, by `actor`, or by all actors if it is `None`.
     ///
     /// # Errors
-    /// As [`undo`](Memory::undo).
+    /// Same as [`undo`](Memory::undo).
     pub fn undo_since(
         &self,
         since: SystemTime,
@@ -160,31 +163,34 @@ impl Memory {
         self.taking_back(|recorder, context| recorder.undo_since(context, since, actor, options))
     }
 
-    /// Makes every file what it was at a time, whatever was changed since. Files of which the history knows nothing stay.
-    /// With `dry_run` it only returns what it would do.
+    /// Restores every file to its state at a given time, even if it was changed since. Files that the history
+    /// does not know stay as they are. With `dry_run` it only returns what it would do.
     ///
     /// # Errors
-    /// [`HistoryError::Trimmed`] if the history does not reach back so far; as [`restore`](Memory::restore).
+    /// [`HistoryError::Trimmed`] if the history does not reach back that far. Otherwise the same as
+    /// [`restore`](Memory::restore).
     pub fn restore_all(&self, at: SystemTime, dry_run: bool) -> Result<Restored, HistoryError> {
         self.taking_back(|recorder, context| recorder.restore_all(context, at, dry_run))
     }
 
-    /// Removes the content of a version from the history for good, wherever the history has it; with the id of a change,
-    /// the contents of all its versions. The version stays, with the reason. Returns the change, or `None` if nothing was
-    /// left to remove.
+    /// Permanently removes the content of a version from the history, wherever the history stores it. With the
+    /// id of a change, it removes the contents of all versions of that change. The version itself stays, with
+    /// the reason. Returns the change, or `None` if there was nothing left to remove.
     ///
     /// # Errors
-    /// [`HistoryError::IsCurrent`] if a file holds this content now; as [`read_version`](Memory::read_version).
+    /// [`HistoryError::IsCurrent`] if a file has this content now. Otherwise the same as
+    /// [`read_version`](Memory::read_version).
     pub fn redact(&self, id: HistoryId, reason: &str) -> Result<Option<HistoryId>, HistoryError> {
         self.changing()?.redact(&self.context(), id, reason)
     }
 
-    /// Removes every content with a text from the history for good, as [`redact`](Memory::redact) does, in whatever version of whatever
-    /// file: a text anywhere in the content, a regular expression in a line. With `dry_run` it only returns what it would do, and which files
-    /// have the text now.
+    /// Permanently removes every content that matches the query from the history, in all versions of all files,
+    /// as [`redact`](Memory::redact) does. A text matches anywhere in the content; a regular expression matches
+    /// within a line. With `dry_run` it only returns what it would do, and the files that match now.
     ///
-    /// A name with the text goes from the history as well, or all names of a path that only has it as a whole: `redacted-` and eight
-    /// random digits stand in its place. A name that a file or directory has now stays, and so does that of an actor.
+    /// Names that match are also removed from the history and replaced by `redacted-` and eight random digits.
+    /// If only the path as a whole matches, all its names are replaced. The current name of a file or directory
+    /// stays, and so do the names of actors.
     ///
     /// ```
     /// use memdir::{GrepQuery, Memory, MemoryOptions};
@@ -202,10 +208,10 @@ impl Memory {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// It computes every content.
+    /// The running time is proportional to the whole history, because every content is computed.
     ///
     /// # Errors
-    /// [`HistoryError::AreCurrent`] if files have the text now, and then nothing was changed; [`HistoryError::Off`];
+    /// [`HistoryError::AreCurrent`] if files match now, and nothing was changed; [`HistoryError::Off`];
     /// [`HistoryError::ReadOnly`]; [`HistoryError::Store`].
     pub fn redact_text(
         &self,
@@ -218,8 +224,9 @@ impl Memory {
         recorder.redact_matching(&self.context(), &has_text, reason, dry_run)
     }
 
-    /// As [`redact_text`](Memory::redact_text), but the contents that files have now stay, in the files and in the history, and are no
-    /// error. For a front end in which a person removes the past first: `current` of the result names these files.
+    /// Like [`redact_text`](Memory::redact_text), but a match in a current file is not an error: that content
+    /// stays, in the file and in the history. Use it in a front end that lets a person redact the past first;
+    /// `current` of the result names these files.
     ///
     /// ```
     /// use memdir::{GrepQuery, Memory, MemoryOptions};
@@ -236,8 +243,8 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`HistoryError::IsCurrent`] if a file gets such a content meanwhile; [`HistoryError::Off`]; [`HistoryError::ReadOnly`];
-    /// [`HistoryError::Store`].
+    /// [`HistoryError::IsCurrent`] if a file gets such a content during the call; [`HistoryError::Off`];
+    /// [`HistoryError::ReadOnly`]; [`HistoryError::Store`].
     pub fn redact_past_text(
         &self,
         query: &GrepQuery,
@@ -249,8 +256,8 @@ impl Memory {
         recorder.redact_past_matching(&self.context(), &has_text, reason, dry_run)
     }
 
-    /// Removes the versions that the options keep no longer, and returns how many records of changes that were. It is also
-    /// done now and then after a change.
+    /// Removes the versions that the retention options no longer keep, and returns the number of removed change
+    /// records. Changes also trigger this from time to time.
     ///
     /// # Errors
     /// [`HistoryError::Off`], [`HistoryError::ReadOnly`], [`HistoryError::Store`].
@@ -258,13 +265,13 @@ impl Memory {
         self.changing()?.trim(&self.context())
     }
 
-    /// Removes everything for good: files, directories, the whole history, and what killed processes left of them. It works whether or
-    /// not [`MemoryOptions::history`] is set, is not recorded, and cannot be undone. With `dry_run` it only counts. Mounted
-    /// stores that are read-only stay as they are.
+    /// Permanently removes everything: files, directories, the whole history, and leftovers of killed
+    /// processes. It works whether or not [`MemoryOptions::history`] is set, is not recorded, and cannot be
+    /// undone. With `dry_run` it only counts. Read-only mounted stores are not changed.
     ///
-    /// Afterwards the memory goes on as an empty one, also for other processes. An encrypted store keeps its key. No policy
-    /// applies. If it fails or is killed, a second call does the rest. What memdir cannot reach stays: backups, and what a disk
-    /// or a server keeps of deleted data.
+    /// Afterwards the memory continues as an empty one, also for other processes. An encrypted store keeps its
+    /// key. Policies do not apply. If the call fails or is killed, a second call removes the rest. memdir
+    /// cannot remove backups, or data that a disk or a server keeps after a deletion.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -299,8 +306,9 @@ impl Memory {
         erased.map_err(|error| reply::condition(&MemoryPath::root(), error))
     }
 
-    /// The files that there were at a time, sorted by their paths. A file that the history does not know, because nobody
-    /// changed it since the history is kept, is among them as it is now, if it was last written before that time.
+    /// Returns the files that existed at a given time, sorted by path. The history does not know a file that
+    /// was not changed since it was turned on. Such a file is included in its current state if it was last
+    /// written before that time.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -320,23 +328,25 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`HistoryError::Trimmed`] if the history does not reach back so far; [`HistoryError::Off`];
+    /// [`HistoryError::Trimmed`] if the history does not reach back that far; [`HistoryError::Off`];
     /// [`HistoryError::Store`].
     pub fn files_at(&self, at: SystemTime) -> Result<Vec<PastFile>, HistoryError> {
         self.reader()?.files_at(&self.context(), at)
     }
 
-    /// What a file held at a time. `None` if there was no file.
+    /// Returns the content of a file at a given time, or `None` if there was no file.
     ///
     /// # Errors
-    /// As [`files_at`](Memory::files_at) and [`read_version`](Memory::read_version); [`HistoryError::Path`].
+    /// Same as [`files_at`](Memory::files_at) and [`read_version`](Memory::read_version);
+    /// [`HistoryError::Path`].
     pub fn read_at(&self, path: &str, at: SystemTime) -> Result<Option<Vec<u8>>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
         self.reader()?.read_at(&self.context(), &parsed, at)
     }
 
-    /// For each line of a file as it is now, the version that brought it, its actor and its time. A line that was removed and
-    /// brought back is of the version that brought it back, as in git. A line stays what it is when its file is renamed.
+    /// Returns, for each line of a file, the version that added it, with its actor and time. If a line was
+    /// removed and added again, it belongs to the version that added it again, as in git. Renaming a file does
+    /// not change this.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -354,14 +364,15 @@ impl Memory {
     /// ```
     ///
     /// # Errors
-    /// [`HistoryError::NoFile`] if no file is there; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Path`];
-    /// [`HistoryError::Off`]; [`HistoryError::Damaged`] if records contradict each other; [`HistoryError::Store`].
+    /// [`HistoryError::NoFile`] if there is no file; [`HistoryError::NotText`] if it is not UTF-8;
+    /// [`HistoryError::Path`]; [`HistoryError::Off`]; [`HistoryError::Damaged`] if records contradict each
+    /// other; [`HistoryError::Store`].
     pub fn blame(&self, path: &str) -> Result<Vec<BlamedLine>, HistoryError> {
         let parsed = MemoryPath::parse(path).map_err(|_| HistoryError::Path(path.to_owned()))?;
         self.reader()?.blame(&self.context(), &parsed)
     }
 
-    /// The history of a memory with these options, on its store.
+    /// Creates the history of a memory with these options, on its store.
     pub(super) fn new_history(store: &Arc<dyn Store>, options: &MemoryOptions) -> Arc<Recorder> {
         let retention = Retention {
             max_age: options.history_max_age,
@@ -376,34 +387,34 @@ impl Memory {
         self.history.as_deref().ok_or(HistoryError::Off)
     }
 
-    /// What answers questions about the history.
+    /// Returns the reader of the history.
     pub(super) fn reader(&self) -> Result<&HistoryReader, HistoryError> {
         self.recorder().map(Recorder::reader)
     }
 
-    /// The recorder of a memory that may be changed.
+    /// Returns the recorder, if the memory may be changed.
     fn changing(&self) -> Result<&Recorder, HistoryError> {
         if self.store.info().is_read_only { Err(HistoryError::ReadOnly) } else { self.recorder() }
     }
 
-    /// The context of an operation of this memory's actor. Only a history needs the actor.
+    /// Returns the context of an operation by this memory's actor. Only a history needs the actor.
     pub(super) fn context(&self) -> Context {
         let actor = self.history.as_ref().and_then(|_| self.session.actor.clone());
         Context::of(actor).cancelled_by(&self.cancellation)
     }
 
-    /// A command, or one of the methods, that begins.
+    /// Starts a command, or one of the methods.
     pub(super) fn work(&self) -> UnitOfWork<'_> {
         UnitOfWork::new(&self.store, &self.policies, self.context())
     }
 
-    /// What does something else than a command.
+    /// Starts an operation other than a command.
     pub(crate) fn work_doing(&self, operation: Operation) -> UnitOfWork<'_> {
         UnitOfWork::new(&self.store, &self.policies, self.context().doing(operation))
     }
 
-    /// Does something as one change of this memory's actor. Returns its result, and the id of the change if something was
-    /// recorded.
+    /// Runs `work` as one change by this memory's actor. Returns its result, and the id of the change if one
+    /// was recorded.
     pub(super) fn working<T>(
         &self,
         work: impl FnOnce(&UnitOfWork<'_>) -> T,

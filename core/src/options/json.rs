@@ -1,4 +1,4 @@
-//! Options as JSON, for languages and programs that hand them over as text.
+//! Parses options from JSON, for languages and programs that pass them as text.
 
 use std::time::Duration;
 
@@ -12,10 +12,11 @@ use crate::store::EncryptionKey;
 use crate::value::Value;
 
 impl MemoryOptions {
-    /// The same options, with those that `json` sets: the text of a JSON object of options by their names.
+    /// Returns the same options, with the values that `json` sets. `json` is the text of a JSON object with the
+    /// options' names as keys.
     ///
-    /// Durations are numbers of seconds. `null` stands for no limit or for none, where an option has that. A key is
-    /// text: `"hex:…"`, `"base64:…"`, or a passphrase.
+    /// Durations are in seconds. `null` means no limit or no value, if the option allows that. A key is a text:
+    /// `"hex:…"`, `"base64:…"`, or a passphrase.
     ///
     /// ```
     /// use memdir::MemoryOptions;
@@ -29,10 +30,10 @@ impl MemoryOptions {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] if it is not a JSON object, an option does not exist, or a value is wrong.
+    /// [`Error::Config`] if the text is not a JSON object, an option does not exist, or a value is wrong.
     pub fn with_json(mut self, json: &str) -> Result<Self, Error> {
         let given: Json = serde_json::from_str(json).map_err(|error| {
-            // Not the text, which may hold a key.
+            // Without the text, which may contain a key.
             let (line, column) = (error.line(), error.column());
             let place = format!(" must be a JSON object; line {line}, column {column} is not JSON");
             ConfigError::of_option("options").and(place)

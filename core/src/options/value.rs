@@ -1,5 +1,5 @@
-//! How the value of an option is read, whatever language gives it. So every language has the same options, and the same sentence
-//! for the same mistake.
+//! Reads the value of an option from any language, so every language has the same options and the same error
+//! sentences.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -14,20 +14,21 @@ use crate::value::Value;
 
 /// The value of an option, as a language gives it.
 ///
-/// A binding implements this for its language's values. Each method returns `None` if the value is of another kind.
+/// A binding implements this for its language's values. Each method returns `None` if the value has another
+/// type.
 pub trait OptionValue: Sized {
-    /// What the language calls its values.
+    /// The language's names for the types of values.
     const WORDS: &'static Words;
 
-    /// The value in a sentence that says what is wrong with it.
+    /// Returns the value for an error sentence.
     fn shown(&self) -> Value<'_>;
 
-    /// Whether it is the value that stands for none and for no limit.
+    /// Returns whether it is the value for "no limit" or "not set".
     fn is_none(&self) -> bool {
         self.shown() == Value::Null
     }
 
-    /// Yes or no.
+    /// Returns a boolean.
     fn flag(&self) -> Option<bool> {
         match self.shown() {
             Value::Bool(flag) => Some(flag),
@@ -35,7 +36,7 @@ pub trait OptionValue: Sized {
         }
     }
 
-    /// A whole number from 0 on. A boolean is none.
+    /// Returns a whole number of at least 0. Not a boolean.
     fn whole_number(&self) -> Option<u64> {
         match self.shown() {
             Value::Integer(number) => u64::try_from(number).ok(),
@@ -43,10 +44,10 @@ pub trait OptionValue: Sized {
         }
     }
 
-    /// A duration, in the unit of the language.
+    /// Returns a duration, in the unit of the language.
     fn duration(&self) -> Option<Duration>;
 
-    /// A text of valid Unicode.
+    /// Returns a text of valid Unicode.
     fn text(&self) -> Option<String> {
         match self.shown() {
             Value::Text(text) => Some(text.into_owned()),
@@ -54,25 +55,25 @@ pub trait OptionValue: Sized {
         }
     }
 
-    /// The values of a list.
+    /// Returns the values of a list.
     fn items(&self) -> Option<Vec<Self>>;
 
-    /// The values of a mapping, by their names.
+    /// Returns the values of a mapping, with their names.
     fn entries(&self) -> Option<Vec<(String, Self)>>;
 
-    /// The key of an encrypted store that a text stands for, or the bytes that the language has for it.
+    /// Returns the key of an encrypted store, from its text or from the language's type for bytes.
     #[cfg(feature = "encryption")]
     fn key(&self) -> Option<Result<EncryptionKey, Error>> {
         self.text().map(|text| text.parse())
     }
 }
 
-/// What a language calls the values of options, with articles.
+/// A language's names for the types of option values, with articles.
 #[derive(Debug)]
 pub struct Words {
-    /// How it writes the options' names.
+    /// The case of the options' names.
     pub case: NameCase,
-    /// The value for none: `null`.
+    /// The value for "not set": `null`.
     pub none: &'static str,
     /// `true or false`.
     pub flag: &'static str,
@@ -84,90 +85,92 @@ pub struct Words {
     pub texts: &'static str,
     /// `an object of strings`.
     pub texts_by_name: &'static str,
-    /// What a key may be: `a string`.
+    /// The type of a key: `a string`.
     pub key: &'static str,
 }
 
-/// The value that was given for an option, or for an argument.
+/// The value that was given for an option or an argument.
 ///
-/// Each method reads a kind of value. Those that begin with `optional` take none as well, and say so if the value is wrong.
+/// Each method reads one type of value. The methods that begin with `optional` also accept the value for "not
+/// set", and mention it in the error sentence.
 pub struct Given<'a, V> {
     name: &'a str,
     value: V,
 }
 
 impl<'a, V: OptionValue> Given<'a, V> {
-    /// The value for the option `name`.
+    /// Creates the value for the option `name`.
     pub fn new(name: &'a str, value: V) -> Self {
         Self { name, value }
     }
 
-    /// Yes or no.
+    /// Reads a boolean.
     ///
     /// # Errors
-    /// It is something else, as for every kind of value.
+    /// [`Error::Config`] if the value has another type. This applies to every method.
     pub fn flag(&self) -> Result<bool, Error> {
         self.required(V::WORDS.flag, V::flag)
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub fn whole_number(&self) -> Result<u64, Error> {
         self.required(WHOLE_NUMBER, V::whole_number)
     }
 
-    /// A whole number. A larger one than addresses can count is as many as they can.
+    /// Reads a whole number. A number that is too large for `usize` becomes the largest `usize`.
     pub fn count(&self) -> Result<usize, Error> {
         Ok(usize::try_from(self.whole_number()?).unwrap_or(usize::MAX))
     }
 
-    /// A limit. None, or a number that is larger than anything that is counted, is no limit.
+    /// Reads a limit. The value for "not set" means no limit, and so does a number that is too large for the
+    /// type.
     pub fn limit<N: TryFrom<u64>>(&self) -> Result<Option<N>, Error> {
         let number = self.optional(WHOLE_NUMBER, V::whole_number)?;
         Ok(number.and_then(|number| N::try_from(number).ok()))
     }
 
-    /// A duration.
+    /// Reads a duration.
     pub fn duration(&self) -> Result<Duration, Error> {
         self.required(V::WORDS.duration, V::duration)
     }
 
-    /// A duration, or none.
+    /// Reads an optional duration.
     pub fn optional_duration(&self) -> Result<Option<Duration>, Error> {
         self.optional(V::WORDS.duration, V::duration)
     }
 
-    /// A text.
+    /// Reads a text.
     pub fn text(&self) -> Result<String, Error> {
         self.required(V::WORDS.text, V::text)
     }
 
-    /// A text, or none.
+    /// Reads an optional text.
     pub fn optional_text(&self) -> Result<Option<String>, Error> {
         self.optional(V::WORDS.text, V::text)
     }
 
-    /// One of the words of the option.
+    /// Reads one of the words that the option allows.
     pub fn word<W: FromStr<Err = Error>>(&self) -> Result<W, Error> {
         self.text()?.parse().map_err(|error| self.about(error))
     }
 
-    /// Texts.
+    /// Reads a list of texts.
     pub fn texts(&self) -> Result<Vec<String>, Error> {
         self.texts_of(&self.required(V::WORDS.texts, V::items)?)
     }
 
-    /// Patterns of paths.
+    /// Reads patterns of paths.
     pub(super) fn patterns(&self) -> Result<Vec<PathPattern>, Error> {
         PathPattern::all(self.name, self.texts()?)
     }
 
-    /// Patterns of paths, or none.
+    /// Reads optional patterns of paths.
     pub(super) fn optional_patterns(&self) -> Result<Option<Vec<PathPattern>>, Error> {
         let items = self.optional(V::WORDS.texts, V::items)?;
         items.map(|items| PathPattern::all(self.name, self.texts_of(&items)?)).transpose()
     }
 
-    /// Rules for sensitive text: patterns by their ids.
+    /// Reads rules for sensitive text: patterns with their ids.
     pub(super) fn rules(&self) -> Result<Vec<SensitiveRule>, Error> {
         let entries = self.required(V::WORDS.texts_by_name, V::entries)?;
         let rules = entries.iter().map(|(id, pattern)| match pattern.text() {
@@ -177,14 +180,14 @@ impl<'a, V: OptionValue> Given<'a, V> {
         custom_rules(rules.collect::<Result<Vec<_>, _>>()?).map_err(|error| self.about(error))
     }
 
-    /// The key of an encrypted store. No sentence shows it.
+    /// Reads the key of an encrypted store. No error sentence shows it.
     #[cfg(feature = "encryption")]
     pub fn key(&self) -> Result<EncryptionKey, Error> {
         let key = self.value.key().ok_or_else(|| self.problem(V::WORDS.key))?;
         key.map_err(|error| self.about(error))
     }
 
-    /// The key of an encrypted store, or none.
+    /// Reads the optional key of an encrypted store.
     #[cfg(feature = "encryption")]
     pub(super) fn optional_key(&self) -> Result<Option<EncryptionKey>, Error> {
         if self.value.is_none() { Ok(None) } else { self.key().map(Some) }
@@ -221,7 +224,7 @@ impl<'a, V: OptionValue> Given<'a, V> {
         ConfigError::of_option(self.name).and(format!(" must be {expected}"))
     }
 
-    /// What the core says of the value, under the name of this option.
+    /// Puts the name of this option into an error of the core about the value.
     fn about(&self, error: Error) -> Error {
         match error {
             Error::Config(error) => error.renamed(self.name).into(),

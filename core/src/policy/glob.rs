@@ -1,9 +1,9 @@
-//! Glob patterns over the names of a path. They are compiled once and match characters. The time to
-//! match is at most proportional to the length of the pattern times the length of the path.
+//! Glob patterns over the names of a path. They are compiled once and match characters. The time to match is at
+//! most proportional to the length of the pattern times the length of the path.
 //!
-//! The usual crates match bytes, and cannot ignore case in the way of a file system.
+//! The common glob crates match bytes, and cannot ignore case as file systems do.
 
-/// A pattern: a path matches if it matches one of the alternatives that braces give.
+/// A pattern, with braces expanded into alternatives. A path matches if it matches one of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Vec<Segment>>);
 
@@ -29,7 +29,7 @@ enum Token {
     },
 }
 
-/// The most alternatives; nobody writes more by hand.
+/// The most alternatives; far more than a pattern written by hand has.
 const MAX_ALTERNATIVES: usize = 1000;
 
 impl Glob {
@@ -45,7 +45,7 @@ impl Glob {
         Ok(Self(compiled))
     }
 
-    /// Whether it matches the path of these names, or a directory above that path.
+    /// Returns whether the pattern matches the path with these names, or a directory above that path.
     pub(super) fn matches(&self, names: &[&str], folds_case: bool) -> bool {
         self.0.iter().any(|segments| match segments.as_slice() {
             // A pattern for everything below a directory does not match the directory.
@@ -56,7 +56,7 @@ impl Glob {
         })
     }
 
-    /// The same pattern; if it matches everything below a directory, it now matches the directory, too.
+    /// Returns the same pattern. If it matches everything below a directory, it now also matches the directory.
     pub(super) fn with_directory(mut self) -> Self {
         for segments in &mut self.0 {
             segments.pop_if(|last| *last == Segment::Any);
@@ -101,7 +101,7 @@ fn lex(pattern: &str) -> Result<Vec<Symbol>, String> {
     if depth > 0 { Err("a `{` is not closed".to_owned()) } else { Ok(symbols) }
 }
 
-/// The class whose `[` was read.
+/// Parses the class after its `[`.
 fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, String> {
     let unclosed = || "a `[` is not closed".to_owned();
     let mut ranges: Vec<(char, char)> = Vec::new();
@@ -133,7 +133,7 @@ fn class(chars: &mut std::str::Chars<'_>) -> Result<Token, String> {
     }
 }
 
-/// Expands a pattern with braces into patterns without.
+/// Expands a pattern with braces into patterns without braces.
 fn expand(symbols: &[Symbol]) -> Result<Vec<Vec<Symbol>>, String> {
     /// Alternatives up to a brace, of which the last one is being read.
     type Group = (Vec<Vec<Symbol>>, Vec<Vec<Symbol>>);
@@ -165,7 +165,7 @@ fn expand(symbols: &[Symbol]) -> Result<Vec<Vec<Symbol>>, String> {
     Ok(current)
 }
 
-/// The segments of a pattern without braces, in canonical form, as paths are.
+/// Returns the segments of a pattern without braces, in canonical form, as for paths.
 fn segments(symbols: &[Symbol]) -> Result<Vec<Segment>, String> {
     let mut segments: Vec<Segment> = Vec::new();
     for name in symbols.split(|symbol| matches!(symbol, Symbol::Slash)) {
@@ -198,9 +198,9 @@ fn segments(symbols: &[Symbol]) -> Result<Vec<Segment>, String> {
     Ok(segments)
 }
 
-/// Whether the segments match the first names.
+/// Returns whether the segments match the first names.
 fn fits_start(segments: &[Segment], names: &[&str], folds_case: bool) -> bool {
-    // Up to which name each prefix of the segments matches.
+    // `ends[n]` is true if the segments so far match the first `n` names.
     let mut ends = vec![false; names.len() + 1];
     ends[0] = true;
     for segment in segments {
@@ -226,7 +226,7 @@ fn fits_start(segments: &[Segment], names: &[&str], folds_case: bool) -> bool {
 fn fits_name(tokens: &[Token], name: &str, folds_case: bool) -> bool {
     let name: Vec<char> = name.chars().collect();
     let (mut token, mut at) = (0, 0);
-    // Where the last star stands, and what it has taken: only that one can take more.
+    // The position of the last star, and the characters that it matches. Only the last star can match more.
     let mut star: Option<(usize, usize)> = None;
     loop {
         match (tokens.get(token), name.get(at)) {
@@ -268,13 +268,13 @@ fn fits_char(token: &Token, c: char, folds_case: bool) -> bool {
     }
 }
 
-/// A character as a file system compares it that ignores case.
+/// Returns a character as a case-insensitive file system compares it.
 fn folded(c: char) -> char {
     let [_, _, lower] = cases(c);
     lower
 }
 
-/// A character, the same in upper case, and that in lower case.
+/// Returns a character, its upper case, and the lower case of that.
 fn cases(c: char) -> [char; 3] {
     fn single(mut of: impl ExactSizeIterator<Item = char>, otherwise: char) -> char {
         if of.len() == 1 { of.next().unwrap_or(otherwise) } else { otherwise }

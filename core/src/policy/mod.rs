@@ -1,9 +1,8 @@
-//! Policies: the rules that options add to those of the tool. Each has its own file or directory,
-//! and is off unless its option is set.
+//! Policies: the rules that options add to those of the tool. Each has its own file or directory, and is off
+//! unless its option is set.
 //!
-//! A policy knows its own settings and the store. It gets anything that it needs of another policy
-//! as an argument. `policies.rs` makes the policies from a memory's options and applies them in
-//! their order.
+//! A policy only depends on its own settings and the store. It gets data of another policy as an argument.
+//! `policies.rs` creates the policies from a memory's options and applies them in order.
 
 pub mod expiry;
 mod glob;

@@ -11,13 +11,13 @@ use super::glob::Glob;
 /// A pattern of paths under `/memories`, such as `/memories/handbook` or `/memories/**/*.md`.
 ///
 /// - `*` matches any number of characters within a name.
-/// - `**`, as a whole name, matches any number of directories, between other names also none.
+/// - `**`, as a whole name, matches any number of directories, including zero between other names.
 /// - `?` matches one character, `[ab]` one of these characters, `[!ab]` any other character.
 /// - `{a,b}` matches one of these texts.
-/// - `\` takes the next character as it is.
+/// - `\` matches the next character literally.
 ///
 /// A pattern that matches a directory also matches everything below it. As in a path, doubled slashes and `.`
-/// do not count.
+/// are ignored.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -34,19 +34,19 @@ pub struct PathPattern {
     text: String,
     glob: Glob,
     folds_case: bool,
-    /// The pattern in the form in which a store compares paths that ignores case.
+    /// The pattern in the form that a store that ignores case compares.
     folded: Option<Glob>,
 }
 
-/// The most bytes of a pattern; no path has more.
+/// The most bytes of a pattern; paths are not longer.
 const MAX_BYTES: usize = 4096;
 
 impl PathPattern {
     /// Parses the patterns of the option `name`, in their order.
     ///
     /// # Errors
-    /// [`Error::Config`], which begins with the option's name, if a pattern does not begin with `/memories`,
-    /// is longer than 4,096 bytes, breaks the syntax, or contains something that no path can contain.
+    /// [`Error::Config`], which begins with the option's name, if a pattern does not begin with `/memories`, is
+    /// longer than 4,096 bytes, has a syntax error, or contains something that no path can contain.
     pub fn all<P: AsRef<str>>(
         name: &str,
         patterns: impl IntoIterator<Item = P>,
@@ -74,37 +74,37 @@ impl PathPattern {
         }
     }
 
-    /// The pattern as it was given, without slashes at its end.
+    /// Returns the pattern as it was given, without trailing slashes.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The same pattern for a store that may [ignore case](crate::store::StoreInfo::folds_case): if `folds_case` is set,
-    /// it matches a path by every spelling that any file system takes for the same name: in any case, with
-    /// composed and decomposed letters, `ß` as `ss`.
+    /// Returns the same pattern for a store that may [ignore case](crate::store::StoreInfo::folds_case). If
+    /// `folds_case` is set, it matches every spelling of a path that some file system treats as the same name:
+    /// in any case, with composed and decomposed letters, `ß` as `ss`.
     #[must_use]
     pub fn folding_case(self, folds_case: bool) -> Self {
         let below = self.text.strip_prefix("/memories").unwrap_or(&self.text);
-        // If it cannot be written so, the letters' cases are still ignored.
+        // If the pattern cannot be converted, the case of letters is still ignored.
         let folded = folds_case.then(|| Glob::compile(&fold(below)).ok()).flatten();
         Self { folds_case, folded, ..self }
     }
 
-    /// The same pattern for what is allowed rather than forbidden in such a store: it matches in upper and lower
-    /// case, and in no spelling that some file systems keep apart.
+    /// Returns the same pattern for what is allowed rather than forbidden in such a store. It ignores upper and
+    /// lower case, but not the differences in spelling that some file systems distinguish.
     pub(crate) fn ignoring_case(self, folds_case: bool) -> Self {
         Self { folds_case, folded: None, ..self }
     }
 
-    /// The same pattern; if it matches everything below a directory, it now matches the directory, too:
+    /// Returns the same pattern. If it matches everything below a directory, it now also matches the directory:
     /// `/memories/a/**` also matches `/memories/a`.
     pub(crate) fn with_directory(self) -> Self {
         let folded = self.folded.map(Glob::with_directory);
         Self { glob: self.glob.with_directory(), folded, ..self }
     }
 
-    /// Whether it matches the path, or a directory above it.
+    /// Returns whether the pattern matches the path, or a directory above it.
     #[must_use]
     pub fn matches(&self, path: &MemoryPath) -> bool {
         let names: Vec<&str> = path.names().collect();

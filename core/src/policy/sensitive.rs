@@ -1,8 +1,8 @@
-//! Sensitive text: keeps keys, tokens, passwords, private keys and payment cards out of the memory, or
-//! out of views.
+//! Sensitive text: keeps keys, tokens, passwords, private keys and payment cards out of the memory, or out of
+//! views.
 //!
-//! The crate `memdir-sensitive-text` finds it. This module applies the options to what commands write and show, and has the
-//! reply of each refusal.
+//! The crate `memdir-sensitive-text` finds it. This module applies the options to the texts that commands write
+//! and show, and has the reply of each refusal.
 
 use std::borrow::Cow;
 
@@ -17,16 +17,15 @@ use memdir_store::{ConfigError, Error};
 use crate::reply;
 use crate::text::{Snippet, Splice};
 
-/// What happens to a command that would write sensitive text.
+/// The treatment of a command that would write sensitive text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SensitiveText {
-    /// Nothing: the text is written as it is.
+    /// The text is written unchanged.
     #[default]
     Off,
-    /// The command is refused and nothing is written. The model reads which rules found something, and
-    /// on which lines.
+    /// The command is refused and nothing is written. The model reads which rules matched, and on which lines.
     Reject,
-    /// The text is written with `[REDACTED:rule]` in the place of each finding, and the reply says so.
+    /// The text is written with `[REDACTED:rule]` instead of each finding, and the reply says so.
     Redact,
 }
 
@@ -36,14 +35,14 @@ pub(crate) struct Settings {
     pub(crate) mode: SensitiveText,
     /// Rules in addition to the built-in ones.
     pub(crate) rules: Vec<SensitiveRule>,
-    /// Whether views hide it.
+    /// True if views redact sensitive text.
     pub(crate) on_view: bool,
 }
 
 impl std::str::FromStr for SensitiveText {
     type Err = Error;
 
-    /// `"off"`, `"reject"` or `"redact"`.
+    /// Parses `"off"`, `"reject"` or `"redact"`.
     fn from_str(word: &str) -> Result<Self, Error> {
         ConfigError::parse_word(
             "sensitive_text",
@@ -53,8 +52,8 @@ impl std::str::FromStr for SensitiveText {
     }
 }
 
-/// The rules of the option [`sensitive_rules`](crate::MemoryOptions::sensitive_rules), from patterns by their ids. They are in
-/// the order of their ids.
+/// Creates the rules for the option [`sensitive_rules`](crate::MemoryOptions::sensitive_rules) from ids and
+/// patterns. They are sorted by id.
 ///
 /// ```
 /// use memdir::MemoryOptions;
@@ -68,7 +67,7 @@ impl std::str::FromStr for SensitiveText {
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] with what [`SensitiveRule::new`] says is wrong with a rule.
+/// [`Error::Config`], with the message of [`SensitiveRule::new`], if a rule is invalid.
 pub fn custom_rules<I, S>(patterns: I) -> Result<Vec<SensitiveRule>, Error>
 where
     I: IntoIterator<Item = (S, S)>,
@@ -79,13 +78,13 @@ where
     })
 }
 
-/// The text to write instead, and the line of the reply that says so.
+/// A redacted text, and the line of the reply that says so.
 pub(crate) struct Redacted<T> {
     pub(crate) instead: T,
     pub(crate) note: String,
 }
 
-/// Checks a new path. It is never redacted, because the model did not ask for a file of another name.
+/// Checks a new path. It is never redacted, because the model did not ask for a file with another name.
 pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), Error> {
     if settings.mode == SensitiveText::Off {
         return Ok(());
@@ -96,8 +95,8 @@ pub(crate) fn check_path(settings: &Settings, path: &MemoryPath) -> Result<(), E
     if rules.is_empty() { Ok(()) } else { Err(reply::sensitive_path(&rules)) }
 }
 
-/// A path for logs, spans and events of hooks. If an option about sensitive text is set, a mark replaces each
-/// finding.
+/// Returns a path for logs, spans and events of hooks. If an option about sensitive text is set, a mark
+/// replaces each finding.
 pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
     if settings.mode == SensitiveText::Off && !settings.on_view {
         return path;
@@ -105,13 +104,13 @@ pub(crate) fn redact_path(settings: &Settings, path: MemoryPath) -> MemoryPath {
     let findings = find(path.as_str(), &settings.rules);
     let Some(first) = findings.first() else { return path };
     let name = mark(first.rule);
-    // A path with marks may be too long, and a finding may begin before the first name.
+    // A path with marks may be too long, and a finding may start before the first name.
     MemoryPath::parse(&redact(path.as_str(), &findings))
         .or_else(|_| MemoryPath::root().join(&name))
         .unwrap_or_else(|_| MemoryPath::root())
 }
 
-/// The details of a failure for a log, with `[REDACTED:rule]` in the place of each finding.
+/// Returns the details of a failure for a log, with `[REDACTED:rule]` instead of each finding.
 #[cfg(feature = "tracing")]
 pub(crate) fn redact_details(settings: &Settings, details: String) -> String {
     if settings.mode == SensitiveText::Off && !settings.on_view {
@@ -120,7 +119,7 @@ pub(crate) fn redact_details(settings: &Settings, details: String) -> String {
     redacted(&details, &settings.rules).into_owned()
 }
 
-/// Checks the content of a new file; `None` if it may be written as it is.
+/// Checks the content of a new file. `None` if it may be written unchanged.
 pub(crate) fn check_content(
     settings: &Settings,
     path: &MemoryPath,
@@ -137,7 +136,7 @@ pub(crate) fn check_content(
     Ok(Some(Redacted { instead: redact(content, &findings), note }))
 }
 
-/// The text as a command writes it, if it introduces all of it.
+/// Returns the text that a command writes, if all of it is new.
 pub(crate) fn stored<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
     if settings.mode == SensitiveText::Redact {
         redacted(text, &settings.rules)
@@ -146,7 +145,7 @@ pub(crate) fn stored<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
     }
 }
 
-/// Checks a change of `old`; `None` if it may be made as it is.
+/// Checks a change of `old`. `None` if it may be made unchanged.
 pub(crate) fn check_splice(
     settings: &Settings,
     path: &MemoryPath,
@@ -164,7 +163,7 @@ pub(crate) fn check_splice(
     Ok(Some(Redacted { instead, note }))
 }
 
-/// The line about redacted text, or the refusal.
+/// Returns the line about redacted text, or the refusal.
 fn note_or_refusal(
     settings: &Settings,
     path: &MemoryPath,
@@ -185,12 +184,12 @@ fn text<'t>(path: &MemoryPath, bytes: &'t [u8]) -> Result<&'t str, Error> {
     std::str::from_utf8(bytes).map_err(|_| reply::not_text(path))
 }
 
-/// The text with marks, as a view shows it. Its lines keep their numbers.
+/// Returns the text with marks, as a view shows it. Its lines keep their numbers.
 pub(crate) fn shown<'t>(settings: &Settings, text: &'t str) -> Cow<'t, str> {
     if settings.on_view { redacted(text, &settings.rules) } else { Cow::Borrowed(text) }
 }
 
-/// A snippet of the file after a change, as a view shows its lines.
+/// Returns a snippet of the file after a change, as a view shows its lines.
 pub(crate) fn shown_lines(
     settings: &Settings,
     path: &MemoryPath,
@@ -207,7 +206,7 @@ pub(crate) fn shown_lines(
     Ok(Snippet { first: snippet.first, text: shown.into_owned().into_bytes() })
 }
 
-/// Whether a text that is not in the file may come from a view with marks.
+/// Returns whether a text that is not in the file may come from a view with marks.
 pub(crate) fn has_mark(settings: &Settings, text: &str) -> bool {
     settings.on_view && memdir_sensitive_text::has_mark(text)
 }

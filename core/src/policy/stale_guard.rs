@@ -1,8 +1,8 @@
 //! The stale-view guard: refuses edits that are based on an outdated view.
 //!
-//! For each file, a session of a memory remembers a fingerprint of the content that it last showed or wrote. It compares
-//! the fingerprint with the content that an edit is about to change, within the store's update, so no other
-//! writer can come between.
+//! For each file, a session of a memory remembers a fingerprint of the content that it last showed or wrote. It
+//! compares the fingerprint with the content that an edit is about to change. The comparison runs within the
+//! store's update, so no other writer can interfere.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, DefaultHasher, Hasher as _, RandomState};
@@ -14,13 +14,14 @@ use memdir_store::{ConfigError, Error};
 
 use crate::reply;
 
-/// Whether an edit that is based on an outdated view is refused.
+/// The setting for edits that are based on an outdated view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StaleGuard {
-    /// Never.
+    /// Edits are never refused.
     #[default]
     Off,
-    /// Refuses an `insert` into a file that has changed since this session of the memory last showed or wrote it.
+    /// Refuses an `insert` into a file that has changed since this session of the memory last showed or wrote
+    /// it.
     On,
     /// Also refuses such a `str_replace`, and both commands for a file that this session has never shown or
     /// written.
@@ -30,7 +31,7 @@ pub enum StaleGuard {
 impl std::str::FromStr for StaleGuard {
     type Err = Error;
 
-    /// `"off"`, `"on"` or `"strict"`.
+    /// Parses `"off"`, `"on"` or `"strict"`.
     fn from_str(word: &str) -> Result<Self, Error> {
         ConfigError::parse_word(
             "stale_guard",
@@ -40,14 +41,14 @@ impl std::str::FromStr for StaleGuard {
     }
 }
 
-/// Remembers, for each file, the content that a memory last showed or wrote. Remembers nothing while the
-/// guard is off.
+/// Remembers, for each file, the content that a memory last showed or wrote. Remembers nothing while the guard
+/// is off.
 #[derive(Debug, Default)]
 pub(crate) struct ViewLog {
     guard: StaleGuard,
-    /// A file is one by every spelling of its path.
+    /// Makes all spellings of a path count as one file.
     folding: Folding,
-    /// Random keys of this memory, so nobody can make two contents with the same fingerprint.
+    /// Random keys of this memory, so an attacker cannot construct two contents with the same fingerprint.
     keys: RandomState,
     state: Mutex<ViewLogState>,
 }
@@ -58,7 +59,7 @@ struct ViewLogState {
     last: u64,
 }
 
-/// The order in which threads saw a file; they may finish in another order.
+/// The order in which threads read a file. They may finish in another order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sequence(u64);
 
@@ -68,11 +69,12 @@ struct Record {
     seen: Seen,
 }
 
-/// What a model knows of a file.
+/// The content of a file that the model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Content(Fingerprint),
-    /// A content that it may not have in its context any more. No edit is based on it, whatever the file holds.
+    /// A content that may no longer be in the model's context. It is not a basis for any edit, whatever the
+    /// file contains.
     Forgotten,
 }
 
@@ -94,7 +96,7 @@ impl ViewLog {
         Self { guard, folding, ..Self::default() }
     }
 
-    /// The log of another session with the same guard.
+    /// Returns the log of another session with the same guard.
     pub(crate) fn for_session(&self) -> Self {
         Self::new(self.guard, self.folding)
     }
@@ -142,14 +144,15 @@ impl ViewLog {
         }
     }
 
-    /// A snapshot of the content about to be written, which comes in pieces. Take it before writing, under
-    /// the store's lock if there is one. `None` while the guard is off.
+    /// Returns a snapshot of the content about to be written, which is given in pieces. Take it before writing,
+    /// under the store's lock if there is one. `None` while the guard is off.
     pub(crate) fn writing(&self, pieces: &[&[u8]]) -> Option<Snapshot> {
         let snapshot = || Snapshot { sequence: self.next(), fingerprint: self.fingerprint(pieces) };
         (!self.is_off()).then(snapshot)
     }
 
-    /// A fingerprint to take while reading; make it before the file is opened. `None` while the guard is off.
+    /// Returns a fingerprint that is computed while reading. Call this before the file is opened. `None` while
+    /// the guard is off.
     pub(crate) fn fingerprinter(&self) -> Option<Fingerprinter> {
         (!self.is_off()).then(|| Fingerprinter {
             sequence: self.next(),
@@ -168,15 +171,15 @@ impl ViewLog {
         }
     }
 
-    /// Counts all that was shown or written as forgotten: seen, but not to be relied on. A view that runs meanwhile still
-    /// counts.
+    /// Marks everything that was shown or written as forgotten: seen, but not a basis for edits. A view that
+    /// runs at the same time still counts.
     pub(crate) fn forget_all(&self) {
         self.state().records.values_mut().for_each(|record| record.seen = Seen::Forgotten);
     }
 
-    /// Follows files that the program, and not the model, put back where they were or as they were. A record of such a
-    /// file stays: its fingerprint tells whether the file is as the model saw it. A file without a record, such as one
-    /// that the model had deleted, counts as forgotten.
+    /// Tracks files that the program, and not the model, restored to an earlier path or content. If the file
+    /// has a record, the record stays: its fingerprint shows whether the file is as the model saw it. A file
+    /// without a record, such as one that the model had deleted, counts as forgotten.
     pub(crate) fn restored<'p>(
         &self,
         files: impl Iterator<Item = (&'p MemoryPath, Option<&'p MemoryPath>)>,
@@ -186,7 +189,8 @@ impl ViewLog {
         }
         let sequence = self.next();
         let mut state = self.state();
-        // All leave their old places before the first comes to its new one: two may have changed places.
+        // All records are removed before the first is added again, because two files may have swapped their
+        // paths.
         let arrivals: Vec<_> = files
             .map(|(path, old_path)| {
                 let record = old_path.map(|old| state.records.remove(&*self.folding.key(old)));
@@ -197,7 +201,7 @@ impl ViewLog {
         for (path, record) in arrivals {
             match record {
                 Some(Some(record)) => drop(state.records.insert(path, record)),
-                // The model saw it at neither of its paths.
+                // The model has seen the file at neither of its paths.
                 Some(None) => {}
                 None => drop(state.records.entry(path).or_insert(forgotten)),
             }
@@ -212,14 +216,14 @@ impl ViewLog {
         }
     }
 
-    /// Follows a renamed file or directory.
+    /// Moves the records of a renamed file or directory.
     pub(crate) fn moved(&self, from: &MemoryPath, to: &MemoryPath) {
         if self.is_off() {
             return;
         }
         let (from, to) = (&*self.folding.key(from), &*self.folding.key(to));
         if from == to {
-            // Only the case of a name changes.
+            // Only the case of the name changes.
             return;
         }
         let within = |known: &MemoryPath, path: &MemoryPath| known == path || path.is_above(known);
@@ -232,19 +236,19 @@ impl ViewLog {
     }
 }
 
-/// Takes the fingerprint of a content while it is read.
+/// Computes the fingerprint of a content while it is read.
 pub(crate) struct Fingerprinter {
     sequence: Sequence,
     reading: Reading,
 }
 
 impl Fingerprinter {
-    /// A reader of the same content that feeds this fingerprint.
+    /// Returns a reader of the same content that feeds this fingerprint.
     pub(crate) fn through<'r>(&'r mut self, content: Box<dyn Read + 'r>) -> Box<dyn Read + 'r> {
         Box::new(Through { content, reading: &mut self.reading })
     }
 
-    /// The fingerprint of the bytes that were read.
+    /// Returns the fingerprint of the bytes that were read.
     pub(crate) fn end(self) -> Snapshot {
         Snapshot { sequence: self.sequence, fingerprint: self.reading.end() }
     }
@@ -267,7 +271,8 @@ impl Read for Through<'_> {
 struct Reading {
     hasher: DefaultHasher,
     len: u64,
-    /// Bytes that do not fill a block yet. The hash could depend on the pieces in which it is fed.
+    /// Bytes that do not fill a block yet. Without whole blocks, the hash could depend on the size of the
+    /// pieces.
     block: Vec<u8>,
 }
 
@@ -364,7 +369,7 @@ mod tests {
             assert_eq!(views.check_insert(&path("new"), b"").is_ok(), guard == StaleGuard::On);
             views.remember(&path("a"), views.writing(&[b"1"]));
             views.check_insert(&path("a"), b"1").unwrap();
-            // It began before `b` was written, and shows an older content.
+            // The view began before `b` was written, so it shows an older content.
             views.remember(&path("b"), running.map(Fingerprinter::end));
             views.check_insert(&path("b"), b"").unwrap_err();
         }

@@ -1,7 +1,7 @@
 //! Read-only paths and writable paths: the files and directories that a command may change.
 //!
-//! A pattern that matches a directory matches everything below it. So below a directory that may be changed,
-//! only a read-only pattern can forbid something.
+//! A pattern that matches a directory matches everything below it. So below a writable directory, only a
+//! read-only pattern can forbid changes.
 
 use memdir_store::Error;
 use memdir_store::path::MemoryPath;
@@ -10,7 +10,7 @@ use super::pattern::PathPattern;
 use crate::reply;
 use crate::store::{Store, StoreError};
 
-/// The patterns of paths that may be changed.
+/// The patterns that decide which paths may be changed.
 #[derive(Debug, Default)]
 pub(crate) struct WritePatterns {
     read_only: Vec<PathPattern>,
@@ -18,7 +18,7 @@ pub(crate) struct WritePatterns {
 }
 
 impl WritePatterns {
-    /// Allows all paths but the `read_only` ones; with `writable` patterns, only those.
+    /// Allows all paths except the `read_only` ones. With `writable` patterns, allows only those.
     pub(crate) fn new(read_only: Vec<PathPattern>, writable: Option<Vec<PathPattern>>) -> Self {
         Self { read_only, writable }
     }
@@ -37,7 +37,7 @@ impl WritePatterns {
         }
     }
 
-    /// Whether a command may change `path` itself.
+    /// Returns whether a command may change `path` itself.
     pub(crate) fn allow(&self, path: &MemoryPath) -> bool {
         self.check(path).is_ok()
     }
@@ -48,10 +48,11 @@ impl WritePatterns {
         self.below(store, path)?.iter().try_for_each(|below| self.check(below))
     }
 
-    /// Checks of a rename what does not depend on what is below the directory that moves.
+    /// Checks the rules for a rename that do not depend on the entries below the moved directory.
     pub(crate) fn check_ends(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), Error> {
         self.check(from)?;
-        // What is below `from` is refused before.
+        // A refusal for an entry below `from` takes precedence over one for `to`. Only read-only patterns can
+        // cause it, so without them `to` is checked here.
         if self.read_only.is_empty() { self.check(to) } else { Ok(()) }
     }
 
@@ -66,24 +67,24 @@ impl WritePatterns {
         let below = self.below(store, from)?;
         below.iter().try_for_each(|below| self.check(below))?;
         self.check(to)?;
-        // If a path would be too long or too deep there, the store refuses the rename.
+        // If a path would be too long or too deep after the move, the store refuses the rename.
         let mut moved = below.iter().filter_map(|below| below.moved(from, to).ok());
         moved.try_for_each(|moved| self.check(&moved))
     }
 
-    /// Everything below `path`, in the order of a listing, if a pattern could forbid something there although
-    /// `path` is allowed.
+    /// Returns everything below `path`, in the order of a listing, if a pattern could forbid changes there
+    /// although `path` is allowed.
     fn below(&self, store: &dyn Store, path: &MemoryPath) -> Result<Vec<MemoryPath>, Error> {
         let mut found = Vec::new();
         if !self.read_only.is_empty() {
             let mut directories = vec![path.clone()];
             while let Some(directory) = directories.pop() {
                 let entries = match store.list(&directory) {
-                    // A file, or gone meanwhile. If nothing is at `path`, the store says so later.
+                    // A file, or removed concurrently. If there is no entry at `path`, the store says so later.
                     Err(StoreError::NotFound | StoreError::NotADirectory | StoreError::Symlink) => {
                         continue;
                     }
-                    // It is not known what is below.
+                    // The entries below are unknown.
                     Err(error) => return Err(reply::condition(&directory, error.unchanged())),
                     Ok(entries) => entries,
                 };

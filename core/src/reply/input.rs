@@ -44,7 +44,7 @@ pub(crate) fn reserved_path(path: &MemoryPath) -> Error {
     )
 }
 
-/// A refused path as the model sent it, shortened if it is longer than any valid path.
+/// Returns a refused path as the model sent it, shortened if it is longer than any valid path.
 fn echoed(raw: &str) -> String {
     if raw.len() > MAX_PATH_BYTES { shortened(raw) } else { raw.to_owned() }
 }
@@ -57,7 +57,7 @@ pub(super) fn shortened(raw: &str) -> String {
     }
 }
 
-/// The `known` commands in words.
+/// Lists the `known` commands in words.
 fn commands(known: &[&str]) -> String {
     match known {
         [most @ .., last] => format!("{} or {last}", most.join(", ")),
@@ -90,7 +90,7 @@ pub(crate) fn wrong_type(field: &str, expected: &str, came: &Value<'_>) -> Strin
     format!("Error: Invalid `{field}` parameter: expected {expected}, got {}", described(came))
 }
 
-/// A value in words: its kind, and the value itself if that says more.
+/// Describes a value: its type, and the value itself if that adds information.
 fn described(value: &Value<'_>) -> String {
     match value {
         Value::Null => "null".to_owned(),

@@ -1,8 +1,8 @@
 //! [`Reply`], and every sentence that a model can read.
 //!
-//! Sentences of the tool's documentation are here to the letter. Our own sentences say what
-//! happened, what was expected and what to do next. No sentence reveals anything about the host: no
-//! path, no bucket, no operating-system error.
+//! Sentences of the tool's documentation are reproduced exactly. Our own sentences say what happened, what was
+//! expected and what to do next. No sentence reveals anything about the host: no path, no bucket, no
+//! operating-system error.
 
 use std::fmt;
 
@@ -17,23 +17,24 @@ mod policies;
 pub(crate) use input::*;
 pub(crate) use policies::*;
 
-/// The answer to one tool call, for the model.
+/// The reply to one tool call, for the model.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Reply {
     /// The text or image for the model.
     pub content: Content,
-    /// Whether the command failed: the `is_error` of the `tool_result`.
+    /// True if the command failed: the `is_error` of the `tool_result`.
     pub is_error: bool,
-    /// What kind of error it is; `None` if there is none.
+    /// The kind of the error, or `None` if the command succeeded.
     pub kind: Option<ErrorKind>,
-    /// The error, if the store itself or a hook failed ([`Error::Store`], [`Error::Hook`]). It is
-    /// for your log and never for the model: `content` reveals no details.
+    /// The error, if the store itself or a hook failed ([`Error::Store`], [`Error::Hook`]). It is for your log
+    /// and never for the model: `content` reveals no details.
     pub cause: Option<Error>,
 }
 
 impl Reply {
-    /// The refusal, if the command was refused; `None` if it was carried out, or if the store or a hook failed.
+    /// Returns the refusal, if the command was refused. `None` if it was executed, or if the store or a hook
+    /// failed.
     #[must_use]
     pub fn refused(&self) -> Option<Refused> {
         let kind = self.kind.filter(|_| self.cause.is_none())?;
@@ -47,7 +48,7 @@ impl Reply {
 pub enum Content {
     /// Text.
     Text(String),
-    /// An image, for an image block of the `tool_result`. There is none unless
+    /// An image, for an image block of the `tool_result`. It only occurs if
     /// [`MemoryOptions::max_image_bytes`](crate::MemoryOptions::max_image_bytes) is set.
     Image {
         /// `image/png` or `image/jpeg`, according to the content and not the name.
@@ -58,7 +59,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The text; `None` for an image.
+    /// Returns the text, or `None` for an image.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -67,7 +68,7 @@ impl Content {
         }
     }
 
-    /// The text, by value; empty for an image.
+    /// Returns the text by value. Empty for an image.
     #[must_use]
     pub fn into_text(self) -> String {
         match self {
@@ -76,10 +77,10 @@ impl Content {
         }
     }
 
-    /// The text of a view of `path`, for a front end that shows no images.
+    /// Returns the text of a view of `path`, for a front end that cannot show images.
     ///
     /// # Errors
-    /// [`Error::Refused`] for an image, with the sentence of a memory that shows none.
+    /// [`Error::Refused`] for an image, with the sentence of a memory that shows no images.
     pub fn text_of_view(self, path: &str) -> Result<String, Error> {
         match self {
             Content::Text(text) => Ok(text),
@@ -102,7 +103,7 @@ impl fmt::Display for Content {
     }
 }
 
-/// The text of the reply to a result; `None` for an image.
+/// Returns the text of the reply to a result, or `None` for an image.
 pub(crate) fn text_of(result: &Result<Content, Error>) -> Option<String> {
     Some(match result {
         Ok(Content::Image { .. }) => return None,
@@ -124,7 +125,7 @@ impl From<Result<Content, Error>> for Reply {
                 (Content::Text(failure(&error)), true, Some(Error::Store(error)))
             }
             Err(cause @ Error::Hook(_)) => (Content::Text(unchecked()), true, Some(cause)),
-            // Options are checked when a memory is opened, so this does not happen in a command.
+            // Options are checked when a memory is opened, so a command never gets this error.
             Err(Error::Config(_)) => (Content::Text(out_of_reach(Effect::Unchanged)), true, None),
         };
         Self { content, is_error, kind, cause }
@@ -231,8 +232,7 @@ pub(crate) fn empty_image(path: &MemoryPath) -> Error {
     )
 }
 
-/// The last line of a page that shows the lines `first..=last` of `total`; `end` is the last
-/// requested line.
+/// The last line of a page that shows the lines `first..=last` of `total`. `end` is the last requested line.
 pub(crate) fn more_lines(first: u64, last: u64, total: u64, end: Option<u64>) -> String {
     let next = next_range(last, end);
     format!(
@@ -321,7 +321,7 @@ pub(crate) fn replace_not_found(path: &MemoryPath, old_str: &str) -> Error {
 }
 
 pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
-    /// More line numbers than these are of no use.
+    /// More line numbers do not help.
     const MAX_LINES_NAMED: usize = 1000;
     let old_str = quoted(old_str);
     let mut named: Vec<String> =
@@ -339,7 +339,7 @@ pub(crate) fn replace_ambiguous(old_str: &str, lines: &[u64]) -> Error {
     )
 }
 
-/// A text of the model for a sentence that repeats it, cut if it is very long.
+/// Quotes a text of the model in a sentence, cut if it is very long.
 fn quoted(text: &str) -> String {
     const MAX_QUOTED_CHARS: usize = 16_000;
     match text.char_indices().nth(MAX_QUOTED_CHARS) {
@@ -395,7 +395,7 @@ pub(crate) fn rename_into_itself(from: &MemoryPath, to: &MemoryPath) -> Error {
     )
 }
 
-/// Either the new path is too long, or that of something below it.
+/// The new path is too long, or the new path of an entry below it.
 pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
     refused(
         ErrorKind::Invalid,
@@ -406,7 +406,7 @@ pub(crate) fn rename_too_long(from: &MemoryPath, to: &MemoryPath) -> Error {
     )
 }
 
-/// `Error: The path {path} does not exist`: insert, delete and rename.
+/// `Error: The path {path} does not exist`, for insert, delete and rename.
 pub(crate) fn missing(path: &MemoryPath) -> Error {
     refused(ErrorKind::NotFound, format!("Error: The path {path} does not exist"))
 }
@@ -417,7 +417,7 @@ pub(crate) fn cleared() -> String {
 
 // --- stores -----------------------------------------------------------------------------------
 
-/// The sentence about a condition of the tree, if the command has no special one.
+/// Returns the sentence about a condition of the tree, if the command has no specific one.
 pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
     let kind = error.kind();
     let sentence = match error {
@@ -472,7 +472,7 @@ pub(crate) fn condition(path: &MemoryPath, error: StoreError) -> Error {
     refused(kind, sentence)
 }
 
-/// The sentence about a failure. It only says what the failure means for the command.
+/// Returns the sentence about a failure. It only says what the failure means for the command.
 fn failure(error: &StoreError) -> String {
     match error {
         StoreError::Busy => {
@@ -484,7 +484,7 @@ fn failure(error: &StoreError) -> String {
             "Error: The command was cancelled before it began. Nothing was changed.".to_owned()
         }
         StoreError::Failed { effect, .. } => out_of_reach(*effect),
-        // Conditions have their own sentences. As a failure, a condition changed nothing.
+        // Conditions have their own sentences. A condition that is reported as a failure changed nothing.
         _ => out_of_reach(Effect::Unchanged),
     }
 }

@@ -9,14 +9,14 @@ use crate::text::human_size;
 
 // --- limits -----------------------------------------------------------------------------------
 
-/// How much of a limit is used.
+/// The usage of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Used {
     pub(crate) held: u64,
     pub(crate) limit: u64,
 }
 
-/// The use of each limit that a sentence names.
+/// The usage of each limit that a sentence names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Uses {
     pub(crate) bytes: Option<Used>,
@@ -40,7 +40,7 @@ pub(crate) fn file_too_large(
     )
 }
 
-/// `over` are the limits that the command would exceed, `largest` some files and their sizes.
+/// `over` has the limits that the command would exceed, `largest` some files and their sizes.
 pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath, u64)]) -> Error {
     let amounts = |amount: fn(Used) -> u64| {
         let sizes = over.bytes.map(|used| bytes(amount(used)));
@@ -65,8 +65,7 @@ pub(crate) fn memory_full(path: &MemoryPath, over: Uses, largest: &[&(MemoryPath
     )
 }
 
-/// The last line of a listing if the memory is full or nearly full; `uses` are the limits that are
-/// near.
+/// The last line of a listing if the memory is full or nearly full. `uses` has the limits that are near.
 pub(crate) fn nearly_full(uses: Uses) -> String {
     let sizes =
         uses.bytes.map(|used| format!("{} of {}", human_size(used.held), human_size(used.limit)));
@@ -163,7 +162,7 @@ pub(crate) fn not_viewed(path: &MemoryPath) -> Error {
 }
 
 pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
-    /// More are of no use.
+    /// More patterns do not help.
     const MAX_NAMED: usize = 10;
     let mut named: Vec<String> =
         writable.iter().take(MAX_NAMED).map(|pattern| shortened(pattern)).collect();
@@ -184,7 +183,7 @@ pub(crate) fn not_writable(path: &MemoryPath, writable: &[&str]) -> Error {
 
 // --- sensitive text ---------------------------------------------------------------------------
 
-/// `named` are the findings: the line in the file that would result, and the rule.
+/// `named` has the findings: the line in the resulting file, and the rule.
 pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
     refused(
         ErrorKind::Sensitive,
@@ -196,7 +195,7 @@ pub(crate) fn sensitive(path: &MemoryPath, named: &[(u64, &str)]) -> Error {
     )
 }
 
-/// Does not repeat the path.
+/// Does not repeat the path, because it contains the sensitive text.
 pub(crate) fn sensitive_path(rules: &[&str]) -> Error {
     refused(
         ErrorKind::Sensitive,
@@ -218,7 +217,7 @@ pub(crate) fn redacted(named: &[(u64, &str)]) -> String {
 
 /// `line 3 (github-token), line 7 (jwt)`.
 fn places(named: &[(u64, &str)]) -> String {
-    /// More are of no use.
+    /// More findings do not help.
     const MAX_NAMED: usize = 20;
     let mut places: Vec<String> =
         named.iter().take(MAX_NAMED).map(|(line, rule)| format!("line {line} ({rule})")).collect();
@@ -241,7 +240,7 @@ pub(crate) fn replace_redacted(path: &MemoryPath) -> Error {
 
 // --- hooks ------------------------------------------------------------------------------------
 
-/// For a denial without a sentence.
+/// The sentence for a denial without a sentence.
 pub(crate) fn denied() -> String {
     "Error: This command is not allowed here. Nothing was changed.".to_owned()
 }
@@ -251,7 +250,7 @@ pub(crate) fn changed_by_hook() -> &'static str {
     "\n[The program that runs this memory changed the text before it was written. View the file to see it.]"
 }
 
-/// For a command whose diff a hook has shown, if that diff does not hold any more.
+/// The refusal of a command if the diff that its hook saw is outdated.
 pub(crate) fn changed_since_shown(path: &MemoryPath) -> Error {
     refused(
         ErrorKind::Changed,
@@ -262,7 +261,7 @@ pub(crate) fn changed_since_shown(path: &MemoryPath) -> Error {
     )
 }
 
-/// For a failure of the hook `before`.
+/// The sentence for a failure of the hook `before`.
 pub(super) fn unchecked() -> String {
     "Error: The command was not carried out, because the program that runs this memory could not \
      check it. Nothing was changed; try again later."

@@ -1,5 +1,5 @@
-//! The error for an address with an unknown scheme: lists the addresses that exist, and guesses which
-//! one was meant.
+//! The error for an address with an unknown scheme. It lists the known addresses, and suggests the one that was
+//! probably meant.
 
 use crate::text::most_similar;
 
@@ -15,7 +15,7 @@ const ADDRESSES: [(&str, &str); 8] = [
     ("memory", "memory:"),
 ];
 
-/// Schemes that other programs use for the same.
+/// Other common names of the schemes.
 const OTHER_NAMES: [(&str, &str); 9] = [
     ("file", "dir"),
     ("sql", "sqlite"),
@@ -28,7 +28,7 @@ const OTHER_NAMES: [(&str, &str); 9] = [
     ("mem", "memory"),
 ];
 
-/// The sentence about an address that starts with `scheme` and a colon.
+/// Returns the sentence about an address that starts with `scheme` and a colon.
 pub(super) fn unknown_scheme(scheme: &str) -> String {
     let meant = match meant(scheme) {
         Some(example) => format!("did you mean \"{example}\"? There are "),
@@ -41,7 +41,7 @@ pub(super) fn unknown_scheme(scheme: &str) -> String {
     )
 }
 
-/// An example of an address with a scheme that resembles `scheme`.
+/// Returns an example of an address with a scheme that resembles `scheme`.
 fn meant(scheme: &str) -> Option<&'static str> {
     let scheme = scheme.to_ascii_lowercase();
     let other = OTHER_NAMES.iter().find(|(name, _)| *name == scheme).map(|(_, known)| *known);

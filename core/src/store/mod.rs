@@ -1,10 +1,11 @@
-//! [`Store`], the trait of everything that can keep a memory, and its implementations.
+//! [`Store`], the trait that every storage of a memory implements, and its implementations.
 //!
-//! A store keeps bytes under a [`MemoryPath`](crate::MemoryPath). It needs to know nothing about commands and replies.
-//! [`Store`] and its methods document the guarantees of every store; `contract` (feature `testing`) checks them.
+//! A store keeps bytes under a [`MemoryPath`](crate::MemoryPath). It does not depend on commands and replies.
+//! [`Store`] and its methods document the guarantees of every store, and `contract` (feature `testing`) checks
+//! them.
 //!
-//! Each store with dependencies of its own is a crate. This module has them all under one name, and opens them by their
-//! addresses.
+//! Each store with dependencies of its own is a separate crate. This module re-exports them all, and opens them
+//! by their addresses.
 
 mod address;
 mod address_hint;

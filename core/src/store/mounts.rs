@@ -11,7 +11,7 @@ use crate::store::address::{finished, is_path, refuse_names_without_key, refuse_
 use crate::store::{Store, StoreOptions, open_bare_directory, open_directory, open_store};
 use crate::store::{location_of, open_existing_store};
 
-/// A store to mount, its mount point, and whether it may be changed.
+/// A store to mount, its mount point, and whether it is read-only.
 ///
 /// See [`open_mounts`].
 pub struct Mount {
@@ -23,12 +23,12 @@ pub struct Mount {
 /// A store to mount.
 #[non_exhaustive]
 pub enum Place {
-    /// A store by its address. A path without a scheme is a directory. At the root it has the SDKs'
-    /// layout, as everywhere. Below the root it is that very directory: the files in `./docs` are those
-    /// in `/memories/handbook`.
+    /// A store by its address. A path without a scheme is a directory. At the root it has the SDKs' layout, as
+    /// in [`open_store`]. Below the root it contains the files directly: a file in `./docs` is a file in
+    /// `/memories/handbook`.
     Address(String),
-    /// A directory. It is never read as an address with a scheme. Its layout depends on the mount point,
-    /// as for [`Address`](Place::Address).
+    /// A directory. It is never parsed as an address with a scheme. Its layout depends on the mount point, as
+    /// for [`Address`](Place::Address).
     Directory(PathBuf),
     /// An open store.
     Store(Arc<dyn Store>),
@@ -64,7 +64,7 @@ impl Mount {
         Self { at: at.into(), place: place.into(), read_only: false }
     }
 
-    /// The same mount, read-only.
+    /// Returns the same mount, read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
@@ -74,7 +74,7 @@ impl Mount {
 
 impl std::fmt::Debug for Mount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the place: an address may hold a password.
+        // Without the place: an address may contain a password.
         f.debug_struct("Mount")
             .field("at", &self.at)
             .field("read_only", &self.read_only)
@@ -108,9 +108,9 @@ impl std::fmt::Debug for Mount {
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] if nothing is mounted at `/memories`, if two stores are at one path, if a path or
-/// an address is wrong, or if the options have an `encryption_key` or a `namespace`. [`Error::Store`] if
-/// a store cannot be opened.
+/// [`Error::Config`] if nothing is mounted at `/memories`, if two stores have the same path, if a path or an
+/// address is wrong, or if the options have an `encryption_key` or a `namespace`. [`Error::Store`] if a store
+/// cannot be opened.
 pub fn open_mounts(
     mounts: impl IntoIterator<Item = Mount>,
     options: impl Into<StoreOptions>,
@@ -140,7 +140,7 @@ pub fn open_mounts(
         })?;
         valid.push((at, mount));
     }
-    // In the order of their paths. Nothing is opened before everything is checked.
+    // Sorted by path. Everything is checked before the first store is opened.
     valid.sort_by(|(a, _), (b, _)| a.cmp(b));
     if let Some(twice) = valid.windows(2).find(|two| two[0].0 == two[1].0) {
         return Err(Error::config(format!("two stores are to be mounted at {}", twice[0].0)));
@@ -160,11 +160,12 @@ pub fn open_mounts(
     })
 }
 
-/// Whether a store exists at an address, for the mount point `at`: [`open_mounts`] then opens it and does not make a new one.
-/// `"memory:"` counts as existing. So does a store on another machine, because this function contacts none.
+/// Returns whether a store exists at an address, for the mount point `at`. If so, [`open_mounts`] opens it
+/// instead of creating one. `"memory:"` counts as existing. So does a store on another machine, because this
+/// function contacts none.
 ///
 /// # Errors
-/// As [`open_store`].
+/// Same as [`open_store`].
 pub fn exists_at(
     at: &MemoryPath,
     address: &str,
@@ -178,8 +179,9 @@ pub fn exists_at(
     Ok(found.is_some())
 }
 
-/// Opens one store, as at the root. For addresses this is [`open_store`]. Use it where a user names an address, a directory or an
-/// open store: options such as `encryption_key` and `read_only` then apply to an open store as well.
+/// Opens one store with the layout of the root. For addresses this is [`open_store`]. Use it if a user may give
+/// an address, a directory or an open store: options such as `encryption_key` and `read_only` also apply to an
+/// open store.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -195,7 +197,7 @@ pub fn exists_at(
 /// ```
 ///
 /// # Errors
-/// As [`open_store`].
+/// Same as [`open_store`].
 pub fn open_place(
     place: impl Into<Place>,
     options: impl Into<StoreOptions>,

@@ -8,8 +8,9 @@ use super::EncryptionKey;
 use super::TotalLimits;
 use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes};
 
-/// The options for opening a store. They are those of a memory's [`MemoryOptions`](crate::MemoryOptions) that concern its
-/// store, with the same names and defaults. Functions that open a store also take `&MemoryOptions`.
+/// The options for opening a store. They are the subset of a memory's [`MemoryOptions`](crate::MemoryOptions)
+/// that concerns its store, with the same names and defaults. Functions that open a store also accept
+/// `&MemoryOptions`.
 ///
 /// ```
 /// use memdir::store::{StoreOptions, open_store};
@@ -22,13 +23,13 @@ use super::settings::{Durability, LOCK_TIMEOUT, MAX_FILE_BYTES, max_edited_bytes
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes). A store uses it as the limit for reading
-    /// a file into memory to edit it; that limit is never below 16 MiB.
+    /// [`MemoryOptions::max_file_bytes`](crate::MemoryOptions::max_file_bytes). A store uses it as the limit
+    /// for reading a file into memory to edit it. That limit is never below 16 MiB.
     pub max_file_bytes: Option<u64>,
-    /// [`MemoryOptions::max_total_bytes`](crate::MemoryOptions::max_total_bytes), for a store that checks it itself:
-    /// SQLite and PostgreSQL.
+    /// [`MemoryOptions::max_total_bytes`](crate::MemoryOptions::max_total_bytes), for the stores that check it
+    /// themselves: SQLite and PostgreSQL.
     pub max_total_bytes: Option<u64>,
-    /// [`MemoryOptions::max_files`](crate::MemoryOptions::max_files), for such a store.
+    /// [`MemoryOptions::max_files`](crate::MemoryOptions::max_files), for the same stores.
     pub max_files: Option<u64>,
     /// [`MemoryOptions::durability`](crate::MemoryOptions::durability).
     pub durability: Durability,
@@ -56,8 +57,8 @@ impl StoreOptions {
         max_edited_bytes(self.max_file_bytes)
     }
 
-    /// The limits that the store checks itself. An encrypted store has none, because the limits are about
-    /// other sizes than those it sees.
+    /// Returns the limits that the store checks itself. An encrypted store has none, because the limits are
+    /// about the sizes before encryption.
     #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(super) fn total_limits(&self) -> TotalLimits {
         #[cfg(feature = "encryption")]

@@ -8,12 +8,12 @@ use memdir_store::Store;
 use crate::Error;
 use memdir_history::seal_again;
 
-/// Changes the key of the encrypted store in `inner`: encrypts every file and the history again, and then removes `old`.
-/// Returns the number of files that it encrypted.
+/// Changes the key of the encrypted store in `inner`: encrypts every file and the history again, then removes
+/// `old`. Returns the number of encrypted files.
 ///
-/// The store can be in use meanwhile, with either key until the end. Programs that have it open with the
-/// old key then get errors. If the change is interrupted, both keys open the store; call this again to
-/// continue. Encrypted names keep their key.
+/// The store can be used during the change, with either key. After the change, programs that opened it with the
+/// old key get errors. If the change is interrupted, both keys open the store; call this again to continue.
+/// Encrypted names keep their key.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -30,9 +30,9 @@ use memdir_history::seal_again;
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the
-/// same, or if a change to a third key has not been finished. [`Error::Store`] if `inner` fails, or a
-/// file is damaged: the error names its path, nothing is lost, and the old key stays.
+/// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the same, or if a
+/// change to a third key has not been finished. [`Error::Store`] if `inner` fails, or a file is damaged: the
+/// error names its path, no data is lost, and the old key stays.
 pub fn rekey(
     inner: &Arc<dyn Store>,
     old: &EncryptionKey,

@@ -1,12 +1,12 @@
-//! [`excerpt`]: as much of a line as is shown.
+//! [`excerpt`]: cuts a long line around a match.
 
 use std::ops::Range;
 
 /// The most characters of a line that an [`excerpt`] shows.
 pub const EXCERPT_CHARS: usize = 300;
 
-/// The line, or [`EXCERPT_CHARS`] characters of it around the bytes `at`, with `…` where something was left out: as a match of
-/// [`Memory::grep`](crate::Memory::grep) shows it. With `0..0` it is the beginning of the line.
+/// Returns the line, or [`EXCERPT_CHARS`] characters of it around the bytes `at`, with `…` where text is left
+/// out. Matches of [`Memory::grep`](crate::Memory::grep) show it. With `0..0` it is the beginning of the line.
 ///
 /// ```
 /// use memdir::text::excerpt;

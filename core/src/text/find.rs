@@ -1,26 +1,25 @@
 //! Finds the occurrences of a text, including overlapping ones, in linear time.
 //!
-//! A model may send any `old_str` for any file, so no pair of them may take quadratic time. The common
-//! cases (none, one) use memchr's search. If there are several, which is an error anyway, the
+//! A model may send any `old_str` for any file, so no combination of them may take quadratic time. The common
+//! cases (zero or one occurrence) use memchr's search. Several occurrences are an error anyway; the
 //! Knuth–Morris–Pratt automaton finds them all.
 
 use memchr::{memchr_iter, memmem};
 
-/// How often a text occurs in a content.
+/// The occurrences of a text in a content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Occurrences {
-    /// Not at all.
+    /// Not found.
     None,
-    /// Once, at this byte.
+    /// Found once, at this byte.
     One(usize),
-    /// Several times: the 1-based numbers of the lines on which an occurrence starts, ascending,
-    /// each once.
+    /// Found several times: the distinct 1-based numbers of the lines on which an occurrence starts, ascending.
     Many(Vec<u64>),
 }
 
-/// Finds `needle` in `content`. Occurrences may overlap: `aa` is twice in `aaa`.
+/// Finds `needle` in `content`. Occurrences may overlap: `aa` occurs twice in `aaa`.
 ///
-/// An empty `needle` occurs nowhere.
+/// An empty `needle` is never found.
 #[must_use]
 pub fn find(content: &[u8], needle: &[u8]) -> Occurrences {
     if needle.is_empty() {
@@ -30,14 +29,14 @@ pub fn find(content: &[u8], needle: &[u8]) -> Occurrences {
     let Some(first) = finder.find(content) else {
         return Occurrences::None;
     };
-    // Not the rest of the content after the first one: the second may overlap it.
+    // Search right after the first byte, because the second occurrence may overlap the first.
     if finder.find(&content[first + 1..]).is_none() {
         return Occurrences::One(first);
     }
     Occurrences::Many(lines_of_starts(content, first, needle))
 }
 
-/// The lines on which an occurrence starts; the first one is known to start at `from`.
+/// Returns the lines on which an occurrence starts. The first occurrence starts at `from`.
 fn lines_of_starts(content: &[u8], from: usize, needle: &[u8]) -> Vec<u64> {
     let borders = borders(needle);
     let mut lines: Vec<u64> = Vec::new();
@@ -65,7 +64,7 @@ fn lines_of_starts(content: &[u8], from: usize, needle: &[u8]) -> Vec<u64> {
     lines
 }
 
-/// For each prefix of `needle`, the length of its longest proper prefix that is also its suffix.
+/// Returns, for each prefix of `needle`, the length of its longest proper prefix that is also its suffix.
 fn borders(needle: &[u8]) -> Vec<usize> {
     let mut borders = vec![0; needle.len()];
     let mut length = 0;
@@ -122,7 +121,7 @@ mod tests {
 
     #[test]
     fn hostile_pairs_take_linear_time() {
-        // Quadratic work here would be 10^13 steps: the test would not end.
+        // Quadratic work here would be 10^13 steps, and the test would not end.
         let content = "\n".repeat(8_000_000);
         let Occurrences::Many(lines) = find(content.as_bytes(), "\n".repeat(4_000_000).as_bytes())
         else {

@@ -1,10 +1,10 @@
-//! Lines: counts them, inserts them, and shows those around a change.
+//! Counts lines, inserts them, and returns the lines around a change.
 
 use memchr::{memchr_iter, memrchr_iter};
 
 use super::Splice;
 
-/// The number of lines in `content`; an unfinished last line counts.
+/// Returns the number of lines in `content`. An unfinished last line counts.
 ///
 /// ```
 /// use memdir::text::count_lines;
@@ -19,14 +19,14 @@ pub fn count_lines(content: &[u8]) -> u64 {
     newlines + u64::from(content.last().is_some_and(|&last| last != b'\n'))
 }
 
-/// As [`count_lines`], for a content in pieces, of which no copy is made.
+/// Like [`count_lines`], for a content in pieces, without copying it.
 pub(crate) fn count_lines_of(pieces: &[&[u8]]) -> u64 {
     let newlines: usize = pieces.iter().map(|piece| memchr_iter(b'\n', piece).count()).sum();
     let last = pieces.iter().rev().find_map(|piece| piece.last());
     newlines as u64 + u64::from(last.is_some_and(|&last| last != b'\n'))
 }
 
-/// The 1-based number of the line that byte `at` of `content` belongs to.
+/// Returns the 1-based number of the line that contains byte `at` of `content`.
 ///
 /// ```
 /// use memdir::text::line_at;
@@ -38,10 +38,10 @@ pub fn line_at(content: &[u8], at: usize) -> u64 {
     1 + memchr_iter(b'\n', content.get(..at).unwrap_or(content)).count() as u64
 }
 
-/// The change that puts `text` after line `after` of `content` as whole lines.
+/// Returns the change that inserts `text` as whole lines after line `after` of `content`.
 ///
-/// One final `\n` of `text` ends its last line. The end of the content stays as it was: if its last line
-/// had no `\n`, that of the result has none.
+/// One final `\n` of `text` ends its last line. The end of the content is unchanged: if its last line has no
+/// `\n`, the last line of the result has none.
 ///
 /// # Errors
 /// The number of lines, if `after` is not within `0..=lines`.
@@ -58,7 +58,8 @@ pub fn insert_lines(content: &[u8], after: i64, text: &str) -> Result<Splice, u6
     };
     Ok(match at {
         Some(at) => Splice { range: at..at, text: [body, "\n"].concat().into_bytes() },
-        // After a last line that has no end: it gets one, and the text has none.
+        // The last line of the content is unfinished: the change ends that line, and leaves the text's last
+        // line unfinished.
         None => {
             let end = content.len();
             Splice { range: end..end, text: ["\n", body].concat().into_bytes() }
@@ -71,25 +72,24 @@ pub fn insert_lines(content: &[u8], after: i64, text: &str) -> Result<Splice, u6
 pub struct Snippet {
     /// The number of the first line of `text`.
     pub first: u64,
-    /// Whole lines; empty if the new content is.
+    /// Whole lines; empty if the new content is empty.
     pub text: Vec<u8>,
 }
 
-/// How many lines a snippet shows before and after the changed ones.
+/// The number of lines that a snippet shows before and after the changed ones.
 const CONTEXT: usize = 2;
 
-/// Cuts out of the new content the lines from two before the first changed one to two after the
-/// last changed one.
+/// Returns the changed lines of the new content, with two lines before and two after them.
 ///
-/// The changed lines are those of the new text. If it is empty, it is the line that the old text was
-/// removed from.
+/// The changed lines are those of the new text. If it is empty, the line from which the old text was removed
+/// counts.
 #[must_use]
 pub fn snippet(old: &[u8], splice: &Splice) -> Snippet {
     let [before, text, after] = splice.pieces(old);
     let start = memrchr_iter(b'\n', before).nth(CONTEXT).map_or(0, |newline| newline + 1);
     let first = 1 + memchr_iter(b'\n', &before[..start]).count() as u64;
-    // What follows a new text that ends its own line are unchanged lines; otherwise it begins with
-    // the rest of the last changed one.
+    // If the new text ends its own line, only unchanged lines follow it. Otherwise the rest of the last changed
+    // line follows first.
     let ends = CONTEXT + usize::from(text.last() != Some(&b'\n'));
     let end = memchr_iter(b'\n', after).nth(ends - 1).map_or(after.len(), |newline| newline + 1);
     Snippet { first, text: [&before[start..], text, &after[..end]].concat() }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Lines by the book: `\n` ends a line, and what is left is an unfinished one.
+    /// Splits into lines by definition: `\n` ends a line, and the rest is an unfinished one.
     fn naive_lines(content: &str) -> Vec<&str> {
         let mut lines: Vec<&str> = content.split('\n').collect();
         if lines.last() == Some(&"") {

@@ -1,7 +1,7 @@
 //! Pure functions over text: lines, occurrences, splices, diffs and merges, pages, sizes and times as text.
 //!
-//! Nothing here knows about paths, stores or replies. Only `\n` ends a line; a final `\n` ends the last
-//! line and starts no further one.
+//! Nothing here depends on paths, stores or replies. Only `\n` ends a line. A final `\n` ends the last line and
+//! starts no further one.
 
 mod excerpt;
 mod find;
@@ -21,13 +21,13 @@ pub use memdir_store::time::{parse as parse_rfc3339, rfc3339};
 pub use page::{Ending, NotText, Page, Pager};
 pub use size::human_size;
 
-/// The most lines a file may have to be shown: line numbers are six characters wide
-/// (documentation of the tool, "view").
+/// The most lines that a file may have to be shown: line numbers are six characters wide (documentation of the
+/// tool, "view").
 pub const MAX_LINES: u64 = 999_999;
 
 /// Appends a line's number, right-aligned to six characters, and the tab that follows it.
 ///
-/// By hand, because `format!` is most of the cost of a small view.
+/// It does not use `format!`, which would be most of the cost of a small view.
 pub(crate) fn push_number(out: &mut String, number: u64) {
     const WIDTH: usize = 6;
     let mut digits = [b' '; 20];

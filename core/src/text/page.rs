@@ -1,8 +1,8 @@
 //! Numbers the lines of a content while it is read, up to a limit of characters.
 //!
-//! A view must read the whole file (to check that it is text and to count its lines) but shows only a
-//! part of it. The [`Pager`] gets one window of the content after the other, keeps the part to show, and
-//! counts the rest. So a view of some lines never holds the whole file in memory.
+//! A view must read the whole file, to check that it is text and to count its lines, but shows only a part of
+//! it. The [`Pager`] gets the content in windows, keeps the part to show, and counts the rest. So a view of
+//! some lines never holds the whole file in memory.
 
 use memchr::{memchr, memchr_iter};
 
@@ -12,47 +12,47 @@ use super::push_number;
 #[derive(Debug)]
 pub struct Pager {
     out: String,
-    /// The lines wanted, inclusive.
+    /// The requested lines, inclusive.
     first: u64,
     last: u64,
     limit: Option<usize>,
-    /// The number of the line that the next byte belongs to.
+    /// The number of the line that contains the next byte.
     line: u64,
-    /// Whether the current line has a byte yet.
+    /// True if the current line has at least one byte.
     begun: bool,
-    /// Whether further lines may still be shown.
+    /// True while further lines may be shown.
     showing: bool,
-    /// Where the current line begins in `out`.
+    /// The start of the current line in `out`.
     line_start: usize,
     last_shown: Option<u64>,
     ending: Ending,
-    /// How many characters the first `counted.1` bytes of `out` are.
+    /// The number of characters in the first `counted.1` bytes of `out`.
     counted: (usize, usize),
-    /// The start of a character whose rest is in the next window.
+    /// The first bytes of a character that continues in the next window.
     pending: Vec<u8>,
 }
 
-/// What a [`Pager`] collected.
+/// The result of a [`Pager`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The header, then a `\n` and a numbered line for each line shown.
     pub text: String,
-    /// The number of the last line of the content, counted from where it began.
+    /// The number of the last line of the content, counted from the number of its first line.
     pub last_line: u64,
-    /// The number of the last line shown; `None` if none was.
+    /// The number of the last line shown, or `None` if no line was shown.
     pub last_shown: Option<u64>,
-    /// Whether all requested lines are shown.
+    /// Says whether all requested lines are shown.
     pub ending: Ending,
 }
 
-/// How a [`Page`] ends.
+/// The end of a [`Page`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// With the last requested line.
+    /// Ends with the last requested line.
     Whole,
-    /// With the last line that fits the limit; more lines were requested.
+    /// Ends with the last line that fits the limit. More lines were requested.
     More,
-    /// Within its only line, which does not fit; this many of its characters are shown.
+    /// Ends within its only line, which does not fit. This many of its characters are shown.
     CutLine(usize),
 }
 
@@ -61,8 +61,8 @@ pub enum Ending {
 pub struct NotText;
 
 impl Pager {
-    /// A page that starts with `header` and shows the lines `first..=last`, whole ones only, as
-    /// long as all of it is at most `limit` characters.
+    /// Creates a page that starts with `header` and shows the lines `first..=last`. It shows only whole lines,
+    /// and at most `limit` characters in total.
     #[must_use]
     pub fn new(header: String, first: u64, last: u64, limit: Option<usize>) -> Self {
         Self {
@@ -81,19 +81,19 @@ impl Pager {
         }
     }
 
-    /// The content begins with line `number` instead of line 1.
+    /// Sets the number of the content's first line, which is 1 by default.
     #[must_use]
     pub fn starting_at(mut self, number: u64) -> Self {
         self.line = number;
         self
     }
 
-    /// Makes room for `bytes` more bytes at once.
+    /// Reserves capacity for `bytes` more bytes.
     pub fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes);
     }
 
-    /// Takes the next window of the content, of any length.
+    /// Processes the next window of the content, of any length.
     ///
     /// # Errors
     /// [`NotText`] as soon as the content cannot be UTF-8.
@@ -121,7 +121,7 @@ impl Pager {
         Ok(())
     }
 
-    /// The page, when all of the content was fed.
+    /// Returns the page, after all of the content was fed.
     ///
     /// # Errors
     /// [`NotText`] if the content ends within a character.
@@ -153,7 +153,7 @@ impl Pager {
         }
     }
 
-    /// Counts lines up to the first one wanted; what is left begins with it.
+    /// Counts lines up to the first requested one. Returns the rest of the text, from that line on.
     fn skip_to_first<'t>(&mut self, text: &'t str) -> &'t str {
         for newline in memchr_iter(b'\n', text.as_bytes()) {
             self.line += 1;
@@ -166,7 +166,7 @@ impl Pager {
         ""
     }
 
-    /// Shows the rest of the current line, as far as `text` has it; what is left lies behind.
+    /// Shows the part of the current line that is in `text`. Returns the text after it.
     fn show<'t>(&mut self, text: &'t str) -> &'t str {
         if !self.begun {
             if self.line > self.last {
@@ -186,7 +186,7 @@ impl Pager {
             None => {
                 self.begun = true;
                 self.out.push_str(text);
-                // A line that is too long already is not collected to its end.
+                // A line that is already too long is not collected any further.
                 if !self.fits() {
                     self.cut();
                 }
@@ -215,7 +215,8 @@ impl Pager {
         self.counted.0 <= limit
     }
 
-    /// The current line goes beyond the limit: it is left out, or cut if it is the only one.
+    /// Ends the page because the current line exceeds the limit. The line is left out, or cut if it is the only
+    /// one.
     fn cut(&mut self) {
         self.showing = false;
         if self.last_shown.is_some() {
@@ -252,7 +253,7 @@ mod tests {
         pager.finish()
     }
 
-    /// The same page from the whole content at once.
+    /// Returns the same page from the whole content at once.
     fn naive(content: &str, first: u64, last: u64, limit: Option<usize>) -> Page {
         let mut lines: Vec<&str> = content.split('\n').collect();
         if lines.last() == Some(&"") {

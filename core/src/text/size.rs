@@ -1,7 +1,7 @@
 //! Sizes as a listing shows them.
 
-/// A file's size in the documentation's notation: bytes below 1,024 (`0B`, `1023B`), from there on
-/// one decimal and K, M, G or T in powers of 1,024 (`1.5K`, `2.0K`, `1.2M`).
+/// Formats a file's size in the documentation's notation. Below 1,024 it is in bytes (`0B`, `1023B`). From
+/// there on it has one decimal and K, M, G or T in powers of 1,024 (`1.5K`, `2.0K`, `1.2M`).
 ///
 /// ```
 /// use memdir::text::human_size;

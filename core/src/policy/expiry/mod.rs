@@ -1,9 +1,9 @@
-//! Expiry: removes files that nobody has used for a while.
+//! Expiry: removes files that have not been used for a given time.
 //!
-//! A use is a change of the file, or a view or rename of the file through a memory that records it. The store
-//! keeps the time of access itself. The file system's own time of access is of no use, because searches and
-//! backups set it, too. A file without any known time stays. So do directories, also empty ones: somebody may
-//! be about to write into them.
+//! A use is a change of the file, or a view or rename through a memory that records accesses. The store keeps
+//! the time of access itself. The file system's own time of access is useless here, because searches and
+//! backups set it, too. A file without any known time stays. Directories stay, even empty ones: a writer may be
+//! about to create a file in them.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -20,7 +20,7 @@ mod run_once;
 
 use run_once::RunOnce;
 
-/// How many files are scanned between two calls of the callback.
+/// The number of files that are scanned between two calls of the callback.
 const AT_A_TIME: usize = 1_000;
 
 /// A file that was removed because it was not used.
@@ -44,13 +44,13 @@ pub struct Expired {
 #[serde(rename = "ExpiryProgress")]
 #[non_exhaustive]
 pub struct Progress {
-    /// The files that were scanned.
+    /// The number of files that were scanned.
     pub files: u64,
-    /// Those of them that were removed, or would be.
+    /// The number of scanned files that were removed, or would be.
     pub removed: u64,
 }
 
-/// The callback of an expiry: gets its progress, and returns whether the expiry goes on.
+/// The callback of an expiry: gets the progress, and returns whether the expiry continues.
 pub type OnProgress<'w> = dyn FnMut(Progress) -> ControlFlow<()> + 'w;
 
 /// The options of one memory about expiry.
@@ -62,7 +62,7 @@ pub(crate) struct Settings {
     pub(crate) never_expire: Vec<PathPattern>,
 }
 
-/// Deletes a file if it was not used at that time or later, and returns whether it did.
+/// Deletes a file if it was not used at that time or later. Returns whether the file was deleted.
 pub(crate) type Delete<'d> = dyn FnMut(&MemoryPath, SystemTime) -> Result<bool, StoreError> + 'd;
 
 /// The expiry of one memory.
@@ -77,7 +77,7 @@ impl Expiry {
         Self { settings, first: RunOnce::default() }
     }
 
-    /// Whether uses of files are recorded.
+    /// Returns whether uses of files are recorded.
     pub(crate) fn records_access(&self) -> bool {
         let Settings { expire_after, record_access, read_only, .. } = self.settings;
         !read_only && (record_access || expire_after.is_some())
@@ -115,8 +115,8 @@ impl Expiry {
         }
     }
 
-    /// Removes the files that were not used for `older_than`, if there is a `delete`. Files that match `patterns`, so no
-    /// command may delete them, stay.
+    /// Removes the files that were not used for `older_than`, if there is a `delete`. Files that match
+    /// `patterns` stay, because no command may delete them.
     pub(crate) fn expire(
         &self,
         store: &dyn Store,
@@ -159,7 +159,7 @@ impl Expiry {
         store.files(&mut |file| files.push(file))?;
         let mut expired = Vec::new();
         let mut done = 0;
-        // At least once, so the callback is always called at the end.
+        // Run at least once, so the callback is always called at the end.
         loop {
             let rest = files.len().min(AT_A_TIME);
             let mut some: Vec<Entry> = files.drain(files.len() - rest..).collect();
@@ -182,21 +182,21 @@ impl Expiry {
         }
     }
 
-    /// Whether a file at this path matches a pattern of `never_expire`.
+    /// Returns whether a file at this path matches a pattern of `never_expire`.
     pub(crate) fn never_expires(&self, path: &MemoryPath) -> bool {
         self.settings.never_expire.iter().any(|pin| pin.matches(path))
     }
 
-    /// Whether a file at this path may expire: it matches no pattern of `never_expire`, and commands may
-    /// delete it.
+    /// Returns whether a file at this path may expire: it matches no pattern of `never_expire`, and commands
+    /// may delete it.
     fn may_go(&self, patterns: &WritePatterns, path: &MemoryPath) -> bool {
         !self.never_expires(path) && patterns.allow(path)
     }
 
-    /// Records that a file was shown or moved, if the options say so.
+    /// Records that a file was shown or moved, if an option requires it.
     ///
     /// # Errors
-    /// Only failures of the store. If the store is full or does not allow it, nothing is recorded.
+    /// Only failures of the store. If the store is full or read-only, nothing is recorded.
     pub(crate) fn record(&self, store: &dyn Store, path: &MemoryPath) -> Result<(), Error> {
         if !self.records_access() {
             return Ok(());
@@ -225,7 +225,7 @@ fn keeping(store: &dyn Store, name: &str) -> Result<(), Error> {
         .into())
 }
 
-/// Whether a file was deleted. One that the store does not allow to delete stays.
+/// Returns whether a file was deleted. A file that the store refuses to delete stays.
 fn is_deleted(deleted: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match deleted {
         Err(broken) if broken.is_failure() => Err(broken),

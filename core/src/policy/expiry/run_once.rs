@@ -1,7 +1,7 @@
-//! [`RunOnce`]: runs something before a memory's first command, on whichever thread that comes.
+//! [`RunOnce`]: runs work before a memory's first command, on the thread of that command.
 //!
-//! `std::sync::Once` does not suit: a process that is forked in the middle would wait for a thread that
-//! it does not have, and a foreign store that uses the memory would wait for itself.
+//! `std::sync::Once` does not work here. A process that is forked during the work would wait for a thread that
+//! it does not have. A custom store that uses the memory would wait for itself.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use memdir_store::{Cancellation, process};
 
-/// How often a waiting thread looks whether its call is cancelled.
+/// The interval at which a waiting thread checks whether its call is cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Runs something once; other threads wait until it is done.
+/// Runs work once; other threads wait until it is done.
 #[derive(Debug, Default)]
 pub(crate) struct RunOnce {
     state: Mutex<RunState>,
@@ -23,20 +23,21 @@ pub(crate) struct RunOnce {
 enum RunState {
     #[default]
     Waiting,
-    /// In this process, on this thread.
+    /// Running in this process, on this thread.
     Running(u32, ThreadId),
     Done,
 }
 
 impl RunOnce {
-    /// Runs `work` if it has not run, or waits until it is done, or the call is cancelled. Holds no lock meanwhile.
+    /// Runs `work` if it has not run yet. Otherwise waits until it is done or the call is cancelled. Holds no
+    /// lock while `work` runs.
     pub(crate) fn before(&self, cancellation: &Cancellation, work: impl FnOnce()) {
         let me = RunState::Running(process::id(), thread::current().id());
         let mut state = self.state();
         loop {
             match *state {
                 RunState::Done => return,
-                // Called by the work itself.
+                // The work itself called this.
                 running if running == me => return,
                 RunState::Running(process, _) if process == process::id() => {
                     if cancellation.is_cancelled() {
@@ -45,7 +46,7 @@ impl RunOnce {
                     let waited = self.ended.wait_timeout(state, LOOK);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
-                // Also if the work runs in the parent process: this child does it itself.
+                // If the work runs in the parent process, this child runs it again.
                 RunState::Waiting | RunState::Running(..) => break,
             }
         }
@@ -60,7 +61,7 @@ impl RunOnce {
     }
 }
 
-/// Marks the work as done when it is dropped, also by a panic.
+/// Marks the work as done when it is dropped, including by a panic.
 struct Ending<'f>(&'f RunOnce);
 
 impl Drop for Ending<'_> {
@@ -135,7 +136,7 @@ mod tests {
     #[test]
     fn a_forked_process_does_it_itself() {
         let first = RunOnce::default();
-        // As if another process had been at it when it was forked.
+        // As in a child that was forked while the work ran in its parent.
         *first.state() = RunState::Running(process::id() + 1, thread::current().id());
         let mut done = false;
         first.before(&Cancellation::never(), || done = true);

@@ -1,7 +1,7 @@
 //! Limits of the bytes of one file, and of the bytes and files of the whole tree.
 //!
 //! A command that would make the tree grow beyond a limit is refused. A command that does not make it grow is
-//! always allowed. Hidden files count. Measuring takes a walk through the tree, so most commands use the last
+//! always allowed. Hidden files count. Measuring needs a walk through the tree, so most commands use the last
 //! measurement. The tree is measured again near a limit and before any refusal ([`usage`]).
 
 mod usage;
@@ -16,7 +16,7 @@ use crate::store::{Effect, EntryKind, Store, StoreError};
 pub(crate) use usage::{Held, SizeChange, Usage};
 use usage::{Measured, Moving, Noted};
 
-/// How many files a refusal names.
+/// The number of files that a refusal names.
 const NAMED: usize = 5;
 
 /// The limits of one memory, and its last measurement.
@@ -29,7 +29,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The most bytes of one file, and the most bytes and files of the whole tree.
+    /// Sets the most bytes of one file, and the most bytes and files of the whole tree.
     pub(crate) fn new(
         file_bytes: Option<u64>,
         total_bytes: Option<u64>,
@@ -39,12 +39,12 @@ impl Limits {
         Self { file_bytes, total_bytes, files, usage: Usage::new(folding) }
     }
 
-    /// Whether there is a limit of the whole tree.
+    /// Returns whether the whole tree has a limit.
     pub(crate) fn are_set(&self) -> bool {
         self.total_bytes.is_some() || self.files.is_some()
     }
 
-    /// Refuses a file that would exceed its limit. `now` is its present size, if it exists. A file over the
+    /// Refuses a file that would exceed its limit. `now` is its current size, if it exists. A file over the
     /// limit may become smaller.
     pub(crate) fn check_file(
         &self,
@@ -60,7 +60,8 @@ impl Limits {
         }
     }
 
-    /// The last line of a listing, if a limit is near. A store that cannot be measured can still be viewed.
+    /// Returns the last line of a listing, if a limit is near. A store that cannot be measured can still be
+    /// viewed.
     pub(crate) fn notice(&self, store: &dyn Store) -> Option<String> {
         if !self.are_set() {
             return None;
@@ -83,7 +84,7 @@ impl Limits {
         self.usage.doubt();
     }
 
-    /// The use of each limit that is set and `wanted`.
+    /// Returns the usage of each limit that is set and `wanted`.
     fn uses(&self, held: Held, wanted: impl Fn(Used) -> bool) -> Option<Uses> {
         let used = |held, limit: Option<u64>| {
             limit.map(|limit| Used { held, limit }).filter(|used| wanted(*used))
@@ -93,7 +94,7 @@ impl Limits {
         (bytes.is_some() || files.is_some()).then_some(Uses { bytes, files })
     }
 
-    /// The limits that are near: a tenth or less is left.
+    /// Returns the limits that are near: a tenth or less is left.
     fn near(&self, held: Held) -> Option<Uses> {
         self.uses(held, |used| u128::from(used.held) * 10 >= u128::from(used.limit) * 9)
     }
@@ -102,7 +103,7 @@ impl Limits {
 /// The bytes and files that a command reserves within the limits of the whole tree.
 pub(crate) struct Reservation<'p> {
     limits: &'p Limits,
-    /// A refusal names only files that these allow to delete.
+    /// The patterns that decide which files may be deleted. A refusal names only those files.
     patterns: &'p WritePatterns,
     noted: Option<Noted<'p>>,
     /// Set while a file is overwritten.
@@ -111,10 +112,10 @@ pub(crate) struct Reservation<'p> {
     measured: Option<Measured>,
 }
 
-/// Why a command gets no reservation.
+/// The reason why a command gets no reservation.
 #[derive(Debug)]
 pub(crate) enum Unreserved {
-    /// The tree must be measured first, which is not possible within an edit.
+    /// The tree must be measured first, which is not possible during an edit.
     Unsure,
     /// The tree would exceed these limits.
     Full(Uses),
@@ -125,7 +126,7 @@ impl<'p> Reservation<'p> {
         Self { limits, patterns, noted: None, replacing: None, measured: None }
     }
 
-    /// Measures the tree if that is probably necessary, so the store need not start the edit twice.
+    /// Measures the tree if that is probably necessary, so the store does not have to start the edit twice.
     pub(crate) fn prepare(&mut self, store: &dyn Store) {
         let unsure = |held| self.limits.near(held).is_some();
         if self.limits.are_set() && self.limits.usage.recent().is_none_or(unsure) {
@@ -141,7 +142,7 @@ impl<'p> Reservation<'p> {
         Ok(())
     }
 
-    /// Reserves the new size of a file, in the place of an earlier reservation.
+    /// Reserves the new size of a file. Replaces an earlier reservation.
     pub(crate) fn reserve(
         &mut self,
         path: &MemoryPath,
@@ -162,7 +163,7 @@ impl<'p> Reservation<'p> {
             if !measured && limits.near(held).is_some() {
                 return Err(Unreserved::Unsure);
             }
-            // A limit applies only if the command adds to what it counts.
+            // A limit applies only if the command increases what the limit counts.
             let grown = Held {
                 bytes: if growth.bytes > 0 { held.bytes } else { 0 },
                 files: if growth.files > 0 { held.files } else { 0 },
@@ -176,14 +177,14 @@ impl<'p> Reservation<'p> {
         Ok(())
     }
 
-    /// Releases the reservation: nothing is written.
+    /// Releases the reservation, because nothing is written.
     pub(crate) fn release(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.undone();
         }
     }
 
-    /// Commits the reservation: the file was written.
+    /// Commits the reservation, because the file was written.
     pub(crate) fn commit(&mut self) {
         if let Some(noted) = self.noted.take() {
             noted.done();
@@ -198,8 +199,7 @@ impl<'p> Reservation<'p> {
         }
     }
 
-    /// The refusal if the store itself found that the change would exceed a limit, because others write to
-    /// it.
+    /// Returns the refusal for a limit that the store itself checked, because other processes also write to it.
     pub(crate) fn refused_by(
         &mut self,
         store: &dyn Store,
@@ -220,7 +220,7 @@ impl<'p> Reservation<'p> {
         self.refusal(path, over)
     }
 
-    /// The refusal, which names the largest of the files that could be deleted.
+    /// Returns the refusal. It names the largest of the files that could be deleted.
     pub(crate) fn refusal(&self, path: &MemoryPath, over: Uses) -> Error {
         let mut files: Vec<&(MemoryPath, u64)> = self
             .measured
@@ -233,7 +233,7 @@ impl<'p> Reservation<'p> {
         reply::memory_full(path, over, &files)
     }
 
-    /// Whether something is at the path, according to the measurement.
+    /// Returns whether the measurement found an entry at the path.
     fn is_taken(&self, path: &MemoryPath) -> bool {
         let folding = self.limits.usage.folding();
         let path = &*folding.key(path);
@@ -245,8 +245,8 @@ impl<'p> Reservation<'p> {
     }
 }
 
-/// Reservation for a file of `size` bytes that `create` is about to write; `overwrites` says whether it may
-/// replace one.
+/// Reserves the space for a file of `size` bytes that `create` is about to write. `overwrites` is true if the
+/// file may replace another.
 pub(crate) fn reserve_file<'p>(
     limits: &'p Limits,
     patterns: &'p WritePatterns,
@@ -270,8 +270,8 @@ pub(crate) fn reserve_file<'p>(
     };
     match taken {
         Ok(()) => {
-            // If two overwrite one file at once, the last one is not known, so a walk meanwhile is not
-            // trusted.
+            // If two commands overwrite one file at once, it is unknown which one is last. So a walk during
+            // that time is not trusted.
             reservation.replacing = overwrites.then(|| limits.usage.moving());
             Ok(reservation)
         }
@@ -279,13 +279,12 @@ pub(crate) fn reserve_file<'p>(
             Err(reply::create_exists(path))
         }
         Err(Unreserved::Full(over)) => Err(reservation.refusal(path, over)),
-        // Cannot happen after measuring.
+        // Not possible after measuring.
         Err(Unreserved::Unsure) => Ok(reservation),
     }
 }
 
-/// Commits the reservation of a `create`. It may have replaced another content than the one that was
-/// measured.
+/// Commits the reservation of a `create`. The replaced content may differ from the one that was measured.
 pub(crate) fn written(mut reservation: Reservation<'_>) {
     reservation.commit();
     if reservation.replacing.is_some() {
@@ -293,7 +292,7 @@ pub(crate) fn written(mut reservation: Reservation<'_>) {
     }
 }
 
-/// How large the file at `path` is, if there is one.
+/// Returns the size of the file at `path`, if it exists.
 fn size_of(store: &dyn Store, path: &MemoryPath, folding: Folding) -> Result<Option<u64>, Error> {
     let Some(above) = path.parent() else { return Ok(None) };
     let listed = match store.list(&above) {

@@ -1,13 +1,13 @@
 //! [`Usage`]: the last measurement of the tree, kept up to date between commands.
 //!
-//! No lock is held while the store works, because a store may be foreign code. So a write is noted before it
+//! No lock is held while the store works, because a store may be custom code. So a write is noted before it
 //! begins. Its note counts from then on, and is removed if the write fails. While a file is being written, it
-//! is not known which of its sizes the store has at the moment, nor which of several writes will be last or
-//! fail. So the largest size counts until all writes of the file have ended. The total is never too small as
-//! far as this memory's own commands go, and it is exact as soon as no write is in progress.
+//! is unknown which of its sizes the store has. With several writes, it is also unknown which is last and which
+//! fail. So the largest size counts until all writes of the file have ended. For this memory's own commands,
+//! the total is never too small. It is exact as soon as no write is in progress.
 //!
 //! A measurement walks through the tree while others may write. For each file it sees the size at some moment
-//! of the walk. That counts as the size without the writes in progress. But if a write of the file ended
+//! of the walk, which counts as the size without the writes in progress. But if a write of the file ended
 //! during the walk, the note of that write counts instead.
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,13 +18,13 @@ use memdir_store::path::{Folding, MemoryPath};
 
 use crate::store::{EntryKind, Store, StoreError};
 
-/// How long a measurement is used, although others may have written since.
+/// The time for which a measurement is used, although other processes may have written since.
 const TRUSTED_FOR: Duration = Duration::from_secs(1);
 
-/// How often the tree is measured again if files are moved or deleted during the walk.
+/// The number of attempts to measure the tree, if files are moved or deleted during the walk.
 const ATTEMPTS: usize = 3;
 
-/// How much a tree holds.
+/// The bytes and files of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Held {
     pub(crate) bytes: u64,
@@ -36,7 +36,7 @@ impl Held {
         Self { bytes: size.unwrap_or(0), files: size.is_some().into() }
     }
 
-    /// The larger one of each.
+    /// Returns the maximum of each number.
     fn or_more(self, other: Self) -> Self {
         Self { bytes: self.bytes.max(other.bytes), files: self.files.max(other.files) }
     }
@@ -56,7 +56,7 @@ impl Held {
     }
 }
 
-/// The sizes of a file before and after a change; `before` is `None` if there was no file.
+/// The sizes of a file before and after a change. `before` is `None` if there was no file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeChange {
     pub(crate) before: Option<u64>,
@@ -64,21 +64,21 @@ pub(crate) struct SizeChange {
 }
 
 impl SizeChange {
-    /// By how much the tree grows, if it does.
+    /// Returns the growth of the tree, if it grows.
     pub(crate) fn growth(self) -> Held {
         Held::of_file(Some(self.after)).minus(Held::of_file(self.before))
     }
 
-    /// The most that the file may hold meanwhile.
+    /// Returns the most that the file may hold during the change.
     fn most(self) -> Held {
         Held::of_file(self.before).or_more(Held::of_file(Some(self.after)))
     }
 }
 
-/// How much one memory's tree holds.
+/// The usage of one memory's tree.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
-    /// A file is one by every spelling of its path.
+    /// Makes all spellings of a path count as one file.
     folding: Folding,
     state: Mutex<UsageState>,
 }
@@ -87,13 +87,13 @@ pub(crate) struct Usage {
 struct UsageState {
     /// The last total, without the writes in progress.
     known: Option<Known>,
-    /// The files that are being written, or were when a walk in progress began.
+    /// The files that are being written, or were written when a walk in progress began.
     noted: HashMap<MemoryPath, File>,
-    /// Counts up with each write that begins or ends.
+    /// Increases with each write that begins or ends.
     clock: u64,
-    /// When the walks in progress began.
+    /// The clock at the start of each walk in progress.
     walks: Vec<u64>,
-    /// The number of deletions and renames in progress, and of all that ever began.
+    /// The number of deletions and renames in progress. `moved` counts all that ever began.
     moving: usize,
     moved: u64,
 }
@@ -102,7 +102,7 @@ struct UsageState {
 struct Known {
     held: Held,
     at: Instant,
-    /// Whether the total can be trusted: nothing was deleted since, or moved during the measurement.
+    /// True if the total can be trusted: nothing was deleted since, or moved during the measurement.
     sure: bool,
 }
 
@@ -131,13 +131,14 @@ struct Ended {
 }
 
 impl File {
-    /// How much the writes in progress may add to the last total.
+    /// Returns the most that the writes in progress may add to the last total.
     fn pending(&self) -> Held {
         let most = self.writes.values().fold(self.known, |most, write| most.or_more(write.most()));
         most.minus(self.known)
     }
 
-    /// Its size without the writes in progress, after a walk that began at `began` saw it as `seen`.
+    /// Returns its size without the writes in progress, after a walk that began at `began` found the size
+    /// `seen`.
     fn measured(&self, seen: Held, began: u64) -> Held {
         self.last.filter(|last| last.at > began).map_or(seen, |last| last.held)
     }
@@ -152,7 +153,7 @@ pub(crate) struct Measured {
 }
 
 impl UsageState {
-    /// How much the writes in progress may make the tree grow.
+    /// Returns the most by which the writes in progress may make the tree grow.
     fn pending(&self) -> Held {
         self.noted.values().fold(Held::default(), |sum, file| sum.plus(file.pending()))
     }
@@ -169,8 +170,8 @@ impl UsageState {
         let Some(file) = self.noted.get_mut(path) else { return };
         let Some(change) = file.writes.remove(&number) else { return };
         if let Some(mut held) = made(file, change) {
-            // A write that began earlier was usually made earlier, so the size of the later one counts. But
-            // the file may have been deleted in between, so take the larger one.
+            // A write that began earlier was usually made earlier, so the size of the later one counts. But the
+            // file may have been deleted between the two, so the larger size counts.
             if let Some(last) = file.last.filter(|last| last.number > number) {
                 held = held.or_more(last.held);
             }
@@ -190,7 +191,7 @@ impl UsageState {
         }
     }
 
-    /// Forgets ended writes, unless a walk in progress may have seen the file as it was before.
+    /// Removes ended writes, unless a walk in progress may have seen the file before them.
     fn forget(&mut self) {
         let oldest = self.walks.iter().copied().min();
         self.noted.retain(|_, file| {
@@ -205,7 +206,7 @@ impl Usage {
         Self { folding, ..Self::default() }
     }
 
-    /// How paths are compared.
+    /// Returns how paths are compared.
     pub(super) fn folding(&self) -> Folding {
         self.folding
     }
@@ -214,7 +215,7 @@ impl Usage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The total with the writes in progress, if the last measurement is recent and can be trusted.
+    /// Returns the total with the writes in progress, if the last measurement is recent and can be trusted.
     pub(crate) fn recent(&self) -> Option<Held> {
         let state = self.state();
         let known = state.known.filter(Known::is_recent)?;
@@ -240,8 +241,8 @@ impl Usage {
         }
     }
 
-    /// Notes a write if `check` allows it. `check` gets the total with all writes in progress and this one,
-    /// or `None` if there is no recent measurement. For a command that has `measured` there always is one.
+    /// Notes a write if `check` allows it. `check` gets the total with all writes in progress and this one, or
+    /// `None` if there is no recent measurement. A command that has `measured` always gets the total.
     pub(crate) fn note<R>(
         &self,
         path: &MemoryPath,
@@ -280,13 +281,13 @@ impl Usage {
         Moving(self)
     }
 
-    /// Marks the last total as not to be trusted: something was deleted or overwritten.
+    /// Marks the last total as untrusted, because something was deleted or overwritten.
     pub(crate) fn doubt(&self) {
         self.state().doubt();
     }
 }
 
-/// A write in progress. If it is dropped before it ends, its result is not known, and it counts.
+/// A write in progress. If it is dropped before it ends, its result is unknown, and it counts.
 #[derive(Debug)]
 pub(crate) struct Noted<'u> {
     usage: &'u Usage,
@@ -326,8 +327,8 @@ pub(crate) struct Moving<'u>(&'u Usage);
 
 impl Drop for Moving<'_> {
     fn drop(&mut self) {
-        // The notes of their files stay until all writes in progress have ended: the total is rather too
-        // large than too small.
+        // The notes of the moved files stay until all writes in progress have ended. Until then the total may
+        // be too large, but not too small.
         self.0.state().moving -= 1;
     }
 }
@@ -337,7 +338,7 @@ struct Measuring<'u> {
     usage: &'u Usage,
     began: u64,
     at: Instant,
-    /// The number of moves at the beginning, if none was in progress.
+    /// The number of moves at the start of the walk, if none was in progress.
     moved: Option<u64>,
 }
 
@@ -350,7 +351,7 @@ impl<'u> Measuring<'u> {
         Self { usage, began, at: Instant::now(), moved }
     }
 
-    /// The total, and whether nothing was moved during the walk, so it can be trusted.
+    /// Returns the total. It can be trusted if nothing was moved during the walk, which is the second value.
     fn end(self, files: &[(MemoryPath, u64)]) -> (Held, bool) {
         let mut state = self.usage.state();
         let (mut held, mut seen) = (Held::default(), HashMap::new());

@@ -1,4 +1,4 @@
-//! Opens each kind of store, or returns the error that this build does not have it.
+//! Opens each kind of store, or returns the error that it is not part of this build.
 
 use std::path::Path;
 #[cfg(feature = "sqlite")]
@@ -102,15 +102,15 @@ fn sqlite_with_limits(
         .with_total_limits(options.total_limits())
 }
 
-/// The path in an address of SQLite; it must be a plain path.
+/// Returns the path in an address of SQLite. It must be a plain path.
 #[cfg(feature = "sqlite")]
 pub(super) fn sqlite_path(path: &str) -> Result<PathBuf, Error> {
-    // A path that Windows takes as it is, which begins with what an option would.
+    // A verbatim path of Windows begins with `\\?\`, and that `?` does not start options.
     let options = if cfg!(windows) { path.strip_prefix(r"\\?\").unwrap_or(path) } else { path };
     let problem = match path {
         "" => "has no path",
         ":memory:" => "names a database in memory, for which there is \"memory:\"",
-        // Other tools read two or three slashes each in their own way, and take options so.
+        // Other tools interpret two or three slashes differently, and accept options there.
         path if path.starts_with("//") => "has too many slashes",
         _ if options.contains('?') => "has options, of which SQLite takes none here",
         path => return expand_home(path.as_ref()),

@@ -1,7 +1,7 @@
 //! Opens stores by their addresses, such as `./memory` or `sqlite:agent.db`.
 //!
 //! - `scheme` distinguishes addresses with a scheme from paths.
-//! - `engines` opens each kind of store, or returns the error that this build does not have it.
+//! - `engines` opens each kind of store, or returns the error that it is not part of this build.
 //! - `redact` removes secrets from an address for display.
 
 use std::path::{Path, PathBuf};
@@ -35,17 +35,17 @@ use scheme::scheme;
 /// Opens the store that `address` names:
 ///
 /// - a path without a scheme: a local directory in the SDKs' layout
-/// - `dir:` and a path: the files of that very directory
+/// - `dir:` and a path: a local directory that contains the files directly
 /// - `memory:`: a new store in this process
 /// - `sqlite:` and a path: an SQLite database (feature `sqlite`)
 /// - `postgres://…`: a namespace of a PostgreSQL database (feature `postgres`)
 /// - `s3://…`, `gs://…`, `az://…`: a prefix of a bucket (feature `object-storage`)
 ///
-/// `~` as the first component of a path on this machine is the home directory. With an `encryption_key`
-/// in the options (feature `encryption`) the store is encrypted.
+/// `~` as the first component of a path on this machine is the home directory. With an `encryption_key` in the
+/// options (feature `encryption`) the store is encrypted.
 ///
 /// # Errors
-/// [`Error::Config`] for an address that this build does not know, for a wrong key, or for an encrypted
+/// [`Error::Config`] for an address that this build does not support, for a wrong key, or for an encrypted
 /// store on this machine without a key. [`Error::Store`] if the store cannot be opened.
 pub fn open_store(
     address: &str,
@@ -53,7 +53,7 @@ pub fn open_store(
 ) -> Result<Arc<dyn Store>, Error> {
     let options = &options.into();
     refuse_names_without_key(options)?;
-    // A store on another machine gets no request before a command needs one.
+    // A store on another machine is not contacted before the first command needs it.
     finished(open_any(address, options)?, options, is_elsewhere(address))
 }
 
@@ -68,8 +68,7 @@ pub(in crate::store) fn finished(
     if options.encryption_key.is_some() {
         return encrypt(store, options);
     }
-    // Without the key, the model would see files that it cannot read, and write files that are not
-    // encrypted.
+    // Without the key, the model would see files that it cannot read, and write files that are not encrypted.
     if !elsewhere && is_encrypted(&*store) {
         return Err(ConfigError::from("the store is encrypted: its key is needed")
             .about("encryption_key")
@@ -78,11 +77,11 @@ pub(in crate::store) fn finished(
     Ok(store)
 }
 
-/// Wraps a store in encryption, if the options have an `encryption_key`. For your own store, or one that
-/// was opened in another way.
+/// Wraps a store in encryption, if the options have an `encryption_key`. Use it for your own store, or for one
+/// that was opened in another way.
 ///
 /// # Errors
-/// As [`Encrypted::open`](super::Encrypted::open).
+/// Same as [`Encrypted::open`](super::Encrypted::open).
 #[cfg(feature = "encryption")]
 pub fn encrypt(
     store: Arc<dyn Store>,
@@ -96,8 +95,8 @@ pub fn encrypt(
     }
 }
 
-/// As [`encrypt`], but no method of the store is called before the first command. An error is then that
-/// of the command. For a store that cannot answer while it is being opened.
+/// Like [`encrypt`], but calls no method of the store before the first command. Errors are then returned by
+/// that command. For a store that cannot respond while it is being opened.
 ///
 /// # Errors
 /// [`Error::Config`] for the option `encrypt_names` without a key.
@@ -114,11 +113,11 @@ pub fn encrypt_lazily(
     })
 }
 
-/// As [`open_store`], but an encrypted store is not decrypted, whatever the options say. Use it to
-/// change the key with `rekey`, or to copy the store without the key.
+/// Like [`open_store`], but does not decrypt an encrypted store, whatever the options say. Use it to change the
+/// key with `rekey`, or to copy the store without the key.
 ///
 /// # Errors
-/// As [`open_store`].
+/// Same as [`open_store`].
 pub fn open_raw_store(
     address: &str,
     options: impl Into<StoreOptions>,
@@ -150,12 +149,13 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
     }
 }
 
-/// The memories in a PostgreSQL database, or below a prefix of object storage, each with its namespace and how much it holds:
-/// those that hold something, sorted by their names. Each opens with its name as
+/// Returns the namespaces in a PostgreSQL database, or below a prefix of object storage, with the size of each.
+/// Empty ones are left out. They are sorted by name. To open one, use its name as
 /// [`MemoryOptions::namespace`](crate::MemoryOptions::namespace).
 ///
-/// In PostgreSQL row-level security limits them to those that the user may see. In object storage a directory of a memory that is at the
-/// prefix itself looks like a namespace. Of an encrypted memory with encrypted names, the history counts among the files.
+/// In PostgreSQL, row-level security limits the result to the namespaces that the user may see. In object
+/// storage, a memory at the prefix itself makes its directories look like namespaces. For an encrypted memory
+/// with encrypted names, the history counts among the files.
 ///
 /// ```
 /// use memdir::{MemoryOptions, namespaces};
@@ -165,7 +165,7 @@ fn open_any(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Err
 /// ```
 ///
 /// # Errors
-/// [`Error::Config`] for the address of another store, which is one memory, and as [`open_store`].
+/// [`Error::Config`] for the address of a store without namespaces. Otherwise the same as [`open_store`].
 pub fn namespaces(
     address: &str,
     options: impl Into<StoreOptions>,
@@ -180,13 +180,13 @@ pub fn namespaces(
     }
 }
 
-/// Whether a store at `address` is on another machine. Such a store takes the option `namespace`.
+/// Returns whether a store at `address` is on another machine. Such a store supports the option `namespace`.
 fn is_elsewhere(address: &str) -> bool {
     matches!(scheme(address), Some("postgres" | "postgresql" | "s3" | "gs" | "az"))
 }
 
-/// Refuses the option `namespace` for a store that is one memory. If the option were ignored, one user
-/// could read what another wrote.
+/// Refuses the option `namespace` for a store without namespaces. If the option were ignored, one user could
+/// read another user's memory.
 pub(in crate::store) fn refuse_namespace(options: &StoreOptions) -> Result<(), Error> {
     match options.namespace {
         None => Ok(()),
@@ -199,7 +199,8 @@ pub(in crate::store) fn refuse_namespace(options: &StoreOptions) -> Result<(), E
     }
 }
 
-/// Refuses the option `encrypt_names` without a key. If it were ignored, a memory whose key is missing would be plain files.
+/// Refuses the option `encrypt_names` without a key. If it were ignored, a memory without a key would be plain
+/// files.
 #[cfg_attr(
     not(feature = "encryption"),
     expect(unused_variables, reason = "there is no such option")
@@ -213,15 +214,15 @@ pub(in crate::store) fn refuse_names_without_key(options: &StoreOptions) -> Resu
     Ok(())
 }
 
-/// The directory of the files of the memory at `base`, in the SDKs' layout.
+/// Returns the directory of the files of the memory at `base`, in the SDKs' layout.
 fn files_of(base: &Path) -> Result<PathBuf, Error> {
     let base = expand_home(base)?;
     check_not_files(&base)?;
     Ok(base.join(FILES))
 }
 
-/// Where the store at `address` keeps its files, also if it does not exist yet. `None` for a store that
-/// is not on this machine, and for a wrong address.
+/// Returns the location of the files of the store at `address`, even if the store does not exist yet. `None`
+/// for a store that is not on this machine, and for a wrong address.
 #[must_use]
 pub fn location_of(address: &str) -> Option<Location> {
     let path = match scheme(address) {
@@ -233,11 +234,11 @@ pub fn location_of(address: &str) -> Option<Location> {
     path.ok().filter(|path| !path.as_os_str().is_empty()).map(Location::file)
 }
 
-/// As [`open_store`], but makes nothing. Returns `None` if the local directory or database does not
+/// Like [`open_store`], but never creates a store. Returns `None` if the local directory or database does not
 /// exist, and for `memory:`, which is always new. A remote store is opened as by [`open_store`].
 ///
 /// # Errors
-/// As [`open_store`].
+/// Same as [`open_store`].
 pub fn open_existing_store(
     address: &str,
     options: impl Into<StoreOptions>,
@@ -246,7 +247,7 @@ pub fn open_existing_store(
     refuse_names_without_key(options)?;
     let Some(store) = open_existing(address, options)? else { return Ok(None) };
     let elsewhere = is_elsewhere(address);
-    // It makes no keys either: an empty store is not an encrypted one yet.
+    // It does not create keys, either: an empty store is not encrypted yet.
     #[cfg(feature = "encryption")]
     if options.encryption_key.is_some()
         && !elsewhere
@@ -275,12 +276,12 @@ fn open_existing(address: &str, options: &StoreOptions) -> Result<Option<Arc<dyn
     }
 }
 
-/// Opens the local directory `path` in the SDKs' layout: the files are in its directory `memories`. The
-/// path is never read as an address with a scheme. `~` as its first component is the home directory.
+/// Opens the local directory `path` in the SDKs' layout: the files are in its directory `memories`. The path is
+/// never parsed as an address with a scheme. `~` as its first component is the home directory.
 ///
 /// # Errors
-/// [`Error::Store`] if it cannot be opened. [`Error::Config`] on a platform without local directories,
-/// if `path` is the directory of another memory's files, and as [`open_store`] for an encrypted store.
+/// [`Error::Store`] if it cannot be opened. [`Error::Config`] on a platform without local directories, or if
+/// `path` is the directory of another memory's files. For an encrypted store, the same as [`open_store`].
 pub fn open_directory(
     path: impl AsRef<Path>,
     options: impl Into<StoreOptions>,
@@ -291,11 +292,11 @@ pub fn open_directory(
     finished(open_local(&files_of(path.as_ref())?, options)?, options, false)
 }
 
-/// Opens the local directory `path`: the files are in that very directory. The path is never read as an
-/// address with a scheme. `~` as its first component is the home directory.
+/// Opens the local directory `path`, which contains the files directly. The path is never parsed as an address
+/// with a scheme. `~` as its first component is the home directory.
 ///
 /// # Errors
-/// As [`open_directory`].
+/// Same as [`open_directory`].
 pub fn open_bare_directory(
     path: impl AsRef<Path>,
     options: impl Into<StoreOptions>,
@@ -338,7 +339,7 @@ mod tests {
             format!("sqlite:{path}"),
         ];
         if cfg!(feature = "postgres") {
-            // Known before the server is asked.
+            // Refused before the server is contacted.
             addresses.push("postgres://127.0.0.1:1/d?namespace=mine".to_owned());
         }
         for address in &addresses {

@@ -2,7 +2,7 @@
 
 use super::scheme::scheme;
 
-/// An address for display, without user, password and parameters. If it is not certain which part is a
+/// Redacts an address for display: removes user, password and parameters. If it is uncertain which part is a
 /// secret, only the scheme is shown.
 ///
 /// ```
@@ -25,7 +25,7 @@ pub fn redact_address(address: &str) -> String {
     shown.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// The part after the scheme; `None` if it is not certain where secrets in it begin and end.
+/// Redacts the part after the scheme. `None` if it is uncertain where secrets begin and end.
 fn redacted_place(rest: &str) -> Option<String> {
     let place = rest.trim_start_matches('/');
     let slashes = &rest[..rest.len() - place.len()];
@@ -33,8 +33,8 @@ fn redacted_place(rest: &str) -> Option<String> {
         Some(end) => (&place[..end], &place[end..]),
         None => (place, ""),
     };
-    // A password may contain any character, although it should be encoded. An `@` in a parameter would
-    // look like the end of the user.
+    // A password may contain any character, although it should be encoded. An `@` in a parameter would look
+    // like the end of the user.
     if parameters.contains('@')
         || parameters.contains("%40")
         || place.contains("%40")
@@ -50,7 +50,7 @@ fn redacted_place(rest: &str) -> Option<String> {
     let plain = |host: &str| host.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c));
     let host = match host.split_once(':') {
         None if plain(host) => host.to_owned(),
-        // Without a user, what looks like a port may be a password whose host was forgotten.
+        // Without a user, an apparent port may be a password whose host was left out.
         Some((host, port)) if plain(host) && port.bytes().all(|c| c.is_ascii_digit()) => {
             format!("{host}:{}", if user.is_empty() { "***" } else { port })
         }
@@ -63,14 +63,14 @@ fn redacted_place(rest: &str) -> Option<String> {
     Some(format!("{slashes}{user}{host}{below}{parameters}"))
 }
 
-/// Whether a text that should be a path, or a host and one, may hold a secret.
+/// Returns whether a text that should be a path, or a host and a path, may contain a secret.
 fn looks_secret(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let user = text.contains('@') || text.contains("%40");
     (user && (text.contains(':') || text.contains("%3a"))) || names_secret(&text)
 }
 
-/// Whether a text says of a part of it that it is a secret.
+/// Returns whether a text labels one of its parts as a secret.
 fn names_secret(text: &str) -> bool {
     const SECRETS: &[&str] = &[
         "password=",
@@ -120,7 +120,7 @@ mod tests {
             ("s3://bucket/x;secret=hunter2", "s3:***"),
             ("s3://AKIA:hunter2@bucket/x", "s3://***@bucket/x"),
             ("env:postgres://me:hunter2@db", "env:***@db"),
-            // Slips of the hand that make a path of an address.
+            // Typing errors that turn an address into a path.
             ("postgres//me:hunter2@db", "***"),
             (" postgres://me:hunter2@db", "***"),
             ("//me:hunter2@db", "***"),

@@ -1,11 +1,11 @@
-//! Which addresses have a scheme, and which are paths.
+//! Distinguishes addresses with a scheme from paths.
 
-/// Whether an address is a path, without a scheme.
+/// Returns whether an address is a path without a scheme.
 pub(in crate::store) fn is_path(address: &str) -> bool {
     !address.is_empty() && scheme(address).is_none()
 }
 
-/// The scheme of an address such as `memory:` or `postgres://…`. One letter is a drive.
+/// Returns the scheme of an address such as `memory:` or `postgres://…`. A single letter is a drive.
 pub(super) fn scheme(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once(':')?;
     let plain = scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
@@ -38,7 +38,7 @@ mod tests {
         ] {
             assert_eq!(scheme(path), None, "{path}");
         }
-        // The rest of the address is the path, whatever it looks like.
+        // The rest of the address is the path, even if it looks like a scheme.
         assert_eq!(scheme(r"dir:C:\memory"), Some("dir"));
         assert_eq!(scheme(r"sqlite:\\?\C:\agent.db"), Some("sqlite"));
     }

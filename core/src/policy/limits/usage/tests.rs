@@ -1,4 +1,4 @@
-//! The sum, whichever of several things at once comes first.
+//! Checks the total under all orders of concurrent writes, deletions and walks.
 
 use super::*;
 use crate::store::InProcess;
@@ -37,13 +37,13 @@ fn a_write_counts_once_whether_the_walk_saw_it_or_not() {
         let measured = usage.measure(&store).unwrap().held;
         let at_once = if seen { Held { bytes: 9, files: 3 } } else { Held { bytes: 6, files: 2 } };
         assert_eq!(measured, at_once);
-        // What shrinks counts in full until it has.
+        // A file that shrinks counts in full until the write has ended.
         assert_eq!(usage.recent(), held(11, 3));
         grown.done();
         shrunk.done();
         assert_eq!(usage.recent(), held(9, 3));
         new.undone();
-        // A walk saw the new file, and so it is somebody else's.
+        // If the walk saw the new file, it counts as a file of another process.
         assert_eq!(usage.recent(), if seen { held(9, 3) } else { held(7, 2) });
     }
 }
@@ -58,7 +58,7 @@ fn writes_that_end_during_a_walk_count_once() {
     failed.undone();
     note(&usage, "a", Some(4), 6).done();
     let last = note(&usage, "a", Some(6), 5);
-    // Whichever of the contents it saw.
+    // The result is the same for both contents that the walk may see.
     assert_eq!(walk.end(&[(path("a"), 4)]), (Held { bytes: 6, files: 1 }, true));
     assert_eq!(usage.recent(), held(6, 1));
     last.done();
@@ -66,7 +66,7 @@ fn writes_that_end_during_a_walk_count_once() {
     assert!(usage.state().noted.is_empty());
 }
 
-/// As on a store that retries: what was decided about an older content is decided anew.
+/// As on a store that retries: the second attempt decides on the current content.
 #[test]
 fn a_write_that_has_to_be_decided_anew_does_not_hide_the_one_before_it() {
     let (usage, store) = (Usage::default(), InProcess::new());
@@ -75,7 +75,7 @@ fn a_write_that_has_to_be_decided_anew_does_not_hide_the_one_before_it() {
     let late = note(&usage, "a", Some(0), 10);
     note(&usage, "a", Some(0), 10).done();
     put(&store, "a", "0123456789");
-    // Read before that, and decided after it.
+    // Reads the file before that write, and decides after it.
     let later = note(&usage, "a", Some(0), 10);
     assert_eq!(usage.state().known.unwrap().held, Held { bytes: 10, files: 1 });
     for _ in 0..2 {
@@ -85,7 +85,7 @@ fn a_write_that_has_to_be_decided_anew_does_not_hide_the_one_before_it() {
     later.undone();
     let (second, third) = (note(&usage, "a", Some(10), 20), note(&usage, "a", Some(20), 30));
     put(&store, "a", &"x".repeat(30));
-    // The last one is told first.
+    // The last write ends first.
     third.done();
     assert_eq!(usage.recent(), held(30, 1));
     second.done();
@@ -101,14 +101,14 @@ fn a_file_of_somebody_else_in_the_way_of_a_creation_counts() {
     for after in [2, 9] {
         let creation = note(&usage, "a", None, after);
         usage.measure(&store).unwrap();
-        // Not less than is there, nor than there may come to be.
+        // Not less than the current size, nor than the size after the writes in progress.
         assert_eq!(usage.recent(), held(after.max(5), 1));
         creation.undone();
         assert_eq!(usage.recent(), held(5, 1));
     }
 }
 
-/// A creation that will be refused, because the file is there, hid the size of the file.
+/// A refused creation of an existing file used to hide the size of that file.
 #[test]
 fn an_edit_of_a_file_that_is_to_be_created_counts_in_full() {
     for measured in [0, 1, 2] {
@@ -133,14 +133,14 @@ fn an_edit_of_a_file_that_is_to_be_created_counts_in_full() {
     }
 }
 
-/// Never less than the tree holds, and exactly that when nothing is under way, whatever comes first.
+/// The total is never less than the tree holds, and exact when no write is in progress, in any order of events.
 #[test]
 fn whatever_comes_first_no_less_counts_than_is_there() {
     struct Writer<'u> {
         name: &'static str,
         change: SizeChange,
         noted: Noted<'u>,
-        /// Whether the store has made it; not yet, if it has not been there.
+        /// True if the store has made the change, `None` before the store was called.
         made: Option<bool>,
     }
     let names = ["a", "b"];
@@ -161,7 +161,7 @@ fn whatever_comes_first_no_less_counts_than_is_there() {
             let name = names[usize::try_from(random(2)).unwrap()];
             let after = random(50);
             match random(6) {
-                // A creation is noted before the store is asked, an edit within the store.
+                // A creation is noted before the store is called, an edit within the store.
                 0 => writers.push(Writer {
                     name,
                     change: SizeChange { before: None, after },
@@ -257,7 +257,7 @@ fn a_file_counts_once_by_all_spellings_of_its_path_if_the_store_ignores_case() {
         let (usage, store) = (Usage::new(Folding::new(folding)), InProcess::new());
         put(&store, "Notes", "1");
         usage.measure(&store).unwrap();
-        // Both are one write of the file that the walk finds, or one of another file.
+        // Either both are writes of the file that the walk finds, or one is a write of another file.
         let before = folding.then_some(1);
         let (first, second) = (note(&usage, "notes", before, 4), note(&usage, "NOTES", before, 3));
         usage.measure(&store).unwrap();
