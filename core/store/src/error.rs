@@ -72,7 +72,7 @@ impl Error {
     }
 }
 
-/// What is wrong with an option or with a store's address.
+/// The problem with an option or with a store's address.
 ///
 /// `Display` shows a sentence with the names of options in Rust's case. A binding shows it [in the
 /// case](Self::in_case) of its language.

@@ -1,10 +1,10 @@
-//! [`StoreInfo`]: what a store says about itself.
+//! [`StoreInfo`]: the properties and capabilities of a store.
 
 use std::path::PathBuf;
 
 use super::{Fingerprints, Location};
 
-/// What a store says about itself, as one value, so a store over another one cannot omit an answer.
+/// The description of a store, as one value, so a store over another one cannot omit an answer.
 ///
 /// The default fits most stores. Set only the fields that differ:
 ///

@@ -128,7 +128,7 @@ pub use walk::{Scope, walk_files};
 #[doc = include_str!("../examples/map_store.rs")]
 /// ```
 pub trait Store: Send + Sync {
-    /// What the store says about itself. The answer stays the same while the store is open. It is requested when a memory is
+    /// Describes the store. The answer stays the same while the store is open. It is requested when a memory is
     /// opened, and rarely afterwards.
     ///
     /// By default it is [`StoreInfo::default`]. A store that wraps another one derives its answer from the wrapped store's:

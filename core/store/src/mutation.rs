@@ -16,7 +16,7 @@ pub enum Mutation<'m> {
         path: &'m MemoryPath,
         /// Its whole content.
         content: &'m [u8],
-        /// What to do if the file exists.
+        /// The behaviour if the file exists.
         existing: OnExisting,
     },
     /// [`Store::write_unique`].
