@@ -279,13 +279,14 @@ pub trait Store: Send + Sync {
     /// as `from`.
     ///
     /// # Errors
-    /// In this order: [`NotFound`](StoreError::NotFound) if `from` does not exist (any other
-    /// condition of `from` is wrapped in [`Source`](StoreError::Source)),
-    /// [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists (also if both are the same),
-    /// [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`,
-    /// [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file,
-    /// [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too
-    /// deep for a [`MemoryPath`].
+    /// In this order:
+    ///
+    /// - [`NotFound`](StoreError::NotFound) if `from` does not exist. Any other condition of `from` is wrapped in
+    ///   [`Source`](StoreError::Source).
+    /// - [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists, also if both are the same.
+    /// - [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`.
+    /// - [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file.
+    /// - [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too deep for a [`MemoryPath`].
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
 
     /// Deletes everything below the root; the root stays.

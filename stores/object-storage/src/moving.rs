@@ -1,16 +1,25 @@
 //! Renames. An object cannot be renamed, so a move is a copy, a claim and a deletion.
 //!
-//! **A file.** (1) Copy it to the destination, which must be free. (2) Claim the source: a conditional write
-//! replaces exactly the copied version by a mark. If the source was edited meanwhile, the condition fails,
-//! and the copy is repeated. A later edit finds the mark and no file. So no edit is lost. (3) Remove the
-//! mark. If another command has claimed or deleted the source, remove the copy.
+//! **A file.**
 //!
-//! **A directory.** (1) Write the intent into the source's marker. There is only one marker, so one of two
-//! concurrent moves of a directory wins. The marker is removed last. (2) Write the destination's marker,
-//! which must be free, with the same id. (3) Copy all files. (4) Verify the copies against a listing. (5)
-//! Settle the move by a conditional write of the source's marker: from now on it can only be completed, not
-//! undone. (6) Claim and remove each file, as above. (7) Move files that were added to the source meanwhile
-//! in the same way. (8) Remove the source's marker.
+//! 1. Copy it to the destination, which must be free.
+//! 2. Claim the source: a conditional write replaces exactly the copied version by a mark. If the source was
+//!    edited meanwhile, the condition fails, and the copy is repeated. A later edit finds the mark and no
+//!    file. So no edit is lost.
+//! 3. Remove the mark. If another command has claimed or deleted the source, remove the copy.
+//!
+//! **A directory.**
+//!
+//! 1. Write the intent into the source's marker. There is only one marker, so one of two concurrent moves of
+//!    a directory wins. The marker is removed last.
+//! 2. Write the destination's marker, which must be free, with the same id.
+//! 3. Copy all files.
+//! 4. Verify the copies against a listing.
+//! 5. Settle the move by a conditional write of the source's marker: from now on it can only be completed,
+//!    not undone.
+//! 6. Claim and remove each file, as above.
+//! 7. Move files that were added to the source meanwhile in the same way.
+//! 8. Remove the source's marker.
 //!
 //! After a crash at any point every file is at its old path, its new path, or both, and the intent is still
 //! in the marker. If the same rename is requested again, it continues: the ids of the copies show that they
