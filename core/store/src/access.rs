@@ -29,7 +29,7 @@ pub fn is_unused(
     modified.max(accessed).is_some_and(|used| used < since)
 }
 
-/// The result of [`Store::delete_unused`]: `false` if the path is gone, or is a directory.
+/// The result of [`Store::delete_unused`]: `false` if the path does not exist, or is a directory.
 pub fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match done {
         Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {

@@ -283,7 +283,7 @@ pub trait Store: Send + Sync {
     ///
     /// - [`NotFound`](StoreError::NotFound) if `from` does not exist. Any other condition of `from` is wrapped in
     ///   [`Source`](StoreError::Source).
-    /// - [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists, also if both are the same.
+    /// - [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists, including if both paths are equal.
     /// - [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`.
     /// - [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file.
     /// - [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too deep for a [`MemoryPath`].
@@ -462,7 +462,7 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Access to the store beneath one that encrypts, for the history. By default it is `None`.
+    /// Access to the underlying store of one that encrypts, for the history. By default it is `None`.
     fn sealing(&self) -> Option<&dyn Sealing> {
         None
     }

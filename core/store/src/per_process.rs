@@ -1,7 +1,7 @@
 //! [`PerProcess`]: a value that each process creates for itself, because it contains threads or connections.
 //!
 //! A forked child inherits a copy that it must not touch: its threads do not exist in the child, its locks
-//! may stay locked for ever, and its sockets and event queue belong to the parent as well. So a child creates
+//! may stay locked forever, and its sockets and event queue belong to the parent as well. So a child creates
 //! its own value. It does not even drop the inherited one.
 
 use std::sync::OnceLock;

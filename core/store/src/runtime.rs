@@ -80,7 +80,7 @@ pub async fn unless_cancelled<T, E: From<StoreError>>(
     }
 }
 
-/// Waits until the call is cancelled. Waits for ever if it cannot be cancelled.
+/// Waits until the call is cancelled. Waits forever if it cannot be cancelled.
 pub async fn cancelled(cancellation: &Cancellation) {
     if !cancellation.is_possible() {
         std::future::pending::<()>().await;

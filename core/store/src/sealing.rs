@@ -1,6 +1,6 @@
-//! [`Sealing`]: how an encrypting store lets a history be stored in the store beneath.
+//! [`Sealing`]: how an encrypting store lets a history be stored in the underlying store.
 //!
-//! The records of a history are stored where the store beneath would keep its own history: beside a directory, or in
+//! The records of a history are stored where the underlying store would keep its own history: beside a directory, or in
 //! the transactions of a database. They are encrypted before they are written.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Store, StoreError};
 
 /// A store that encrypts the data that it keeps in another store.
 pub trait Sealing: Send + Sync {
-    /// The store beneath, which contains the encrypted data.
+    /// The underlying store, which contains the encrypted data.
     fn beneath(&self) -> &Arc<dyn Store>;
 
     /// Encrypts bytes. Decryption requires the same `purpose`.

@@ -1,8 +1,8 @@
-//! [`Splice`]: the replacement of one range of a content.
+//! [`Splice`]: the replacement of one range of bytes.
 
 use std::ops::Range;
 
-/// The replacement of one range of a content: `text` replaces the bytes in `range`.
+/// The replacement of one range of bytes: `text` replaces the bytes in `range`.
 ///
 /// ```
 /// use memdir::text::Splice;

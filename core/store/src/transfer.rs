@@ -7,10 +7,10 @@ use super::{Node, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::settings::OnExisting;
 
-/// Writes a content that was read from another store, with its times, and reads it back.
+/// Writes content that was read from another store, with its times, and reads it back.
 ///
 /// # Errors
-/// As [`Store::write`]. [`StoreError::Failed`] if the store returns a content other than the written one.
+/// As [`Store::write`]. [`StoreError::Failed`] if the store returns other content than was written.
 pub fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,

@@ -128,7 +128,7 @@ impl Encrypted {
     }
 }
 
-/// Creates the record of a new store and returns it. If another process was faster, returns that one's record.
+/// Creates the record of a new store and returns it. If another process was faster, returns the record of that process.
 fn make(
     inner: &dyn Store,
     path: &MemoryPath,

@@ -79,7 +79,7 @@ impl FoundObject {
 /// A file's content as a stream of pieces.
 pub(super) type Pieces = Pin<Box<dyn Stream<Item = object_store::Result<Vec<u8>>> + Send>>;
 
-/// How to read a content.
+/// How to read an object's content.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum How {
     /// As a whole, if it does not exceed this number of bytes.
