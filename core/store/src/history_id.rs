@@ -1,8 +1,9 @@
 //! [`HistoryId`]: the id of a change and of each of its versions. Ids sort by time.
 //!
-//! An id is a UUID of version 7 (RFC 9562). Its last 24 bits are zero for a record of the journal, and number the versions of
-//! that record otherwise. So a version's id contains its position, which needs no field of its own. The `uuid` crate's own
-//! constructor is not used, because it supports neither this counter nor times that always increase within a process.
+//! An id is a UUID of version 7 (RFC 9562). In the id of a record of the journal the last 24 bits are zero; in the id of a
+//! version they are its number within the record. So a version's id contains its position, which needs no field of its own.
+//! This number, and times that always increase within a process, are the reason not to use the `uuid` crate's own
+//! constructor.
 
 use std::fmt;
 use std::str::FromStr;

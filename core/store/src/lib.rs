@@ -102,7 +102,7 @@ pub use swap::{Swap, update_by_swap};
 pub use total::TotalLimits;
 pub use walk::{Scope, walk_files};
 
-/// Keeps files and directories under `/memories`.
+/// A store of files and directories under `/memories`.
 ///
 /// # Contract
 /// - **One tree.** Directories exist independently of their files, even when empty; the root always exists. A file's parents are
@@ -111,9 +111,8 @@ pub use walk::{Scope, walk_files};
 ///   store as it was and returns `Err`: no new parents, no empty file, no half-written content. If an engine cannot delete or
 ///   move a directory in one step, the store's documentation describes the state after a crash in the middle.
 /// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read sees its effect, and no
-///   concurrent writer can overwrite it without having read it. The store excludes concurrent writers itself, across threads and
-///   processes.
-/// - **Readers see whole contents**: the state before or after a concurrent write, never a mix.
+/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read sees its effect, and no
+///   concurrent update loses it. The store excludes concurrent writers itself, across threads and processes.
 /// - **Each condition has its error.** If the state of the tree forbids an operation, the error is the matching case of
 ///   [`StoreError`]. [`StoreError::Failed`] means that the store itself is broken.
 ///
@@ -190,8 +189,8 @@ pub trait Store: Send + Sync {
     }
 
     /// As [`read`](Store::read), for a call that can be cancelled while the store waits for a lock or a network. The next three
-    /// methods are the same for listing and opening. By default the context is ignored. A store that waits implements these
-    /// methods, and its methods without a context call them with an empty one.
+    /// methods do the same for the other reads. By default the context is ignored. A store that waits implements these methods,
+    /// and its methods without a context call them with an empty one.
     ///
     /// # Errors
     /// As [`read`](Store::read), and [`Cancelled`](StoreError::Cancelled).

@@ -24,7 +24,8 @@ struct ShownProblem {
     path: String,
     /// The problem as a sentence, for you.
     description: String,
-    /// Whether the entry is not part of the memory. The memory itself is then intact.
+    /// Whether the problem is about an entry that is not part of the memory. The memory itself is then
+    /// intact.
     is_beside: bool,
 }
 

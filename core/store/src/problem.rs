@@ -113,7 +113,7 @@ impl ProblemKind {
         }
     }
 
-    /// Whether the entry is not part of the memory. The memory itself is then intact.
+    /// Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
     #[must_use]
     pub fn is_beside(self) -> bool {
         matches!(

@@ -157,8 +157,7 @@ fn open_made(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
 /// Sets the mode of a directory that cannot be opened, without following a link.
 fn set_mode_unopened(parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     match chmodat(parent, name, DIRECTORY_MODE, AtFlags::SYMLINK_NOFOLLOW) {
-        // Linux supports the call since 6.6. Before that, use the `/proc` path of a handle without read
-        // access.
+        // Linux supports the call since 6.6. Before that, use the `/proc` path of an `O_PATH` handle.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
             let named = beneath::open_child(parent, name, PASSAGE | OFlags::DIRECTORY)?;
             let number = format!("/proc/self/fd/{}", named.as_raw_fd());
