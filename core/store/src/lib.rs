@@ -111,8 +111,8 @@ pub use walk::{Scope, walk_files};
 ///   store as it was and returns `Err`: no new parents, no empty file, no half-written content. If an engine cannot delete or
 ///   move a directory in one step, the store's documentation describes the state after a crash in the middle.
 /// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read sees its effect, and no
-/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read sees its effect, and no
 ///   concurrent update loses it. The store excludes concurrent writers itself, across threads and processes.
+/// - **Readers see whole contents**: the state before or after a concurrent write, never a mix.
 /// - **Each condition has its error.** If the state of the tree forbids an operation, the error is the matching case of
 ///   [`StoreError`]. [`StoreError::Failed`] means that the store itself is broken.
 ///
