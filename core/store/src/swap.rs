@@ -11,7 +11,7 @@ use super::{Context, Edit, Store, StoreError};
 use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 
-/// How many times an edit is computed. More conflicts in a row mean that the store is broken: it passes contents that it
+/// The limit of attempts to apply an edit. More conflicts in a row mean that the store is broken: it passes contents that it
 /// does not hold.
 const MAX_ATTEMPTS: usize = 1_000;
 

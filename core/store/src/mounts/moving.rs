@@ -13,7 +13,7 @@ use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::path::MemoryPath;
 use crate::{Condition, Context, EntryKind, InContext, Mutation, Node, Store, StoreError};
 
-/// How many times a move is attempted while other callers change its source.
+/// The limit of attempts for a move whose source is being changed.
 const MAX_ATTEMPTS: usize = 20;
 
 /// One end of a rename.
