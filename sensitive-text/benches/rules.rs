@@ -1,6 +1,7 @@
-//! How well the rules do on the labelled corpus, and how long the slowest texts take.
+//! Precision and recall of the rules on the labelled corpus, and the time for the slowest texts.
 //!
-//! `cargo bench -p memdir-sensitive-text`. What the rules add to an edit of a memory: `cargo bench -p memdir --bench sensitive`.
+//! `cargo bench -p memdir-sensitive-text`. The cost of the rules in an edit of a memory: `cargo bench -p memdir --bench
+//! sensitive`.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,8 +1,8 @@
-//! Values that are assigned to a name such as `password` or `api_key`: finds where they begin and end,
-//! in prose, code, configuration, JSON and XML, and whether they look like a secret.
+//! Values that are assigned to a name such as `password` or `api_key`: finds their start and end in prose, code,
+//! configuration, JSON and XML, and decides whether they look like a secret.
 //!
-//! A value may have any length and may contain further names. So only its beginning is checked, and the
-//! rest is read only if it is a finding. This keeps a scan linear.
+//! A value may have any length and may contain further names. So only its start is checked, and the rest is read only if
+//! it is a finding. This keeps a scan linear.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use super::passphrase::{Position, is_dated_name, is_passphrase};
 use super::rule::{Candidate, floor};
 use super::steps;
 
-/// How much of a value is checked, in bytes.
+/// The length of the checked part of a value, in bytes.
 const MAX_CHECKED_BYTES: usize = 256;
 
-/// Whether the text after a name such as `password` may assign a value to it. That is the rest of the
-/// name, the marks around it, and then an operator that the patterns of both kinds of names accept.
+/// Whether the text after a name such as `password` may assign a value to it. It consists of the rest of the name, the
+/// marks around it, and then an operator that the patterns of both kinds of names accept.
 pub(super) fn assigned(rest: &[u8]) -> bool {
-    /// More than the patterns accept.
+    /// Exceeds the limit of the patterns.
     const MOST: usize = 40;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_\\\"'`*]".contains(byte);
     let name = rest.iter().take(MOST).take_while(|&byte| in_name(byte)).count();
@@ -26,7 +26,7 @@ pub(super) fn assigned(rest: &[u8]) -> bool {
     steps::add(name + blanks);
     let rest = &rest[name + blanks..];
     match (blanks, rest) {
-        // The first bytes of `：` and of `は`; the end of an element's name.
+        // The first bytes of `：` and of `は`; the end of an XML element's name.
         (0..=4, [b':' | b'=' | b'|' | 0xef, ..]) | (0, [0xe3 | b'>' | b',', ..]) => true,
         // `!=`, `?=`, `.=`.
         (0..=4, [b'!' | b'?' | b'.', b'=' | b':' | b'!' | b'?' | b'.', ..]) => true,
@@ -44,26 +44,25 @@ const BEFORE_A_THING: [&str; 14] = [
     "for", "of", "für", "vom", "von", "pour", "para", "de", "del", "du", "do", "da", "van", "voor",
 ];
 
-/// A value that begins behind a match.
+/// A value after a match.
 struct Value<'t> {
     text: &'t str,
     start: usize,
-    /// Its end, if that is within the part that is checked.
+    /// The end, if it is within the checked part.
     end: Option<usize>,
     end_mark: EndMark,
 }
 
-/// What ends a value.
+/// The delimiter at the end of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum EndMark {
-    /// A quotation mark with at most as many backslashes before it as the opening one has: `\"` in JSON
-    /// within a string.
+    /// A quotation mark with at most as many backslashes before it as the opening one: `\"` in JSON within a string.
     Quote(u8, usize),
     /// The end of an XML element.
     Element,
-    /// The border of a cell of a table in Markdown.
+    /// The border of a table cell in Markdown.
     Cell,
-    /// The end of the line, or a mark that says that something else follows.
+    /// The end of the line, or a mark that separates other content.
     Line,
     /// The end of the word.
     Word,
@@ -72,7 +71,7 @@ enum EndMark {
 impl<'t> Value<'t> {
     fn behind(candidate: &Candidate<'t>) -> Option<Self> {
         let text = candidate.text;
-        // The group of the pattern, a quotation mark, is part of the value.
+        // If the pattern has a group, it is a quotation mark and belongs to the value.
         let bare = candidate.secret != candidate.extent;
         let start = if bare { candidate.secret.start } else { candidate.extent.end };
         let matched = text[candidate.extent.clone()].trim_end_matches([' ', '\t', '*', '_']);
@@ -92,7 +91,7 @@ impl<'t> Value<'t> {
             let end_mark = EndMark::Quote(quote, backslashes);
             let mut value = Self { text, start, end: None, end_mark };
             value.end = value.end_within(MAX_CHECKED_BYTES);
-            // Without a closing quotation mark it is an ordinary word.
+            // Without a closing quotation mark, the value is treated as a word.
             let checked_end = value.checked_end();
             let line_ends = checked_end == text.len() || text[start..checked_end].contains('\n');
             let open = value.end.is_none() && line_ends;
@@ -109,14 +108,14 @@ impl<'t> Value<'t> {
         (!listed).then(|| Self { text, start, end: None, end_mark: EndMark::Word }.word())
     }
 
-    /// The same value, up to the end of its first word.
+    /// The same value, cut after its first word.
     fn word(mut self) -> Self {
         self.end_mark = EndMark::Word;
         self.end = self.end_within(MAX_CHECKED_BYTES).map(|end| self.without_marks(end));
         self
     }
 
-    /// The same value, without the blanks at its end, and without the full stop of a line.
+    /// The same value without trailing blanks, and without the full stop at the end of a line.
     fn trimmed(mut self) -> Self {
         let blanks: &[char] = &[' ', '\t', '\r', '.'];
         let marks = if self.end_mark == EndMark::Line { blanks } else { &blanks[..3] };
@@ -126,12 +125,12 @@ impl<'t> Value<'t> {
         self
     }
 
-    /// The rest of the line that a word begins.
+    /// The line from the start of the value.
     fn line(&self) -> Self {
         Self { end_mark: EndMark::Line, end: None, ..*self }.trimmed()
     }
 
-    /// Its end, if that is within this many bytes.
+    /// The end, if it is within this number of bytes.
     fn end_within(&self, bytes: usize) -> Option<usize> {
         let limit = floor(self.text, self.start.saturating_add(bytes));
         let part = &self.text[self.start..limit];
@@ -156,18 +155,18 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// The end of a word without the punctuation or Markdown after it.
+    /// The end of a word, without trailing punctuation or Markdown.
     fn without_marks(&self, end: usize) -> usize {
         let marks: &[char] = &['.', ',', ':', ')', '*', '\\'];
         self.start + self.text[self.start..end].trim_end_matches(marks).len()
     }
 
-    /// The end of what is checked.
+    /// The end of the checked part.
     fn checked_end(&self) -> usize {
         self.end.unwrap_or_else(|| floor(self.text, self.start + MAX_CHECKED_BYTES))
     }
 
-    /// What is checked: all of it, or the beginning.
+    /// The checked part: the whole value, or its start.
     fn checked(&self) -> &'t str {
         let checked = &self.text[self.start..self.checked_end()];
         steps::add(checked.len());
@@ -178,7 +177,7 @@ impl<'t> Value<'t> {
         matches!(self.end_mark, EndMark::Quote(..) | EndMark::Element)
     }
 
-    /// Where a passphrase would stand.
+    /// The position of a possible passphrase.
     fn position(&self) -> Position {
         match self.end_mark {
             EndMark::Quote(..) | EndMark::Element | EndMark::Cell => Position::Delimited,
@@ -187,20 +186,20 @@ impl<'t> Value<'t> {
         }
     }
 
-    /// Whether all of it is a passphrase.
+    /// Whether the whole value is a passphrase.
     fn is_passphrase(&self) -> bool {
         self.end.is_some() && is_passphrase(self.checked(), self.position())
     }
 
-    /// The whole range, however long it is. If there is no closing quotation mark, the opening one was
-    /// the last of its kind on the line, so this search is not repeated.
+    /// The whole range, of any length. If there is no closing quotation mark, the opening one was the last of its kind on
+    /// the line, so this search is not repeated.
     fn range(self) -> Range<usize> {
         let start = self.start;
         let end = self.end.or_else(|| {
             let end = self.end_within(usize::MAX);
             if self.is_delimited() { end } else { end.map(|end| self.without_marks(end)) }
         });
-        // Without an end mark it is a word.
+        // If the closing quotation mark is missing, the value is a word.
         start..end.unwrap_or_else(|| match self.end_mark {
             EndMark::Quote(..) => self.word().range().end,
             EndMark::Element | EndMark::Cell | EndMark::Line | EndMark::Word => self.text.len(),
@@ -208,8 +207,8 @@ impl<'t> Value<'t> {
     }
 }
 
-/// The end of a quoted text: the first quotation mark with at most `level` backslashes before it. The
-/// end excludes these backslashes.
+/// The end of a quoted text: the first quotation mark with at most `level` backslashes before it. The end excludes these
+/// backslashes.
 fn quote_end(text: &str, mark: u8, level: usize) -> Option<usize> {
     let mut backslashes = 0;
     for (at, &byte) in text.as_bytes().iter().enumerate() {
@@ -217,7 +216,7 @@ fn quote_end(text: &str, mark: u8, level: usize) -> Option<usize> {
             b'\\' => backslashes += 1,
             b'\n' => return None,
             _ if byte == mark && backslashes <= level => return Some(at - backslashes),
-            // A backslash at the end of the text, and not one before the mark.
+            // The backslashes are part of the text and do not escape the mark.
             _ if byte == mark && level == 0 && backslashes % 2 == 0 => return Some(at),
             _ => backslashes = 0,
         }
@@ -225,7 +224,7 @@ fn quote_end(text: &str, mark: u8, level: usize) -> Option<usize> {
     None
 }
 
-/// Whether the name that goes on at `at` is one of an element of XML: `<db:password`.
+/// Whether the name that continues at `at` is an XML element's: `<db:password`.
 fn is_element_name(text: &str, at: usize) -> bool {
     const MOST: usize = 48;
     let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.:".contains(byte);
@@ -234,8 +233,7 @@ fn is_element_name(text: &str, at: usize) -> bool {
     before[..at - length].last() == Some(&b'<')
 }
 
-/// Whether the name that begins at `at` stands in the first cell of a row of a table. In other cells it may be the name of
-/// a column.
+/// Whether the name at `at` is in the first cell of a table row. In other cells it may be the name of a column.
 fn is_in_first_cell(text: &str, at: usize) -> bool {
     const MOST: usize = 48;
     let in_label = |byte: &&u8| !matches!(byte, b'|' | b'\n');
@@ -249,7 +247,7 @@ fn is_in_first_cell(text: &str, at: usize) -> bool {
     })
 }
 
-/// The value of a name such as `password`. It may be short, and may be made up by a person.
+/// The value of a name such as `password`. It may be short, and may be chosen by a person.
 pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let value = Value::behind(candidate)?;
     let checked = value.checked();
@@ -279,7 +277,7 @@ pub(super) fn password(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     line.is_passphrase().then(|| line.range())
 }
 
-/// The value of `pass` or `pw`, which are names only as whole words and before an operator. They also stand before results
+/// The value of `pass` or `pw`, which are names only as whole words and before an operator. They also occur before results
 /// and counts, and `pass` is a verb.
 pub(super) fn short_name(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let Candidate { text, extent, keyword_end, .. } = candidate;
@@ -298,7 +296,7 @@ pub(super) fn short_name(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     (value.contains(char::is_alphabetic) && !value.contains(',')).then_some(range)
 }
 
-/// Whether the value follows an operator or stands in a table, and does not follow the verb of a sentence.
+/// Whether the value follows an operator or is in a table cell, as opposed to the verb of a sentence.
 fn ends_with_operator(candidate: &Candidate<'_>) -> bool {
     let matched = &candidate.text[candidate.extent.clone()];
     matched.trim_end_matches([' ', '\t', '*', '_']).ends_with([':', '=', '：', '>', '|'])
@@ -348,8 +346,7 @@ fn dotted_name(value: &str) -> bool {
     value.contains('.') && value.split('.').all(name)
 }
 
-/// Whether a longer name means something about the secret and not the secret itself:
-/// `password_reset_timeout`.
+/// Whether a longer name refers to a property of the secret instead of the secret itself: `password_reset_timeout`.
 fn names_another_thing(candidate: &Candidate<'_>) -> bool {
     const ENDS: [&str; 19] = [
         "age",
@@ -377,7 +374,7 @@ fn names_another_thing(candidate: &Candidate<'_>) -> bool {
     name.is_some_and(|name| ENDS.iter().any(|end| name.ends_with(end)))
 }
 
-/// Whether the name says that the value is public.
+/// Whether the name indicates a public value.
 fn is_public(candidate: &Candidate<'_>) -> bool {
     const NAMES: [&str; 9] =
         ["public", "page", "next", "continuation", "csrf", "xsrf", "cancel", "sync", "cursor"];
@@ -388,8 +385,8 @@ fn is_public(candidate: &Candidate<'_>) -> bool {
     NAMES.iter().any(|public| memchr::memmem::find(&name, public.as_bytes()).is_some())
 }
 
-/// Whether the value is the name of a resource that holds a secret, such as `db-credentials-7d9f8b6c5d`:
-/// words and at most a short hash.
+/// Whether the value is the name of a resource that contains a secret, such as `db-credentials-7d9f8b6c5d`: words and at
+/// most a short hash.
 fn is_resource_name(value: &str) -> bool {
     const MAX_HASH: usize = 10;
     let word = |part: &str| {
@@ -484,7 +481,7 @@ mod tests {
             let after = after.concat();
             for rule in CONTEXT.iter().filter(|_| !assigned(after.as_bytes())) {
                 for keyword in rule.keywords.iter().filter(|_| rule.id.ends_with("-assignment")) {
-                    // The rules for `--pass` and `pw:` are asked at every keyword.
+                    // The rules for `--pass` and `pw:` are tried at every keyword.
                     if keyword.starts_with(char::is_alphabetic) && keyword.ends_with(char::is_alphabetic) {
                         let text = format!("{keyword}{after}");
                         prop_assert!(!rule.regex().unwrap().is_match(&text), "{text}");

@@ -1,4 +1,4 @@
-//! The built-in rules that have keywords, as one list.
+//! The list of all built-in rules with keywords.
 
 use super::cards;
 use super::context::CONTEXT;
@@ -6,12 +6,12 @@ use super::private_keys::PRIVATE_KEYS;
 use super::rule::Rule;
 use super::tokens::TOKENS;
 
-/// All of them, in their order of precedence.
+/// All rules, in order of precedence.
 pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
     TOKENS.iter().chain(&PRIVATE_KEYS).chain(&CONTEXT)
 }
 
-/// The one at this place.
+/// The rule with this number.
 pub(super) fn rule(number: usize) -> Option<&'static Rule> {
     let [tokens, keys] = [TOKENS.len(), TOKENS.len() + PRIVATE_KEYS.len()];
     match number {
@@ -21,12 +21,12 @@ pub(super) fn rule(number: usize) -> Option<&'static Rule> {
     }
 }
 
-/// How many there are.
+/// The number of rules.
 pub(super) fn count() -> usize {
     TOKENS.len() + PRIVATE_KEYS.len() + CONTEXT.len()
 }
 
-/// The ids of the built-in rules, each once, in the order in which they take precedence.
+/// The ids of the built-in rules, without duplicates, in order of precedence.
 #[must_use]
 pub fn rule_ids() -> Vec<&'static str> {
     let mut ids: Vec<&str> = Vec::new();

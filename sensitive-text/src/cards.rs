@@ -1,5 +1,5 @@
-//! Numbers of payment cards. They have no keyword; their form, their issuer's digits and their check
-//! digit identify them.
+//! Payment card numbers. They have no keyword; their format, their issuer's digits and their check digit
+//! identify them.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use super::steps;
 
 pub(super) const ID: &str = "payment-card";
 
-/// How many digits a card's number has.
+/// The number of digits of a card number.
 const DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// The most digits, with a mark between each two of five groups.
+/// The maximum length, with a separator between each two of five groups.
 const MAX_BYTES: usize = 19 + 4;
 
-/// Calls `found` with the place of each number of a card.
+/// Calls `found` with the range of each card number.
 pub(super) fn each(text: &str, mut found: impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -26,18 +26,18 @@ pub(super) fn each(text: &str, mut found: impl FnMut(Range<usize>)) {
     }
 }
 
-/// Finds the cards in groups of digits. Other numbers may stand before one, such as a date.
+/// Finds the cards in groups of digits. Other numbers, such as a date, may precede one.
 fn in_groups(text: &str, groups: Range<usize>, found: &mut impl FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let Range { mut start, end } = groups;
-    // A number that continues a word, such as an IBAN, or continues groups of four, is of another kind.
+    // A number that continues a word, such as an IBAN, or continues groups of four, is not a card number.
     let of_a_word = !begins_alone(bytes, start);
     let mut may_be_groups = !of_a_word;
     while start < end && end - start >= *DIGITS.start() {
         steps::add(MAX_BYTES);
         let group = digits_end(bytes, start);
         let ends = if may_be_groups {
-            // A year or a check value may follow; it is not part of the number.
+            // A year or a check value may follow; it is not a part of the number.
             number_ends(&text[start..end.min(start + MAX_BYTES + 1)])
         } else {
             [group - start; 4]
@@ -49,7 +49,7 @@ fn in_groups(text: &str, groups: Range<usize>, found: &mut impl FnMut(Range<usiz
             found(start..end);
         }
         may_be_groups = card.is_some() || !of_a_word && group - start != 4;
-        // The mark between two groups is one byte.
+        // The separator between two groups is one byte.
         start = card.unwrap_or(group) + 1;
     }
 }
@@ -67,7 +67,7 @@ fn number_ends(digits: &str) -> [usize; 4] {
     [after(5), after(4), after(3), after(1)]
 }
 
-/// Where the digits that begin at `start` end, with at most one space or hyphen between two.
+/// The end of the digits that start at `start`, with at most one space or hyphen between two of them.
 fn end_of_number(bytes: &[u8], start: usize) -> usize {
     let mut end = start;
     loop {
@@ -79,8 +79,8 @@ fn end_of_number(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Whether a number does not begin within a word, a decimal fraction or a longer number. A comma counts
-/// as a separator: with so many digits it is more often one of a table than of a fraction.
+/// Whether the number starts outside of a word, a decimal fraction and a longer number. A comma counts as a
+/// separator: a number with so many digits is more often in a table than in a fraction.
 fn begins_alone(bytes: &[u8], start: usize) -> bool {
     match &bytes[..start] {
         [.., digit, b'.'] => !digit.is_ascii_digit(),
@@ -96,7 +96,7 @@ fn ends_alone(bytes: &[u8], end: usize) -> bool {
     }
 }
 
-/// Whether a character makes one word with the digits beside it.
+/// Whether a character joins the adjacent digits into a word.
 fn joins(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+')
 }
@@ -114,7 +114,7 @@ fn is_card(number: &str) -> bool {
         && luhn(&digits)
 }
 
-/// Whether a number is in one piece, or in the groups that cards show, with the same mark between all.
+/// Whether the number is unseparated, or grouped as on cards with the same separator everywhere.
 fn grouped_as_printed(number: &str) -> bool {
     let Some(mark) = number.chars().find(|c| !c.is_ascii_digit()) else { return true };
     let groups: Vec<usize> = number.split(mark).map(str::len).collect();
@@ -122,7 +122,7 @@ fn grouped_as_printed(number: &str) -> bool {
         && matches!(groups.as_slice(), [4, 4, 4, 4] | [4, 6, 5] | [4, 6, 4] | [4, 4, 4, 4, 3])
 }
 
-/// Whether an issuer has numbers of this length with this beginning.
+/// Whether an issuer uses this length with these first digits.
 fn issued(digits: &[u8]) -> bool {
     let start = |length: usize| digits[..length].iter().fold(0, |n, &d| n * 10 + u32::from(d));
     match digits.len() {
@@ -143,7 +143,7 @@ fn issued(digits: &[u8]) -> bool {
     }
 }
 
-/// The check digit: every second digit from the right counts double, and the sum ends in 0.
+/// The check digit: every second digit from the right counts double, and the sum must end in 0.
 fn luhn(digits: &[u8]) -> bool {
     let sum: u32 = digits
         .iter()

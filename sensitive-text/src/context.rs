@@ -1,5 +1,5 @@
-//! Secrets without a form of their own, which are identified by the text before them: the user in an
-//! address, the name in an `assignment`.
+//! Secrets without a format of their own, which are identified by the text before them: the user in an address, the
+//! name in an `assignment`.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use super::entropy::{entropy, placeholder, random, uuid};
 use super::rule::{Candidate, Rule, run_end};
 use super::steps;
 
-/// The pattern of a value that is assigned to a name. After the name and the marks around it comes, if at all, a remark
-/// (`password (router):`, `the password for the router is`), and then one of:
+/// The pattern of an assignment to a name. The name and the marks around it are followed by an optional remark
+/// (`password (router):`, `the password for the router is`), and then by one of:
 /// - an operator: `:`, `=`, `=>`, `!=`, `->`, a dash between blanks, the `,` between two arguments;
 /// - a verb: `is`, `ist`, `lautet`, `est`, `es`, `は`;
-/// - the border of a cell of a table, or the end of a tag of XML;
+/// - the border of a table cell, or the end of an XML tag;
 /// - only blanks, if the name is not between marks and a quotation mark follows. The group is this mark.
 macro_rules! assigned_to {
     ($name:literal) => {
@@ -31,15 +31,15 @@ macro_rules! assigned_to {
     };
 }
 
-/// In the order of precedence they come after the tokens and before the private keys: more specific
-/// rules come first.
+/// They come last in the order of precedence, after the tokens and the private keys, because more specific rules come
+/// first.
 pub(super) static CONTEXT: [Rule; 15] = [
     Rule::new(
         "aws-secret-key",
         &["secret"],
         "^(?i:secret[_ .-]?(?:access[_ .-]?)?key)[\"'`*]{0,3}[ \\t]{0,4}(?:=>|[:=|,])[ \\t]{0,4}[\"'`*]{0,3}([A-Za-z0-9/+]{40})",
         |candidate| {
-            // Hexadecimal digits do not reach four bits, so no hash counts as a key.
+            // Hexadecimal digits have less than four bits of entropy each, so a hash does not count as a key.
             let after = candidate.text.as_bytes().get(candidate.extent.end);
             let ends = !after.is_some_and(|b| b.is_ascii_alphanumeric() || b"/+=".contains(b));
             (ends && entropy(candidate.value()) >= 4.0).then(|| candidate.secret.clone())
@@ -68,10 +68,10 @@ pub(super) static CONTEXT: [Rule; 15] = [
             (ends && random(candidate.value())).then(|| candidate.secret.clone())
         },
     ),
-    // The number of the bot stands before the keyword.
+    // The id of the bot precedes the keyword.
     Rule::new("telegram-token", &[":AA"], "^:AA[A-Za-z0-9_-]{32,34}", |candidate| {
         let before = &candidate.text.as_bytes()[..candidate.extent.start];
-        // One more than it may have.
+        // One digit more than the limit, to detect longer numbers.
         let digits = before.iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
         let start = candidate.extent.start - digits;
         ((8..=10).contains(&digits) && random(candidate.value()))
@@ -89,7 +89,7 @@ pub(super) static CONTEXT: [Rule; 15] = [
             let stands_for = placeholder(password)
                 || password.starts_with(['$', '{', '[', '%'])
                 || named.iter().any(|name| password.eq_ignore_ascii_case(name));
-            // `http://host:80/a@b` has a port and no password.
+            // `http://host:80/a@b` contains a port and not a password.
             let port =
                 password.split('/').next().is_some_and(|p| p.bytes().all(|b| b.is_ascii_digit()))
                     && password.contains('/');
@@ -148,10 +148,10 @@ pub(super) static CONTEXT: [Rule; 15] = [
         password,
     )
     .only_where(assigned),
-    // These are names only as whole words, because many others end with them.
+    // These are names only as whole words, because many other words end with them.
     Rule::new("password-assignment", &["pass"], assigned_to!("(?i:pass)[0-9]{0,2}"), short_name)
         .only_where(assigned),
-    // A keyword has three bytes, so these have the beginning of what comes after the name.
+    // A keyword has at least three bytes, so these include the first character after the name.
     Rule::new(
         "password-assignment",
         &["pw:", "pw=", "pw ", "pw|", "pw\"", "pw'", "pw`", "pw*", "pw\\"],
@@ -194,8 +194,8 @@ fn found(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     (entropy(candidate.value()) >= 2.8).then(|| candidate.secret.clone())
 }
 
-/// The password in the address whose user begins at `at`. Neither part contains a colon, so both end
-/// before the next address.
+/// The password in the address whose user starts at `at`. Neither part contains a colon, so both end before the next
+/// address.
 fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     let ends = |byte: u8| byte.is_ascii_whitespace() || b":@\"'<>".contains(&byte);
     let user = run_end(text, at, |byte| !ends(byte) && !b"/?#()".contains(&byte));
@@ -206,7 +206,7 @@ fn url_password(text: &str, at: usize) -> Option<Range<usize>> {
     (end > user + 1 && is_host).then_some(user + 1..end)
 }
 
-/// The whole value of a header whose beginning was matched. It contains no blank, but the keyword does.
+/// The whole value of a header whose start was matched. It contains no blank, but the keyword does.
 fn header_value(candidate: &Candidate<'_>) -> Range<usize> {
     let Range { start, end } = candidate.secret;
     let in_value = |byte: u8| byte.is_ascii_alphanumeric() || b"._~+/-".contains(&byte);

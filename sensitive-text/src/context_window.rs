@@ -1,9 +1,9 @@
-//! [`ContextWindow`]: the part of a text that must be checked for an edit. To check the whole text
-//! would be most of the cost of a small edit in a large file.
+//! [`ContextWindow`]: the part of a text that must be checked for an edit. Checking the whole text would take
+//! most of the time of a small edit in a large file.
 //!
-//! A built-in rule looks at one line only, so a line with its end gives the same findings alone as in
-//! its text. Private keys are the exception. If one can begin in the window, or if there are custom
-//! rules, which may look anywhere, the whole text is checked.
+//! A built-in rule checks one line only, so a line with its line end gives the same findings alone as within
+//! its text. Private keys are the exception. The whole text is checked if a private key can start in the
+//! window, or if there are custom rules, which may match anywhere.
 
 use std::ops::Range;
 
@@ -13,19 +13,19 @@ use super::custom_rules::SensitiveRule;
 use super::edit::Edit;
 use super::{private_keys, steps};
 
-/// A part of a text before and after an edit.
+/// A part of a text, before and after an edit.
 #[derive(Debug, Clone)]
 pub(super) struct ContextWindow {
-    /// Where it is in the old text.
+    /// Its range in the old text.
     pub(super) old: Range<usize>,
-    /// What it becomes.
+    /// Its content after the edit.
     pub(super) new: String,
-    /// The new text's place in that.
+    /// The range of the inserted text in `new`.
     pub(super) inserted: Range<usize>,
 }
 
 impl ContextWindow {
-    /// The part around an edit that its findings depend on.
+    /// The part around an edit that can affect the findings.
     pub(super) fn around(edit: &Edit<'_>, own: &[SensitiveRule]) -> Self {
         if own.is_empty() {
             let lines = Self::cut(edit, lines(edit.old.as_bytes(), &edit.range));
@@ -40,13 +40,13 @@ impl ContextWindow {
 
     /// Whether lines around an edit can be checked alone.
     pub(super) fn lines_alone(edit: &Edit<'_>, lines: &str, own: &[SensitiveRule]) -> bool {
-        // Lines above these are above the edit, too.
+        // The lines before these are before the edit, too.
         own.is_empty()
             && !private_keys::may_begin_in(&edit.old[..edit.range.start])
             && !private_keys::may_begin_in(lines)
     }
 
-    /// All of the text.
+    /// The whole text.
     pub(super) fn whole(edit: &Edit<'_>) -> Self {
         Self::cut(edit, 0..edit.old.len())
     }
@@ -60,7 +60,7 @@ impl ContextWindow {
     }
 }
 
-/// The lines that a range touches or adjoins, with their ends.
+/// The lines that a range touches or adjoins, with their line ends.
 fn lines(text: &[u8], touched: &Range<usize>) -> Range<usize> {
     let start = memrchr(b'\n', &text[..touched.start]).map_or(0, |newline| newline + 1);
     let rest = &text[touched.end..];
@@ -76,7 +76,7 @@ mod tests {
     use super::super::{examples, redacted};
     use super::*;
 
-    /// Secrets, what stands around them, and halves of both.
+    /// Secrets, their surroundings, and halves of both.
     fn pieces() -> Vec<String> {
         let mut pieces: Vec<String> = [
             "\n",
@@ -151,7 +151,7 @@ mod tests {
             let window = ContextWindow::around(&edit, &[]);
             prop_assert_eq!(checked(window), checked(ContextWindow::whole(&edit)));
 
-            // Some lines, as those of the whole.
+            // Redacting some lines must equal the same lines of the redacted text.
             let new = edit.pieces().concat();
             let (first, lines) = edit.lines_around();
             let shown = edit.redacted_lines(first, &lines, &[]);

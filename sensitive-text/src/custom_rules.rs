@@ -1,4 +1,4 @@
-//! Your own rules: each is a pattern that is searched for in the whole text.
+//! Custom rules. Each is a pattern that is searched for in the whole text.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,22 +8,22 @@ use memdir_regex::Regex;
 use super::rule::floor;
 use super::steps;
 
-/// The longest pattern, in bytes.
+/// The limit of a pattern's length, in bytes.
 const MAX_PATTERN_BYTES: usize = 4096;
 
-/// The most memory that a compiled pattern may take, in bytes.
+/// The memory limit of a compiled pattern, in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// How many matches in a text may look at all of the text that follows.
+/// The number of matches in a text that may read all of the text after them.
 const EXACT_MATCHES: usize = 16;
 
-/// How far later matches look ahead first, in bytes.
+/// How far later matches first look ahead, in bytes.
 const AHEAD: usize = 256;
 
-/// The longest id, in bytes. Every sentence about a finding contains it.
+/// The limit of an id's length, in bytes. Every message about a finding contains the id.
 const MAX_ID_BYTES: usize = 64;
 
-/// A rule of your own, in addition to the built-in ones.
+/// A custom rule, in addition to the built-in ones.
 ///
 /// ```
 /// use memdir_sensitive_text::{SensitiveRule, find};
@@ -40,20 +40,20 @@ pub struct SensitiveRule {
     regex: Regex,
 }
 
-/// Why a rule of your own is not usable.
+/// Why a custom rule is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InvalidRule {
-    /// The id is not made of 1 to 64 lower-case ASCII letters, digits and hyphens.
+    /// The id does not consist of 1 to 64 lower-case ASCII letters, digits and hyphens.
     Id {
-        /// The id, as it was given.
+        /// The given id.
         id: String,
     },
     /// The pattern is invalid, too long, too large when compiled, or matches the empty text.
     Pattern {
         /// The rule's id.
         id: String,
-        /// What is wrong with the pattern.
+        /// The problem with the pattern.
         problem: String,
     },
 }
@@ -77,13 +77,12 @@ impl std::error::Error for InvalidRule {}
 impl SensitiveRule {
     /// A rule that finds the first group of `pattern`, or the whole match if it has no group.
     ///
-    /// The syntax is that of the crate `regex-lite`: Perl's without look-around and
-    /// back-references; `\w`, `\d`, `\s`, `\b` and `(?i)` mean ASCII. Matching never backtracks.
+    /// The syntax is that of the crate `regex-lite`: Perl's without look-around and back-references; `\w`,
+    /// `\d`, `\s`, `\b` and `(?i)` apply to ASCII. Matching never backtracks.
     ///
     /// # Errors
-    /// [`InvalidRule`] if `id` is not made of 1 to 64 lower-case ASCII letters, digits and
-    /// hyphens; if `pattern` is invalid, is over 4,096 bytes, takes over 1 MiB when compiled, or matches
-    /// the empty text.
+    /// [`InvalidRule`] if `id` does not consist of 1 to 64 lower-case ASCII letters, digits and hyphens. Also
+    /// if `pattern` is invalid, exceeds 4,096 bytes, exceeds 1 MiB when compiled, or matches the empty text.
     pub fn new(id: &str, pattern: &str) -> Result<Self, InvalidRule> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if id.is_empty() || id.len() > MAX_ID_BYTES || !id.bytes().all(plain) {
@@ -103,7 +102,7 @@ impl SensitiveRule {
         Ok(Self { id: id.to_owned(), regex })
     }
 
-    /// The rules for a map from id to pattern, in the order of their ids.
+    /// The rules for a map from id to pattern, sorted by id.
     ///
     /// # Errors
     /// As [`new`](SensitiveRule::new).
@@ -118,19 +117,19 @@ impl SensitiveRule {
         Ok(made)
     }
 
-    /// The id, which names its findings.
+    /// The id, which identifies the rule's findings.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The pattern, as it was given.
+    /// The given pattern.
     #[must_use]
     pub fn pattern(&self) -> &str {
         self.regex.as_str()
     }
 
-    /// Calls `found` with each match and the secret in it.
+    /// Calls `found` with the range of each match and of the secret in it.
     pub(super) fn each_match(&self, text: &str, mut found: impl FnMut(Range<usize>, Range<usize>)) {
         let mut at = 0;
         let mut left = Budget::of(text);
@@ -143,9 +142,9 @@ impl SensitiveRule {
         }
     }
 
-    /// The first match from `at` on. Text far behind a match can decide it, but to look that far for
-    /// each match would take quadratic time. So only the first matches see all of the text. The others
-    /// see a part of it, which is doubled until it contains a match that ends within it.
+    /// The first match at or after `at`. Text far after a match can affect it, but reading that far for each
+    /// match would take quadratic time. So only the first matches see all of the text. The others see a part
+    /// of it, which is doubled until it contains a match that ends within it.
     fn first_match(
         &self,
         text: &str,
@@ -164,7 +163,7 @@ impl SensitiveRule {
             let found = self.regex.find_at(&text[..limit], at);
             let end = found.as_ref().map(|(whole, _)| whole.end);
             if end.is_some_and(|end| end < before) {
-                // The pattern took the end of the part for the end of the text.
+                // The pattern treated the end of the part as the end of the text.
                 left.in_vain = left.in_vain.saturating_sub(limit - at);
             }
             let goes_on = end.is_none_or(|end| end == limit && left.in_vain > 0);
@@ -177,11 +176,11 @@ impl SensitiveRule {
     }
 }
 
-/// How many bytes may be searched in addition to those of each match.
+/// The number of bytes that may be searched in addition to those of each match.
 struct Budget {
-    /// By matches that see all of the text behind them.
+    /// For matches that see all of the text after them.
     exact: usize,
-    /// For matches that turned out to end earlier than in a smaller part of the text.
+    /// For matches that end earlier than in a smaller part of the text.
     in_vain: usize,
 }
 
@@ -209,7 +208,7 @@ mod tests {
         let long = "x".repeat(3 * AHEAD);
         for (pattern, piece, matches) in [
             (r"EMP-\d+", "EMP-204117, ".to_owned(), 1),
-            // Longer than a part.
+            // Longer than one part.
             (r"EMP-\w+", format!("EMP-{long}, "), 1),
             (r"(?s)BEGIN.*?END", format!("BEGIN\n{long}\nEND, "), 1),
             (r"\d", "12, ".to_owned(), 2),

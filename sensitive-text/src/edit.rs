@@ -1,8 +1,8 @@
-//! [`Edit`]: a change of a text that was not made yet.
+//! [`Edit`]: a planned change of a text.
 
 use std::ops::Range;
 
-/// A change of a text that was not made yet: the replacement of one range.
+/// A planned change of a text: the replacement of one range.
 #[derive(Debug, Clone)]
 pub struct Edit<'t> {
     pub(super) old: &'t str,
@@ -11,21 +11,22 @@ pub struct Edit<'t> {
 }
 
 impl<'t> Edit<'t> {
-    /// The edit that puts `text` in the place of the bytes `range` of `old`. The range may be empty.
+    /// The edit that replaces the bytes `range` of `old` by `text`. The range may be empty.
     ///
-    /// `None` if the range does not lie within `old`, or begins or ends within a character.
+    /// `None` if the range is not within `old`, or starts or ends within a character.
     #[must_use]
     pub fn new(old: &'t str, range: Range<usize>, text: &'t str) -> Option<Self> {
         old.get(range.clone())?;
         Some(Self { old, range, text })
     }
 
-    /// The text after the edit: what stands before the new text, this, and what stands after it.
+    /// The three pieces of the text after the edit: before the new text, the new text, and after it.
     pub(super) fn pieces(&self) -> [&str; 3] {
         [&self.old[..self.range.start], self.text, &self.old[self.range.end..]]
     }
 
-    /// The lines from two above the edit to two below it, as a reply may show them, and the number of the first.
+    /// The lines from two before the edit to two after it, as a reply may show them, and the number of the
+    /// first.
     #[cfg(test)]
     pub(super) fn lines_around(&self) -> (u64, String) {
         let [before, text, after] = self.pieces();

@@ -1,7 +1,7 @@
 //! Distinguishes random secrets from words, placeholders and UUIDs of the same form.
 
-/// How evenly a text uses its bytes, in bits a byte (Shannon's entropy). Random hexadecimal digits
-/// come to 3.5 and more, random letters and digits to more than 4.
+/// Shannon's entropy of a text, in bits per byte. Random hexadecimal digits have at least 3.5, random letters
+/// and digits more than 4.
 pub(super) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {
@@ -12,7 +12,7 @@ pub(super) fn entropy(text: &str) -> f64 {
     -counts.iter().filter(|&&count| count > 0).map(|&n| share(n) * share(n).log2()).sum::<f64>()
 }
 
-/// Whether a token may come from a random generator.
+/// Whether a token looks randomly generated.
 pub(super) fn random(token: &str) -> bool {
     has_digit_or_both_cases(token) && entropy(token) >= 2.8 && !wordy(token) && !placeholder(token)
 }
@@ -22,14 +22,14 @@ fn has_digit_or_both_cases(text: &str) -> bool {
     any(u8::is_ascii_digit) || any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase)
 }
 
-/// Whether most of a text is words: half of it is in runs of four or more lower-case letters that can be
-/// pronounced.
+/// Whether a text consists mostly of words: half of it is in pronounceable runs of four or more lower-case
+/// letters.
 pub(super) fn wordy(text: &str) -> bool {
     bytes_in_words(text) * 2 >= text.len()
 }
 
-/// Whether the rest of a token, after its known prefix, may come from a random generator. This is a
-/// weaker test than [`random`], because the prefix is evidence as well.
+/// Whether the rest of a token, after its known prefix, looks randomly generated. This is weaker than
+/// [`random`], because the prefix is evidence as well.
 pub(super) fn random_rest(rest: &str) -> bool {
     rest.bytes().any(|byte| byte.is_ascii_alphabetic())
         && has_digit_or_both_cases(rest)
@@ -50,7 +50,7 @@ fn bytes_in_words(text: &str) -> usize {
     runs.filter(is_word).map(<[u8]>::len).sum()
 }
 
-/// Whether a text is a placeholder, or says where the secret is.
+/// Whether a text is a placeholder, or refers to the location of the secret.
 pub(super) fn placeholder(text: &str) -> bool {
     const SAYS_SO: [&str; 18] = [
         "...",

@@ -1,5 +1,5 @@
-//! Examples of what each rule finds and what it leaves alone. All of them are made up. The `¦` in each
-//! is removed before use; it keeps the scanners of hosting sites from reporting them as keys.
+//! Examples of text that each rule finds, and of text that it ignores. All of them are invented. The `¦` in
+//! each is removed before use. It keeps the scanners of hosting sites from reporting them as keys.
 
 use super::{built_in, find, redact, rule_ids};
 
@@ -9,7 +9,7 @@ struct Examples {
     clean: &'static [&'static str],
 }
 
-/// The texts that are found, of all rules, with their `¦`.
+/// The examples to be found by any rule, with their `¦`.
 pub(super) fn found() -> impl Iterator<Item = &'static str> {
     EXAMPLES.iter().flat_map(|examples| examples.found).copied()
 }
@@ -194,7 +194,7 @@ fn what_was_redacted_is_no_finding() {
     }
 }
 
-/// A value is found whole, however long it is.
+/// The whole value is found, whatever its length.
 #[test]
 fn an_assigned_value_may_be_of_any_length() {
     let long = "Zq81LmXt0bWc5RkP7vYd".repeat(100);

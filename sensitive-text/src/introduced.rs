@@ -1,8 +1,8 @@
 //! Finds the sensitive text that an edit introduces.
 //!
-//! The whole text that would result is checked, or the part of it that can matter (`context_window`). So an
-//! edit that completes a secret is found. Only findings that the edit introduces count: a secret that is
-//! already in the text, even right beside the new part, does not.
+//! The whole text after the edit is checked, or the part of it that can matter (`context_window`). So an edit that completes a
+//! secret is found. Only findings that the edit introduces count. A secret that was already in the text does not, even directly
+//! beside the new part.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,27 +18,28 @@ use super::scan::{Finding, find, numbered_after, redact, redacted};
 #[derive(Debug, Clone)]
 pub struct Introduced<'r> {
     window: ContextWindow,
-    /// In the window; ascending.
+    /// The findings in the window, in ascending order.
     findings: Vec<Finding<'r>>,
-    /// How many lines of the text stand before the window.
+    /// The number of lines before the window.
     lines_before: u64,
     /// The end of the range that the edit replaces.
     replaced_end: usize,
 }
 
-/// An edit of the same text that introduces marks in the place of sensitive text.
+/// An edit of the same text that inserts marks instead of sensitive text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedactedEdit {
-    /// The bytes to replace. The original edit may replace fewer: a secret may begin before the new text.
+    /// The bytes to replace. The original edit may replace fewer, because a secret may start before the new text.
     pub range: Range<usize>,
     /// The new text.
     pub text: String,
 }
 
 impl Edit<'_> {
-    /// Finds the sensitive text that the edit introduces, by the built-in rules and by `own` ones. `None` if there is none.
+    /// Finds the sensitive text that the edit introduces, with the built-in rules and the custom rules `own`. `None` if there is
+    /// no such text.
     ///
-    /// It takes time linear in both texts.
+    /// The time is linear in both texts.
     ///
     /// ```
     /// use memdir_sensitive_text::Edit;
@@ -66,13 +67,13 @@ impl Edit<'_> {
         if findings.is_empty() {
             return None;
         }
-        // The window begins a line.
+        // The window starts at the start of a line.
         let before = &self.old.as_bytes()[..window.old.start];
         let lines_before = memchr_iter(b'\n', before).count() as u64;
         Some(Introduced { window, findings, lines_before, replaced_end: self.range.end })
     }
 
-    /// Keeps the findings that the edit introduces: those that touch the new text and were not there before.
+    /// Keeps the findings that the edit introduces: those that touch the new text and did not exist before.
     fn keep_introduced(
         &self,
         findings: &mut Vec<Finding<'_>>,
@@ -83,7 +84,7 @@ impl Edit<'_> {
         findings.retain(|found| {
             found.extent.start <= inserted.end && found.extent.end >= inserted.start
         });
-        // A finding that only adjoins the new text may have been there before.
+        // A finding that only adjoins the new text may have existed before.
         let beside = |found: &Finding<'_>| {
             found.extent.end <= inserted.start || found.extent.start >= inserted.end
         };
@@ -101,11 +102,11 @@ impl Edit<'_> {
         });
     }
 
-    /// Some lines of the text after the edit, with marks in the place of all sensitive text, also of what the edit did not
-    /// introduce. They are what [`redacted`] of the whole text has there.
+    /// Some lines of the text after the edit, with marks instead of all sensitive text, including text that the edit did not
+    /// introduce. The result equals the same lines of [`redacted`] for the whole text.
     ///
-    /// `lines` are whole lines of the text after the edit, and among them are those that the edit changes. `first` is the number
-    /// of the first of them, counted from 1.
+    /// `lines` are whole lines of the text after the edit and must include all lines that the edit changes. `first` is the
+    /// number of the first one, counted from 1.
     ///
     /// ```
     /// use memdir_sensitive_text::Edit;
@@ -133,7 +134,7 @@ impl Edit<'_> {
 }
 
 impl<'r> Introduced<'r> {
-    /// Each finding's line in the text after the edit, counted from 1, and its rule. They are ascending.
+    /// The line of each finding in the text after the edit, counted from 1, and its rule, in ascending order.
     #[must_use]
     pub fn numbered(&self) -> Vec<(u64, &'r str)> {
         numbered_after(self.lines_before, &self.window.new, &self.findings)

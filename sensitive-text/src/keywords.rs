@@ -1,25 +1,24 @@
 //! Finds the keywords of rules in a text, in one pass over its bytes.
 //!
-//! The three bytes at each position are looked up in the set of all beginnings of keywords. If they are
-//! in it, the keywords are compared. `aho-corasick` does the same, but would add a quarter of a mebibyte
-//! to every app.
+//! The three bytes at each position are looked up in the set of all keyword prefixes. If they are in it, the
+//! keywords are compared. `aho-corasick` does the same, but would add a quarter of a mebibyte to every app.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::{built_in, steps};
 
-/// How many bytes are looked up. No keyword is shorter.
+/// The number of bytes that are looked up. No keyword is shorter.
 const LOOKED_UP: usize = 3;
 
-/// How many bits of each byte are used: for letters all but their case.
+/// The number of used bits of each byte. For letters these are all except the case.
 const BITS: u32 = 5;
 const MASK: usize = (1 << (BITS as usize * LOOKED_UP)) - 1;
 
 struct Keywords {
-    /// One bit for each start.
+    /// One bit for each prefix.
     starts: Box<[u64]>,
-    /// The start, the rule's number, and the keyword; sorted.
+    /// The prefix, the rule's number, and the keyword, sorted.
     keywords: Vec<(usize, usize, &'static str)>,
 }
 
@@ -42,8 +41,7 @@ fn shifted(start: usize, byte: u8) -> usize {
     ((start << BITS) | usize::from(byte & 31)) & MASK
 }
 
-/// Calls `hit` with the number of a rule and the place of a keyword of it, in ascending order of
-/// places.
+/// Calls `hit` with the number of a rule and the range of its keyword, in ascending order of position.
 pub(super) fn each(text: &str, mut hit: impl FnMut(usize, Range<usize>)) {
     let Keywords { starts, keywords } = &*KEYWORDS;
     let text = text.as_bytes();
@@ -85,7 +83,7 @@ mod tests {
                             places.push(at.start);
                         }
                     });
-                    // Non-ASCII keywords have no other case.
+                    // Non-ASCII keywords are compared with case.
                     let expected = text.to_ascii_lowercase().find(&keyword.to_ascii_lowercase());
                     assert_eq!(places.first().copied(), expected, "{text}");
                 }

@@ -1,7 +1,7 @@
-//! Finds sensitive text in a text: keys, tokens, passwords, private keys and payment cards.
+//! Finds sensitive text: keys, tokens, passwords, private keys and payment cards.
 //!
-//! [`find`] is the whole engine. [`redact`] puts marks in the place of what it found, and [`Edit`] applies it to a change of a
-//! text. Nothing here knows where a text comes from or what becomes of it.
+//! [`find`] is the engine. [`redact`] replaces its findings by marks, and [`Edit`] applies it to a change of a text. This
+//! crate does not read or write anything but the given text.
 //!
 //! ```
 //! use memdir_sensitive_text::{find, redact};
@@ -12,9 +12,9 @@
 //! assert_eq!(redact(text, &found), "staging: postgres://app:[REDACTED:url-password]@db/app");
 //! ```
 //!
-//! A built-in rule is a pattern that begins with a keyword, such as `ghp_`. It is only tried where its
-//! keyword occurs, so text without keywords costs one pass over its bytes. A stranger may send any text,
-//! and no text may take long, so nothing here backtracks.
+//! A built-in rule is a pattern that starts with a keyword, such as `ghp_`. It is tried only where its keyword occurs, so text
+//! without keywords costs one pass over its bytes. The text may come from an attacker and must not take long, so no rule
+//! backtracks.
 
 mod assignment;
 mod built_in;

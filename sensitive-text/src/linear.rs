@@ -1,8 +1,8 @@
-//! Tests that a scan takes linear time, also for texts that are made to keep it busy.
+//! Tests that a scan takes linear time, also for hostile texts.
 
 use super::{Edit, SensitiveRule, count_steps, examples, find, numbered, redact, redacted, steps};
 
-/// Keywords, and texts that rules match after them.
+/// Keywords, and texts that match after them.
 const PIECES: [&str; 68] = [
     "secret=",
     "token:",
@@ -74,14 +74,13 @@ const PIECES: [&str; 68] = [
     "password for a ",
 ];
 
-/// Long, unterminated texts to put after the pieces.
+/// Long, unterminated texts to append to the pieces.
 const TAILS: [&str; 9] = [".", "a", "1", "\\", " ", "\n", "\\\"", "A1b!", "("];
 
-/// The smaller of the sizes between which counts are compared, in bytes. What is looked at for one keyword
-/// is less.
+/// The smaller of the two compared sizes, in bytes. It exceeds the part that is read for one keyword.
 const SMALL: usize = 4_000;
 
-/// A text of a size.
+/// Generates a text of a given size.
 type Shape = Box<dyn Fn(usize) -> String>;
 
 fn shapes() -> Vec<(String, Shape)> {
@@ -111,7 +110,7 @@ fn shapes() -> Vec<(String, Shape)> {
 }
 
 /// Asserts that four times the text takes about four times the steps (quadratic time would take sixteen
-/// times), and few steps for each byte.
+/// times), and that the steps per byte are limited.
 fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usize) -> u64) {
     let (small, large) = (steps(size), steps(4 * size));
     assert!(large <= 6 * small, "{what}: {small} steps, then {large}");
@@ -119,7 +118,7 @@ fn assert_linear(what: &str, size: usize, most_per_byte: u64, steps: impl Fn(usi
     assert!(large <= most, "{what}: {large} steps, at most {most} are expected");
 }
 
-/// Tests the measure itself: it finds code that reads the whole text once for each byte.
+/// Tests the measure itself: it must detect code that reads the whole text once per byte.
 #[test]
 #[should_panic(expected = "a square: 16000000 steps, then 256000000")]
 fn the_measure_of_linear_time_notices_a_square() {
@@ -128,7 +127,7 @@ fn the_measure_of_linear_time_notices_a_square() {
     });
 }
 
-/// Tests that rules do look at these texts.
+/// Tests that the rules are tried on these texts.
 #[test]
 fn most_hostile_texts_are_looked_at() {
     let shapes = shapes();
@@ -197,7 +196,7 @@ fn rules_of_ones_own_take_linear_time() {
     }
 }
 
-/// Inputs that the fuzzer found to be slow, and its seeds, in the form of its target.
+/// Slow inputs that the fuzzer found, and its seeds, in the format of its target.
 #[test]
 fn texts_of_the_fuzzer_take_linear_time() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/corpus/sensitive");

@@ -1,32 +1,32 @@
-//! Recognises a passphrase such as `correct-horse-battery-staple-9`: several words, joined by the same mark, or each with
-//! a capital letter.
+//! Recognises a passphrase such as `correct-horse-battery-staple-9`: several words, joined by the same separator, or each
+//! with a capital letter.
 //!
-//! It is only asked about the value of a name such as `password`. A name in code, a path and a remark in that place have the
-//! same form, and are told apart by their [`words`](super::words).
+//! It is applied only to the value of a name such as `password`. A name in code, a path and a remark can have the same form;
+//! their [`words`](super::words) distinguish them.
 
 use super::words::{Kind, kind};
 
-/// The fewest words, without a number among them and with one.
+/// The minimum number of words, without and with a number among them.
 const FEWEST_WORDS: usize = 4;
 const FEWEST_WORDS_WITH_NUMBER: usize = 3;
 
-/// The most words. The recovery phrase of a wallet has 24.
+/// The maximum number of words. A wallet's recovery phrase has 24.
 const MOST_WORDS: usize = 24;
 
-/// The most digits of a number. A longer one is an identifier or a date.
+/// The maximum number of digits of a number. A longer one is an identifier or a date.
 const MOST_DIGITS: usize = 4;
 
-/// One in this many words and numbers may be a word of computing, by chance.
+/// One in this number of words and numbers may be a computing term by chance.
 const WORDS_FOR_EACH_OF_COMPUTING: usize = 4;
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
-    /// It ends at the next blank.
+    /// The value ends at the next blank.
     Word,
-    /// Marks are around it, so blanks may join its words.
+    /// The value is delimited, so blanks may join its words.
     Delimited,
-    /// It is the rest of a line, so blanks join its words. Without marks, prose is likely.
+    /// The value is the rest of a line, so blanks join its words. Without delimiters, prose is likely.
     Line,
 }
 
@@ -39,13 +39,13 @@ enum Joint {
 }
 
 impl Joint {
-    /// The one of a value, if it may be a passphrase's.
+    /// The joint of a value, if it may be a passphrase.
     fn of(value: &str, position: Position) -> Option<Self> {
         match value.chars().find(|c| !c.is_alphanumeric()) {
             None if position != Position::Line && value.starts_with(char::is_uppercase) => {
                 Some(Self::Capitals)
             }
-            // A hyphen, also the ones that no line is broken at, and dashes.
+            // A hyphen, including non-breaking ones, and dashes.
             Some(mark @ ('-' | '\u{2010}'..='\u{2014}' | '_' | '.' | '/'))
                 if position != Position::Line =>
             {
@@ -68,18 +68,18 @@ impl Joint {
         }
     }
 
-    /// Whether names in code and paths are joined like this.
+    /// Whether code and paths use this joint.
     fn is_of_code(self) -> bool {
         matches!(self, Self::Capitals | Self::Mark('_' | '.' | '/'))
     }
 
-    /// Names in code that are joined by marks have short parts.
+    /// Names in code that are joined by separators have short parts.
     fn fewest_letters(self) -> usize {
         if matches!(self, Self::Mark('_' | '.' | '/')) { 4 } else { 3 }
     }
 }
 
-/// More than a passphrase has: the words, two numbers and one.
+/// Exceeds the parts of any passphrase: the words, two numbers, and one more.
 const MOST_PARTS: usize = MOST_WORDS + 3;
 
 /// Whether the whole value of a name such as `password` is a passphrase.
@@ -114,7 +114,7 @@ pub(super) fn is_passphrase(value: &str, position: Position) -> bool {
         && are_drawn(joint, position, &words, numbers)
 }
 
-/// Whether so few of the words are of grammar or of computing that chance explains it.
+/// Whether the words look randomly drawn: none belongs to a remark, and computing terms are few enough to occur by chance.
 fn are_drawn(joint: Joint, position: Position, words: &[&str], numbers: usize) -> bool {
     let by_chance = if joint.is_of_code() || position == Position::Line {
         0
@@ -132,7 +132,7 @@ fn are_drawn(joint: Joint, position: Position, words: &[&str], numbers: usize) -
     })
 }
 
-/// Whether a value is words and a year. Files and albums are named like that: `summer-trip-2024`.
+/// Whether a value consists of words and a year, as names of files and albums do: `summer-trip-2024`.
 pub(super) fn is_dated_name(value: &str) -> bool {
     let Some(joint) = value.chars().find(|c| !c.is_alphanumeric()) else { return false };
     matches!(joint, '-' | '_' | '.')
@@ -144,7 +144,8 @@ fn is_year(digits: &str) -> bool {
     digits.len() == 4 && (digits.starts_with("19") || digits.starts_with("20"))
 }
 
-/// Letters, all of them small but for the first one, or all of them capital. An abbreviation has no vowel.
+/// Whether a text is a word: letters in lower case, in upper case, or with a capital first letter. It must have a vowel,
+/// because abbreviations often have none.
 fn is_word(text: &str) -> bool {
     let is_vowel = |c: char| !c.is_ascii() || "aeiouyAEIOUY".contains(c);
     let rest = || text.chars().skip(1);
@@ -157,7 +158,7 @@ fn is_capitals(word: &str) -> bool {
     word.chars().all(char::is_uppercase)
 }
 
-/// Whether the words stand as in a sentence: the first one begins with a capital letter, and another one does not.
+/// Whether the words look like a sentence: the first one starts with a capital letter, and another one does not.
 fn is_sentence(joint: Joint, words: &[&str]) -> bool {
     let is_capital = |word: &&str| word.starts_with(char::is_uppercase);
     joint == Joint::Mark(' ')
@@ -272,7 +273,7 @@ mod tests {
                 "{word}"
             );
         }
-        // Two numbers are in addition to the words, and three are too many.
+        // Two numbers are allowed in addition to the words; three are too many.
         let most = ["lantern"; MOST_WORDS].join("-");
         assert!(is_passphrase(&format!("7-{most}-7"), Position::Word));
         assert!(!is_passphrase(&format!("7-{most}-lantern-7"), Position::Word));

@@ -1,5 +1,4 @@
-//! Private keys in their armour, also if its end is missing, or if its line ends are the `\n` of a JSON
-//! string.
+//! Private keys in PEM armour, even if its end is missing, or if its line ends are the `\n` of a JSON string.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -24,7 +23,7 @@ pub(super) static PRIVATE_KEYS: [Rule; 3] = [
     }),
 ];
 
-/// The end of the whole base64 lines that begin at `at`. The next keyword is not such a line.
+/// The end of the complete base64 lines starting at `at`. The next keyword is not such a line.
 fn private_lines_end(text: &str, mut at: usize) -> usize {
     let base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
     loop {
@@ -37,28 +36,28 @@ fn private_lines_end(text: &str, mut at: usize) -> usize {
     }
 }
 
-/// Whether a finding of more than one line may begin in a text.
+/// Whether a finding of several lines may start in a text.
 pub(super) fn may_begin_in(text: &str) -> bool {
     static STARTS: LazyLock<[memmem::Finder<'static>; 2]> =
         LazyLock::new(|| [memmem::Finder::new(BLOCK), memmem::Finder::new(LINES)]);
     STARTS.iter().any(|start| start.find(text.as_bytes()).is_some())
 }
 
-/// The beginning of both kinds of findings of several lines, as in their patterns.
+/// The start of both kinds of findings of several lines, as in their patterns.
 const BLOCK: &str = "-----BEGIN ";
 const LINES: &str = "Private-Lines:";
 
-/// The most bytes of a key's name in its end line, with the marks behind it.
+/// The maximum length of a key's name in its end line, with the marks after it, in bytes.
 const MAX_NAME: usize = 45;
 
-/// The fewest characters of a key. A shorter text only talks about keys.
+/// The minimum number of characters of a key. A shorter text is only about keys.
 const MIN_KEY_CHARS: usize = 40;
 
-/// The whole block, up to its end line, or to the end of the key's text if that line is missing.
+/// The whole block up to its end line, or up to the end of the key's text if that line is missing.
 fn armoured(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let Range { start, end } = candidate.extent;
     let rest = &candidate.text[end..];
-    // No further than to the next keyword, which begins with the same.
+    // Stop at the next keyword, which starts with the same characters.
     let marker = memmem::find(rest.as_bytes(), b"-----");
     let body = &rest[..marker.unwrap_or(rest.len())];
     steps::add(2 * body.len());
@@ -71,14 +70,13 @@ fn armoured(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     (chars >= MIN_KEY_CHARS).then(|| start..end + closed.unwrap_or(reach))
 }
 
-/// How many characters of key there are in `body`, and where they end. Lines of headers (RFC 1421)
-/// may stand before them.
+/// The number of key characters in `body`, and the end of the key. Header lines (RFC 1421) may precede them.
 fn key_text(body: &str) -> (usize, usize) {
     let base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
     let (mut chars, mut reach, mut at) = (0, 0, 0);
     while at < body.len() {
         let rest = &body[at..];
-        // A line ends at a `\n`, also at an escaped one.
+        // A line ends at a `\n`, escaped or not.
         let length = rest.find(['\n', '\\']).unwrap_or(rest.len());
         let line = rest[..length].trim();
         let quoted = line.trim_matches(|c| matches!(c, '"' | '\'' | ',' | '>' | '|' | ' '));
@@ -90,7 +88,7 @@ fn key_text(body: &str) -> (usize, usize) {
         }
         let end = &rest[length..];
         at += length + if end.starts_with('\\') { 2.min(end.len()) } else { end.len().min(1) };
-        // Behind a backslash there may be half a character.
+        // The byte after a backslash may be the start of a multi-byte character.
         if !body.is_char_boundary(at) {
             break;
         }

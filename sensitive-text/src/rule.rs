@@ -1,4 +1,4 @@
-//! [`Rule`]: a built-in rule. It has keywords, a pattern that begins at one of them, and a check of the
+//! [`Rule`]: a built-in rule. It has keywords, a pattern that starts at one of them, and a validation of the
 //! match.
 
 use std::ops::Range;
@@ -8,27 +8,27 @@ use regex_lite::Regex;
 
 use super::{entropy, steps};
 
-/// How many bytes of a text a pattern is tried on. No pattern matches more, so this bounds the cost of a
-/// try. The rule's `validate` follows secrets that may be longer.
+/// The number of bytes that a pattern is applied to. No pattern matches more, so this limits the cost of an
+/// attempt. The rule's `validate` reads on for secrets that may be longer.
 const REACH: usize = 384;
 
 /// A built-in rule.
 pub(super) struct Rule {
-    /// Its name in sentences and documents; never changes.
+    /// The id in messages and documents; never changes.
     pub(super) id: &'static str,
-    /// Each match begins with one of these, in any case. Three bytes at least.
+    /// Each match starts with one of these, in any case. At least three bytes.
     pub(super) keywords: &'static [&'static str],
-    /// Begins with `^`, which is the keyword's place, and takes fewer bytes than [`REACH`].
+    /// Starts with `^`, the position of the keyword, and matches fewer bytes than [`REACH`].
     pattern: &'static str,
-    /// Whether a keyword counts only if it is not within a word. Checked first, because it is cheaper
+    /// Whether a keyword counts only if no word precedes it directly. Checked first, because it is cheaper
     /// than the pattern.
     alone: bool,
-    /// Whether the pattern can match, judged by the bytes after the keyword. This costs a hundredth of
-    /// trying the pattern, and in prose most keywords are ordinary words.
+    /// Whether the pattern can match, judged by the bytes after the keyword. This takes a hundredth of the
+    /// time of the pattern, and in prose most keywords are ordinary words.
     chance: fn(&[u8]) -> bool,
-    /// Checks what the pattern cannot express, and returns the range of the secret, which may end behind
-    /// the match. It reads a bounded part of the text, or a part without another keyword of the rule, or
-    /// the finding itself, so the checks at all keywords take linear time.
+    /// Checks conditions that the pattern cannot express, and returns the range of the secret, which may end
+    /// after the match. It reads a limited part of the text, or a part without another keyword of the rule,
+    /// or the finding itself. So the validations at all keywords together take linear time.
     validate: fn(&Candidate<'_>) -> Option<Range<usize>>,
     compiled: OnceLock<Option<Regex>>,
 }
@@ -38,9 +38,9 @@ pub(super) struct Candidate<'t> {
     pub(super) text: &'t str,
     /// The whole match.
     pub(super) extent: Range<usize>,
-    /// The first group of the pattern that took part, or the whole match.
+    /// The first matching group of the pattern, or the whole match.
     pub(super) secret: Range<usize>,
-    /// Where the keyword ends.
+    /// The end of the keyword.
     pub(super) keyword_end: usize,
 }
 
@@ -61,13 +61,13 @@ impl Rule {
         Self { id, keywords, pattern, alone: false, chance, validate, compiled: OnceLock::new() }
     }
 
-    /// The same rule, whose pattern is only tried where `chance` says so.
+    /// The same rule, with a pattern that is tried only if `chance` returns true.
     pub(super) const fn only_where(mut self, chance: fn(&[u8]) -> bool) -> Self {
         self.chance = chance;
         self
     }
 
-    /// A token with a known prefix that is not part of a longer word.
+    /// A token with a known prefix that is not a part of a longer word.
     pub(super) const fn token(
         id: &'static str,
         keywords: &'static [&'static str],
@@ -88,11 +88,11 @@ impl Rule {
     }
 
     pub(super) fn regex(&self) -> Option<&Regex> {
-        // A test compiles them all.
+        // A test compiles all patterns.
         self.compiled.get_or_init(|| Regex::new(self.pattern).ok()).as_ref()
     }
 
-    /// The whole match and the secret in it, if there is one whose keyword is at `keyword`.
+    /// The range of the whole match and of the secret in it, if there is a match at `keyword`.
     pub(super) fn look(
         &self,
         text: &str,
@@ -113,19 +113,19 @@ impl Rule {
         let secret = secret.unwrap_or_else(|| extent.clone());
         let keyword_end = keyword.end;
         let candidate = Candidate { text, extent: extent.clone(), secret, keyword_end };
-        // If the mark that ends a value is missing, nothing may be left of the value.
+        // If the mark at the end of a value is missing, nothing may be left of the value.
         let secret = (self.validate)(&candidate).filter(|secret| !secret.is_empty())?;
         Some((extent.start.min(secret.start)..extent.end.max(secret.end), secret))
     }
 }
 
-/// The last place up to `at` where a character ends.
+/// The last end of a character at or before `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     let at = at.min(text.len());
     (0..4).map(|back| at - back.min(at)).find(|&at| text.is_char_boundary(at)).unwrap_or(at)
 }
 
-/// The end of the run of bytes `of` a class that begins at `at`.
+/// The end of the run of bytes of a class that starts at `at`.
 pub(super) fn run_end(text: &str, at: usize, of: impl Fn(u8) -> bool) -> usize {
     let length = text.as_bytes()[at..].iter().take_while(|&&byte| of(byte)).count();
     steps::add(length + 1);
@@ -136,7 +136,7 @@ fn always(_: &[u8]) -> bool {
     true
 }
 
-/// The token, if it is not part of a longer word and looks random.
+/// The token, if it is not a part of a longer word and looks random.
 fn ends_alone_and_random(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     let after = candidate.text.as_bytes().get(candidate.extent.end);
     let alone = !after.is_some_and(|&byte| in_word(byte));

@@ -1,4 +1,4 @@
-//! Finds sensitive text, and puts marks in its place.
+//! Finds sensitive text, and replaces it by marks.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,28 +13,27 @@ use super::{cards, keywords, steps};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding<'r> {
-    /// The id of the rule that found it; if there are several, the one that takes precedence.
+    /// The id of the rule that found it. If several rules did, the one with the highest precedence.
     pub rule: &'r str,
-    /// The secret itself, in bytes; findings are ascending and do not overlap.
+    /// The range of the secret itself, in bytes. Findings are ascending and do not overlap.
     pub range: Range<usize>,
-    /// The secret with its context, such as the name that it is assigned to.
+    /// The range of the secret with its context, such as the name that it is assigned to.
     pub extent: Range<usize>,
-    /// The rule's place in the order of precedence.
+    /// The position of the rule in the order of precedence.
     rank: usize,
 }
 
 impl Finding<'_> {
-    /// The same finding in a text that begins `by` bytes later.
+    /// The same finding in a text that starts `by` bytes later.
     pub(super) fn moved_back(&self, by: usize) -> Self {
         let moved = |range: &Range<usize>| range.start.saturating_sub(by)..range.end - by;
         Self { range: moved(&self.range), extent: moved(&self.extent), ..self.clone() }
     }
 }
 
-/// Finds the sensitive text in `text`, by the built-in rules and by `own` ones, which take
-/// precedence.
+/// Finds the sensitive text in `text`, with the built-in rules and the custom rules `own`, which take precedence.
 ///
-/// It takes linear time, whatever the text is.
+/// The time is linear in the length of the text, whatever the text is.
 ///
 /// ```
 /// use memdir_sensitive_text::find;
@@ -50,7 +49,7 @@ pub fn find<'r>(text: &str, own: &'r [SensitiveRule]) -> Vec<Finding<'r>> {
         find_own(text, rank, rule, &mut found);
     }
     let first = own.len();
-    // Up to where each rule has looked already.
+    // The end of each rule's last finding.
     let mut done = vec![0; built_in::count()];
     keywords::each(text, |number, keyword| {
         if keyword.start < done[number] {
@@ -77,7 +76,7 @@ fn find_own<'r>(text: &str, rank: usize, rule: &'r SensitiveRule, found: &mut Ve
     });
 }
 
-/// Merges overlapping findings, so no part of a secret is left over.
+/// Merges overlapping findings, so no part of a secret is missed.
 fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     steps::add(found.len());
     found.sort_by_key(|a| (a.range.start, a.rank));
@@ -98,7 +97,7 @@ fn merged(mut found: Vec<Finding<'_>>) -> Vec<Finding<'_>> {
     merged
 }
 
-/// Each finding's line in `text`, counted from 1, and its rule. It is the line where the finding begins.
+/// The line of each finding in `text`, counted from 1, and its rule. It is the line where the finding starts.
 ///
 /// `findings` are some or all of those that [`find`] returned for this text, in their order.
 #[must_use]
@@ -106,7 +105,8 @@ pub fn numbered<'r>(text: &str, findings: &[Finding<'r>]) -> Vec<(u64, &'r str)>
     numbered_after(0, text, findings)
 }
 
-/// The same for a text with `lines_before` lines before it. The findings are ascending, so one pass counts the lines.
+/// As [`numbered`], for a text after `lines_before` other lines. The findings are ascending, so one pass counts the
+/// lines.
 pub(super) fn numbered_after<'r>(
     lines_before: u64,
     text: &str,
@@ -129,24 +129,24 @@ pub fn mark(rule: &str) -> String {
     format!("{MARK}{rule}]")
 }
 
-/// Whether a text has the beginning of a [`mark`], so it may come from a redacted text.
+/// Whether a text contains the start of a [`mark`], so it may come from a redacted text.
 #[must_use]
 pub fn has_mark(text: &str) -> bool {
     text.contains(MARK)
 }
 
-/// The beginning of each mark.
+/// The start of each mark.
 const MARK: &str = "[REDACTED:";
 
-/// The text with `[REDACTED:rule]` in the place of everything that [`find`] finds in it. Its lines keep their numbers.
+/// The text with `[REDACTED:rule]` instead of everything that [`find`] finds in it. The line numbers stay the same.
 #[must_use]
 pub fn redacted<'t>(text: &'t str, own: &[SensitiveRule]) -> Cow<'t, str> {
     let findings = find(text, own);
     if findings.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(redact(text, &findings)) }
 }
 
-/// The text with `[REDACTED:rule]` in the place of each finding. A finding of several lines has the mark
-/// on each of them, so all lines keep their numbers.
+/// The text with `[REDACTED:rule]` instead of each finding. A finding of several lines gets the mark on each of them,
+/// so the line numbers stay the same.
 ///
 /// `findings` are some or all of those that [`find`] returned for this text.
 #[must_use]

@@ -1,5 +1,5 @@
-//! Counts the bytes that a scan reads, so tests and fuzzing can show that it takes linear time. Clocks
-//! cannot show that, because they measure the machine, too.
+//! Counts the bytes that a scan reads, so tests and fuzzing can verify that it takes linear time. Clocks
+//! cannot verify that, because they measure the machine, too.
 //!
 //! The released library does not contain this code.
 
@@ -11,7 +11,7 @@ thread_local! {
     static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Says that this many bytes are looked at.
+/// Records that this number of bytes was read.
 #[cfg(any(test, fuzzing))]
 pub(super) fn add(bytes: usize) {
     STEPS.set(STEPS.get() + bytes as u64);
@@ -20,7 +20,7 @@ pub(super) fn add(bytes: usize) {
 #[cfg(not(any(test, fuzzing)))]
 pub(super) fn add(_: usize) {}
 
-/// How many bytes `work` looked at, on this thread.
+/// The number of bytes that `work` read on this thread.
 #[cfg(any(test, fuzzing))]
 pub fn count(work: impl FnOnce()) -> u64 {
     let before = STEPS.get();

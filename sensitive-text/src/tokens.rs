@@ -1,6 +1,6 @@
 //! Tokens with a known prefix: the formats of providers' keys.
 //!
-//! Lengths have some tolerance, because providers lengthen their tokens without notice.
+//! Lengths are tolerant, because providers lengthen their tokens without notice.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::{entropy, steps};
 pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("anthropic-key", &["sk-ant-"], "^sk-ant-[a-z0-9]{2,12}-[A-Za-z0-9_-]{20,200}"),
     Rule::token("openrouter-key", &["sk-or-v1-"], "^sk-or-v1-[0-9a-f]{48,80}"),
-    // With a kind, and as they were before; many a compatible service has the older form.
+    // The current format with a kind, and the earlier one, which many compatible services use.
     Rule::token("openai-key", &["sk-"], "^sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,250}"),
     Rule::token("openai-key", &["sk-"], "^sk-[A-Za-z0-9]{32,64}"),
     Rule::token(
@@ -69,7 +69,7 @@ pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("sendgrid-key", &["SG."], "^SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,64}"),
     Rule::token("mailgun-key", &["key-"], "^key-[0-9a-f]{32}"),
     Rule::token("npm-token", &["npm_"], "^npm_[A-Za-z0-9]{36}"),
-    // As they were before.
+    // The earlier format.
     Rule::new(
         "npm-token",
         &["_authToken"],
@@ -99,14 +99,14 @@ pub(super) static TOKENS: [Rule; 38] = [
     Rule::token("notion-token", &["ntn_"], "^ntn_[A-Za-z0-9]{40,60}"),
     Rule::token("linear-key", &["lin_api_"], "^lin_api_[A-Za-z0-9]{32,64}"),
     Rule::token("grafana-token", &["glsa_", "glc_"], "^gl(?:sa|c)_[A-Za-z0-9+/_]{32,250}={0,2}"),
-    // JSON, in base64: a key, a name and an id.
+    // Base64 of JSON: a key, a name and an id.
     Rule::token("grafana-token", &["eyJrIjoi"], "^eyJrIjoi[A-Za-z0-9]{60,300}={0,3}"),
     Rule::token("atlassian-token", &["ATATT3"], "^ATATT3[A-Za-z0-9_=-]{50,250}"),
     Rule::token("jwt", &["eyJ"], "^eyJ[A-Za-z0-9_-]{8}").validated_by(json_web_token),
 ];
 
-/// A token of three parts: header, payload and signature. The first two are JSON. No part contains
-/// another keyword that is not within a word.
+/// A token of three parts: header, payload and signature. The first two are JSON. No part contains another
+/// keyword that is outside of a word.
 fn json_web_token(candidate: &Candidate<'_>) -> Option<Range<usize>> {
     const JSON: &str = "eyJ";
     let text = candidate.text;

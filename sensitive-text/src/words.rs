@@ -1,23 +1,24 @@
-//! The words that tell a remark, or a name in code, from a passphrase, which has the same form.
+//! The words that distinguish a remark, or a name in code, from a passphrase of the same form.
 //!
-//! The words of a passphrase are drawn from all of a language. A remark nearly always has a word of grammar, or one about
-//! secrets and where they are kept. A name in code, a path or a slug has several words of computing.
+//! The words of a passphrase are drawn from a whole language. A remark nearly always contains a function word, or a word
+//! about secrets and where they are kept. A name in code, a path or a slug has several computing terms.
 
-/// What a word says about the text that it is part of.
+/// The kind of text that a word indicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The text is a remark or a reference.
+    /// A remark or a reference.
     Remark,
-    /// The text may be a name in code. Passphrases have such words by chance, too.
+    /// Possibly a name in code. Passphrases contain such words by chance, too.
     Computing,
-    /// Nothing.
+    /// No indication.
     Other,
 }
 
-/// The shortest word that is also recognised with an ending. With endings, shorter ones resemble too many other words.
+/// The minimum length of a word that is also recognised with an ending. With endings, shorter ones resemble too many
+/// other words.
 const FEWEST_LETTERS_BEFORE_ENDING: usize = 4;
 
-/// The kind of a word, in any case and also with an ending.
+/// The kind of a word, in any case and with or without an ending.
 pub(super) fn kind(word: &str) -> Kind {
     let word = word.to_lowercase();
     let exact = |word: &str| {
@@ -38,8 +39,7 @@ pub(super) fn kind(word: &str) -> Kind {
         .unwrap_or(Kind::Other)
 }
 
-/// Sorted, in lower case: words of grammar and about secrets, in the languages of the names that
-/// a value may follow.
+/// Sorted, in lower case: function words and words about secrets, in the languages of the names before a value.
 #[rustfmt::skip]
 const REMARK: &[&str] = &[
     "about", "above", "absent", "access", "adresse", "after", "again", "all", "allow", "already", "also", "always", "among", "ancien",
@@ -78,7 +78,7 @@ const REMARK: &[&str] = &[
     "wrong", "year", "yes", "yet", "you", "your", "zeichen", "zero", "zum", "zur",
 ];
 
-/// Sorted, in lower case.
+/// Sorted, in lower case: computing terms.
 #[rustfmt::skip]
 const COMPUTING: &[&str] = &[
     "accordion", "account", "action", "active", "add", "address", "admin", "agent", "alias", "alphabet", "android", "angular", "apache",

@@ -1,4 +1,4 @@
-//! How well the rules do on the labelled corpus, and what redaction leaves of a text.
+//! Precision and recall of the rules on the labelled corpus, and properties of redacted text.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ fn the_documents_list_every_rule() {
     assert_eq!(listed, rule_ids().into_iter().collect());
 }
 
-/// A key's line ends stay as they are, also where they are Windows'.
+/// The line ends of a key are preserved, also those of Windows.
 #[test]
 fn what_was_redacted_keeps_its_line_ends() {
     let base64 = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\r\n".repeat(2);
@@ -48,7 +48,7 @@ fn what_was_redacted_keeps_its_line_ends() {
     assert_eq!(redact(&text, &find(&text, &[])), expected);
 }
 
-/// Else a file could not be edited a second time, or would grow marks within marks.
+/// Otherwise a file could not be edited a second time, or marks would be nested.
 #[test]
 fn a_mark_is_no_secret_wherever_it_stands() {
     let samples = corpus::samples();

@@ -1,6 +1,6 @@
-//! [`LocalDirectory`], and how it is opened. Everything else has one half for each system: `local` is for Unix, and
-//! `local_windows` for Windows. Each half implements [`Store`](memdir_store::Store), and these three functions:
-//! `make_root`, `check_root` and `remove_leftovers`.
+//! [`LocalDirectory`], and how it is opened. Everything else has one implementation for each system: `unix` and `windows`.
+//! Each implements [`Store`](memdir_store::Store), and these three functions: `make_root`, `check_root` and
+//! `remove_leftovers`.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,41 +13,40 @@ use memdir_store::{Location, StoreError};
 /// With [`open`](LocalDirectory::open) the files are in its `memories` directory, the layout of the
 /// SDKs' own tools. With [`open_bare`](LocalDirectory::open_bare) they are in the directory itself.
 ///
-/// Links and special files are never followed or opened. Names that no [`MemoryPath`](memdir_store::MemoryPath) can contain
-/// are left alone, and are not listed. An edit keeps a file's mode and owner, and on Windows its access rights and
+/// Links are never followed, and special files are never opened. Names that no [`MemoryPath`](memdir_store::MemoryPath) can
+/// contain are not listed or changed. An edit keeps a file's mode and owner, and on Windows its access rights and
 /// attributes. It replaces the file, so hard links keep the old content.
 #[derive(Debug)]
 pub struct LocalDirectory {
-    /// The tree's root, absolute, its links resolved when it was opened.
+    /// The tree's root: absolute, with links resolved when it was opened.
     pub(super) root: PathBuf,
     pub(super) location: Location,
     pub(super) durability: Durability,
-    /// How long a writer waits for others; `None` for as long as it takes.
+    /// How long a writer waits for others; `None` for no limit.
     pub(super) lock_timeout: Option<Duration>,
-    /// The most that is read into memory to be edited; `None` for as much as there is memory.
+    /// The limit for reading a file into memory to edit it, in bytes; `None` for no limit except memory.
     pub(super) max_file_bytes: Option<u64>,
-    /// Nothing is ever changed, nor the root made where it is missing.
+    /// Whether the store never changes anything, not even to create a missing root.
     pub(super) read_only: bool,
-    /// The file system that files can be read from without waiting.
+    /// The file system of the tree, if files can be read from it without waiting.
     #[cfg(target_os = "linux")]
     pub(super) nowait: std::sync::OnceLock<crate::read::FileSystem>,
-    /// Whether the system has refused to replace a file that somebody has open.
+    /// Whether the system has refused to replace a file that another process has open.
     #[cfg(windows)]
     pub(super) refuses_open_files: std::sync::atomic::AtomicBool,
 }
 
 impl LocalDirectory {
-    /// Opens the tree in the directory `memories` of `base`, and makes missing directories (on Unix with mode
-    /// 0700, whatever the umask).
+    /// Opens the tree in the directory `memories` of `base`, and creates missing directories (on Unix with mode 0700,
+    /// whatever the umask).
     ///
     /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
+    /// [`StoreError::Failed`] if the directory cannot be created or opened.
     pub fn open(base: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
         Self::open_bare(base.as_ref().join("memories"), durability)
     }
 
-    /// Opens the tree in `directory` itself, and makes missing directories (on Unix with mode 0700, whatever
-    /// the umask).
+    /// Opens the tree in `directory` itself, and creates missing directories (on Unix with mode 0700, whatever the umask).
     ///
     /// ```
     /// # let place = tempfile::tempdir().unwrap();
@@ -62,7 +61,7 @@ impl LocalDirectory {
     /// ```
     ///
     /// # Errors
-    /// [`StoreError::Failed`] if it cannot be made or opened.
+    /// [`StoreError::Failed`] if the directory cannot be created or opened.
     pub fn open_bare(
         directory: impl AsRef<Path>,
         durability: Durability,
@@ -70,7 +69,7 @@ impl LocalDirectory {
         let directory = directory.as_ref();
         let failed = |error| StoreError::failed(format!("opening {}", directory.display()), error);
         Self::make_root(directory).map_err(failed)?;
-        // Links that lead to the tree are resolved once, here; later none is followed.
+        // Links above the tree are resolved once, here. No link is followed later.
         let root = directory.canonicalize().map_err(failed)?;
         let store = Self::new(root, durability, false);
         store.remove_leftovers()?;
@@ -92,22 +91,20 @@ impl LocalDirectory {
         }
     }
 
-    /// The same store with another `MemoryOptions::lock_timeout`; the default
-    /// is 10 seconds.
+    /// The same store with another `MemoryOptions::lock_timeout`. The default is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
         Self { lock_timeout, ..self }
     }
 
-    /// The same store, which refuses to edit a file of more than this many bytes with
-    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
+    /// The same store with a limit for edits: editing a file of more bytes fails with [`StoreError::TooLarge`]. By default
+    /// only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
     }
 
-    /// Opens the tree in the directory `memories` of `base` if it exists. Makes nothing, and removes no
-    /// leftovers.
+    /// Opens the tree in the directory `memories` of `base` if it exists. Creates nothing, and removes no leftovers.
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be opened.
@@ -118,7 +115,7 @@ impl LocalDirectory {
         Self::find_bare(base.as_ref().join("memories"), durability)
     }
 
-    /// Opens the tree in `directory` itself if it exists. Makes nothing, and removes no leftovers.
+    /// Opens the tree in `directory` itself if it exists. Creates nothing, and removes no leftovers.
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it cannot be opened.
@@ -129,8 +126,8 @@ impl LocalDirectory {
         Self::existing(directory.as_ref(), durability, false)
     }
 
-    /// Opens the tree in `directory` itself, read-only: nothing is made, locked or removed, and every
-    /// change is refused with [`StoreError::ReadOnly`].
+    /// Opens the tree in `directory` itself, read-only: nothing is created, locked or removed, and every change is refused
+    /// with [`StoreError::ReadOnly`].
     ///
     /// # Errors
     /// [`StoreError::Failed`] if it does not exist, is not a directory, or cannot be opened.
@@ -142,7 +139,7 @@ impl LocalDirectory {
         })
     }
 
-    /// Opens the tree in `directory` itself if it exists. As [`find_bare`](Self::find_bare), or read-only, as
+    /// Opens the tree in `directory` itself if it exists: as [`find_bare`](Self::find_bare), or with `read_only` as
     /// [`open_read_only`](Self::open_read_only).
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The store of [memdir](https://docs.rs/memdir) in a directory on this machine: [`LocalDirectory`].
 //!
-//! Users of memdir have it as `memdir::store::LocalDirectory`, and examples use that name.
+//! Users of memdir find it as `memdir::store::LocalDirectory`, and the examples use that name.
 //!
-//! `directory` says what such a store is and opens it. `unix` and `windows` are its two halves, of which one is compiled.
-//! `turns` lets the threads of a process go one after the other, and `read` reads whole files.
+//! `directory` defines and opens the store. `unix` and `windows` implement it; one of them is compiled. `turns` orders
+//! the threads of a process, and `read` reads whole files.
 #![cfg(any(unix, windows))]
 
 mod directory;
@@ -16,7 +16,7 @@ mod windows;
 
 pub use directory::LocalDirectory;
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

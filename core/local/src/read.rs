@@ -1,23 +1,23 @@
-//! Reading files of a local directory, on every system.
+//! Reads files of a local directory, on every system.
 
 use std::fs::File;
 use std::io::Read;
 
 use memdir_store::StoreError;
 
-/// What is known about the file system of a tree, for reading without waiting.
+/// The type of a tree's file system, for reading without waiting.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FileSystem {
-    /// Whose files can be read without waiting, if they are cached.
+    /// Cached files can be read without waiting.
     OnDisk(u64),
-    /// Whose files are always in memory.
+    /// All files are in memory.
     InMemory(u64),
-    /// Any other.
+    /// Any other file system.
     Other,
 }
 
-/// The whole content of a file of `size` bytes, if that is not more than `limit`.
+/// The whole content of a file of `size` bytes, if `size` does not exceed `limit`.
 pub(super) fn read_whole(
     file: &File,
     size: u64,
@@ -28,16 +28,16 @@ pub(super) fn read_whole(
     }
     let mut content = Vec::new();
     let room = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(1);
-    // A sparse file can be larger than any memory, and must not end the process.
+    // A sparse file can be larger than the available memory. Allocating for it must not abort the process.
     content.try_reserve_exact(room).map_err(|_| StoreError::TooLarge { size })?;
-    // No more than the size that was checked, even if somebody makes the file grow meanwhile.
+    // Read at most the checked size, even if another process appends to the file meanwhile.
     match file.take(size).read_to_end(&mut content) {
         Ok(_) => Ok(content),
         Err(error) => Err(StoreError::failed("reading a file", error).unchanged()),
     }
 }
 
-/// The error of a read: if a parent is a file, nothing can be below it.
+/// Converts the error of a read: below a file, nothing exists.
 pub(super) fn absent(error: StoreError) -> StoreError {
     match error {
         StoreError::NotADirectory => StoreError::NotFound,

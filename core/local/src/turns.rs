@@ -1,12 +1,12 @@
-//! In which order the threads of a process change a local directory, and what each may hold while it waits.
+//! The order in which the threads of a process change a local directory, and the resources that each may hold while it waits.
 //!
-//! The order, for every change that writes a content: first the turn at the file, then a turn to stage, then a staged name, then the
-//! lock of the tree. Whoever waits for one of them holds only what comes before it, so nobody waits in a circle.
+//! A change that writes content acquires, in this order: the turn at the file, a turn to stage, a staged name, the lock of the tree.
+//! A thread that waits for one of them holds only earlier ones, so there is no deadlock.
 //!
-//! - **The turn at the file** is for edits that others have overtaken: of a hundred at once one succeeds, and without turns the
-//!   other 99 would begin again together. The first attempt needs none: an edit whose own function stands still stops no
-//!   other thread, unless as many stand still as may stage.
-//! - **A turn to stage** leaves names to other processes: a directory has 64 for all.
+//! - **The turn at the file** is for edits that lost a race: of a hundred concurrent edits one succeeds, and without turns the other
+//!   99 would all start again at once. The first attempt takes no turn. So an edit whose callback blocks does not stop other
+//!   threads, unless the number of blocked edits reaches the limit of staging threads.
+//! - **A turn to stage** leaves names for other processes: a directory has 64 for all.
 
 use std::convert::Infallible;
 use std::hash::Hash;
@@ -19,17 +19,17 @@ use memdir_store::{Context, StoreError};
 
 use crate::directory::LocalDirectory;
 
-/// How many threads of a process stage a content in a tree at the same time: their flushes coincide.
+/// The number of threads of a process that stage content in a tree at the same time, so their flushes coincide.
 const STAGING: usize = 16;
 
 static AT_FILES: PerProcess<Turns<(PathBuf, String)>> = PerProcess::new();
 static TO_STAGE: PerProcess<Turns<PathBuf>> = PerProcess::new();
 
-/// A turn; none for a store that is only read.
+/// A turn, or `None` for a read-only store.
 pub(crate) struct OwnTurn<K: Hash + Eq + Clone + 'static>(Option<Turn<'static, K>>);
 
 impl<K: Hash + Eq + Clone> OwnTurn<K> {
-    /// Whether others went first.
+    /// Whether the thread had to wait for others.
     pub(crate) fn has_waited(&self) -> bool {
         self.0.as_ref().is_some_and(Turn::has_waited)
     }
@@ -62,7 +62,7 @@ impl LocalDirectory {
         self.turn(context, &AT_FILES, 1, || (self.root.clone(), path.as_str().to_owned()))
     }
 
-    /// Waits until few other threads of this process have a staged content.
+    /// Waits until less than the limit of other threads of this process stage content.
     pub(crate) fn turn_to_stage(&self, context: &Context) -> Result<OwnTurn<PathBuf>, StoreError> {
         self.turn(context, &TO_STAGE, STAGING, || self.root.clone())
     }

@@ -1,4 +1,4 @@
-//! A store of one's own in its six methods: a map from paths to contents.
+//! A custom store with only the six required methods: a map from paths to contents.
 
 use std::collections::BTreeMap;
 use std::iter::successors;
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use memdir::store::{Edit, Entry, check_contract};
 use memdir::{Memory, MemoryOptions, MemoryPath, OnExisting, Store, StoreError};
 
-/// What is at each path below the root: a file's content, or `None` for a directory.
+/// The nodes below the root by path: a file's content, or `None` for a directory.
 type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
 
 #[derive(Default)]
 struct MapStore(Mutex<Tree>);
 
 impl MapStore {
-    /// Whoever holds the tree is alone with it: this is how writers exclude each other here.
+    /// Locks the tree. Only one thread can hold the guard, so writers exclude each other.
     fn tree(&self) -> MutexGuard<'_, Tree> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,7 +121,7 @@ impl Store for MapStore {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Each rule is checked on a fresh store.
+    // Each rule is checked on a new store.
     check_contract(&|| Arc::new(MapStore::default()))?;
 
     let memory = Memory::with_store(Arc::new(MapStore::default()), MemoryOptions::default());

@@ -1,4 +1,4 @@
-//! The defaults of [`Store`]'s methods about times of access, and [`Times`] for copies.
+//! The defaults of [`Store`]'s methods about access times, and [`Times`] for copies.
 
 use std::time::SystemTime;
 
@@ -29,7 +29,7 @@ pub fn is_unused(
     modified.max(accessed).is_some_and(|used| used < since)
 }
 
-/// The result of [`Store::delete_unused`]: `false` if the path is gone, or is a directory.
+/// The result of [`Store::delete_unused`]: `false` if the path does not exist, or is a directory.
 pub fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
     match done {
         Err(StoreError::NotFound | StoreError::IsADirectory | StoreError::NotADirectory) => {
@@ -55,9 +55,9 @@ pub fn if_a_file(done: Result<bool, StoreError>) -> Result<bool, StoreError> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
-    /// When the content was last written, if that is known.
+    /// When the content was last written, if known.
     pub modified: Option<SystemTime>,
-    /// When the file was last used, if the store keeps that.
+    /// When the file was last used, if the store tracks accesses.
     pub accessed: Option<SystemTime>,
 }
 
@@ -71,12 +71,12 @@ impl Times {
         Ok(Self { modified: store.modified(path)?, accessed })
     }
 
-    /// Sets the times that are known, and that the store keeps.
+    /// Sets the known times that the store tracks.
     ///
     /// # Errors
     /// As [`Store::set_modified`].
     pub fn set<S: Store + ?Sized>(self, store: &S, path: &MemoryPath) -> Result<(), StoreError> {
-        // The access first, so the file never seems to be unused for longer than it is.
+        // Set the access time first, so the file never seems unused for longer than it is.
         if let Some(time) = self.accessed.filter(|_| store.info().tracks_access) {
             store.record_access(path, time)?;
         }

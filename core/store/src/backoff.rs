@@ -1,8 +1,8 @@
-//! The pauses between attempts of a writer that has to wait for others, up to a limit.
+//! Pauses between the attempts of a writer that waits for other writers, up to a timeout.
 //!
-//! Both halves of the local directory wait in this way: for the lock and, on Windows, for a file that somebody has open.
-//! A lock is held for microseconds, so the first pause is short; the longest one bounds how late a writer notices
-//! that its turn has come.
+//! The local directory waits in this way for its lock and, on Windows, for a file that another process has open. A lock
+//! is held for microseconds, so the first pause is short. The longest pause limits how late a writer notices that the
+//! lock is free.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::StoreError;
 use crate::cancel::Cancellation;
 
-/// The pauses between attempts, at first and at most.
+/// The first and the longest pause between attempts.
 const FIRST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 
@@ -23,14 +23,14 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Waits for `timeout` in all at most, without one for ever, and until the call is cancelled.
+    /// Waits for at most `timeout` in total, without limit if it is `None`, and only until the call is cancelled.
     pub fn new(timeout: Option<Duration>, cancellation: &Cancellation) -> Backoff {
-        // A timeout beyond the clock's range is no timeout.
+        // A timeout beyond the clock's range means no timeout.
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         Backoff { cancellation: cancellation.clone(), deadline, pause: FIRST_PAUSE }
     }
 
-    /// For a writer that has waited: call it before anything is changed.
+    /// Checks for cancellation. A writer that has waited calls this before it changes anything.
     ///
     /// # Errors
     /// [`StoreError::Cancelled`].
@@ -38,10 +38,10 @@ impl Backoff {
         self.cancellation.check()
     }
 
-    /// Waits a moment.
+    /// Pauses before the next attempt.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when it is over, [`StoreError::Cancelled`].
+    /// [`StoreError::Busy`] after the timeout, [`StoreError::Cancelled`].
     pub fn wait(&mut self) -> Result<(), StoreError> {
         self.check()?;
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -1,9 +1,8 @@
 //! Cancellation of calls that have not begun to write.
 //!
-//! A caller that stops waiting (a timeout, an abort, a cancelled task) assumes that the command did
-//! not happen. So each step of a command that waited, for a thread, a hook or a lock, checks
-//! afterwards whether the call is cancelled, before anything is changed. The [`Context`](crate::Context) of the call
-//! carries its cancellation to every operation of a store that may wait.
+//! A caller that stops waiting (a timeout, an abort, a cancelled task) assumes that the command did not happen. So each step
+//! that waited for a thread, a hook or a lock checks afterwards whether the call is cancelled, before it changes anything.
+//! The [`Context`](crate::Context) of the call carries its cancellation to every store operation that may wait.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,11 +12,11 @@ use crate::StoreError;
 
 /// Cancels calls.
 ///
-/// A call that has not begun to write when it is cancelled does not happen. A call that has begun
-/// goes on to its end: nothing is left half done.
+/// A call that has not begun to write when it is cancelled does not happen. A call that has begun to write completes, so
+/// nothing is left half done.
 ///
-/// It cancels the calls of the memory that `Memory::cancelled_by` returns, and no others. A
-/// hook, an observer or a store that executes a command meanwhile makes a call of its own.
+/// It cancels only calls of the memory that `Memory::cancelled_by` returns. A command that a hook, an observer or a store
+/// executes during such a call is a separate call.
 ///
 /// ```
 /// use memdir::{Cancellation, Memory, MemoryOptions};
@@ -54,15 +53,15 @@ impl Cancellation {
         Self(Some(Arc::default()))
     }
 
-    /// A cancellation that never happens, for a call that cannot be cancelled: [`cancel`](Cancellation::cancel) does nothing.
+    /// A cancellation for calls that cannot be cancelled: [`cancel`](Cancellation::cancel) does nothing.
     #[must_use]
     pub const fn never() -> Self {
         Self(None)
     }
 
-    /// One that also counts as cancelled if `ask` returns true, for a host that has to poll for its
-    /// signals. `ask` is called on the thread that executes the command: a few times for each
-    /// command, and repeatedly while the command waits. It may execute commands itself.
+    /// A cancellation that also counts as cancelled if `ask` returns true, for a host that must poll for its signals. `ask`
+    /// is called on the thread that executes the command: a few times for each command, and repeatedly while the command
+    /// waits. It may execute commands itself.
     #[must_use]
     pub fn asking(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(CancellationState {
@@ -71,7 +70,7 @@ impl Cancellation {
         })))
     }
 
-    /// One that is cancelled when this one or the other is.
+    /// A cancellation that is cancelled when this one or the other is.
     ///
     /// ```
     /// use memdir::Cancellation;
@@ -94,7 +93,7 @@ impl Cancellation {
         }
     }
 
-    /// Cancels the calls. Any thread may call this at any time, also more than once.
+    /// Cancels the calls. Any thread may call this at any time and repeatedly.
     pub fn cancel(&self) {
         if let Some(state) = &self.0 {
             state.cancelled.store(true, Ordering::SeqCst);
@@ -111,7 +110,7 @@ impl Cancellation {
         state.cancelled.load(Ordering::SeqCst)
     }
 
-    /// For everything that waits on the way of a call: call it after each wait, before anything is changed.
+    /// Every step of a call that waits calls this after the wait, before it changes anything.
     ///
     /// # Errors
     /// [`StoreError::Cancelled`] if the calls are cancelled.
@@ -119,7 +118,7 @@ impl Cancellation {
         if self.is_cancelled() { Err(StoreError::Cancelled) } else { Ok(()) }
     }
 
-    /// Whether it can be cancelled at all: it is not [`never`](Cancellation::never).
+    /// Whether it can be cancelled at all, that is, whether it is not [`never`](Cancellation::never).
     #[must_use]
     pub fn is_possible(&self) -> bool {
         self.0.is_some()
@@ -128,7 +127,7 @@ impl Cancellation {
 
 impl fmt::Debug for Cancellation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without asking.
+        // Does not call `ask`.
         let is_set = |state: &Arc<CancellationState>| state.cancelled.load(Ordering::SeqCst);
         let cancelled = self.0.as_ref().is_some_and(is_set);
         f.debug_struct("Cancellation").field("cancelled", &cancelled).finish_non_exhaustive()

@@ -1,12 +1,12 @@
-//! The clock by which ids are made and ages are counted. With the feature `testing` a test that simulates several processes gives each one of its own.
+//! The clock for ids and ages. With the feature `testing`, a test that simulates several processes gives each its own clock.
 
 use std::sync::atomic::AtomicU64;
 use std::time::SystemTime;
 
-/// The latest time in an id of this process, in 1/4096 milliseconds: the next id is later, also if the clock went back.
+/// The latest time in an id of this process, in 1/4096 milliseconds. The next id is later, even if the clock was set back.
 static LATEST: AtomicU64 = AtomicU64::new(0);
 
-/// Calls `work` with the time, and with the latest time in an id.
+/// Calls `work` with the current time and the latest time in an id.
 pub(crate) fn read<T>(work: impl FnOnce(SystemTime, &AtomicU64) -> T) -> T {
     #[cfg(feature = "testing")]
     if let Some(clock) = simulated::current() {
@@ -15,7 +15,7 @@ pub(crate) fn read<T>(work: impl FnOnce(SystemTime, &AtomicU64) -> T) -> T {
     work(SystemTime::now(), &LATEST)
 }
 
-/// What time it is by the clock of this process.
+/// The current time of this process's clock.
 #[must_use]
 pub fn now() -> SystemTime {
     read(|now, _| now)
@@ -39,25 +39,25 @@ mod simulated {
         CURRENT.with_borrow(Clone::clone)
     }
 
-    /// The clock of a process that a test simulates: ids that are made in [`run`](Self::run) have its time, and are later than those
-    /// that this process made or saw before, whatever the others made.
+    /// The clock of a simulated process, for tests. Ids made in [`run`](Self::run) have its time. They are later than all ids that the same
+    /// simulated process made or saw before, independently of other simulated processes.
     #[derive(Debug)]
     pub struct SimulatedClock {
-        /// By how many seconds it is ahead of the machine's clock.
+        /// Its offset from the machine's clock, in seconds.
         ahead: i64,
         pub(super) latest: AtomicU64,
     }
 
     impl SimulatedClock {
-        /// A clock that is `seconds` ahead of the machine's; behind it if the number is negative.
+        /// A clock that is `seconds` ahead of the machine's, or behind it if the number is negative.
         #[must_use]
         pub fn ahead(seconds: i64) -> Arc<Self> {
             Arc::new(Self { ahead: seconds, latest: AtomicU64::new(0) })
         }
 
-        /// Does `work` by this clock, on this thread.
+        /// Runs `work` with this clock on this thread.
         pub fn run<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> T {
-            /// Puts back the clock from before, also when `work` panics.
+            /// Restores the previous clock, also when `work` panics.
             struct Before(Option<Arc<SimulatedClock>>);
             impl Drop for Before {
                 fn drop(&mut self) {
@@ -93,7 +93,7 @@ mod simulated {
             let far = Duration::from_secs(YEAR.unsigned_abs() - 60);
             assert!(later.time() > SystemTime::now() + far);
             assert!(behind.run(new).time() < SystemTime::now() - far);
-            // What a process has seen is seen by this one alone.
+            // An id seen by one process does not affect another.
             let soon = SimulatedClock::ahead(30).run(new);
             let (one, other) = (SimulatedClock::ahead(0), SimulatedClock::ahead(0));
             one.run(|| soon.seen());

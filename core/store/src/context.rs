@@ -1,4 +1,4 @@
-//! [`Context`]: what a call carries on its way to the store, beside what is read or changed.
+//! [`Context`]: information about a call that goes to the store with each operation.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -11,17 +11,17 @@ use crate::cancel::Cancellation;
 use crate::history_id::HistoryId;
 use crate::operation::Operation;
 
-/// Whether the call is cancelled, who makes a change and what for, and what has to be kept together with it.
+/// The cancellation of a call, the actor and the operation of a change, and the note to keep in the same transaction.
 ///
-/// A `Memory` makes one for each operation, which may make several changes. It goes with each of them down
-/// to the store ([`Store::mutate`](crate::Store::mutate)), and with what is read and may wait
-/// ([`Store::read_in`](crate::Store::read_in)). A layer passes it on, unless it changes another store meanwhile: that change
-/// has a context of its own, with the same cancellation ([`separate`](Context::separate)).
+/// A `Memory` creates one context for each operation, which may make several changes. It goes to the store with each of them
+/// ([`Store::mutate`](crate::Store::mutate)), and with reads that may wait ([`Store::read_in`](crate::Store::read_in)). A
+/// layer passes it on. If the layer also changes another store, it uses a context with the same cancellation for that change
+/// ([`separate`](Context::separate)).
 pub struct Context {
     cancellation: Cancellation,
     actor: Option<Arc<str>>,
     operation: Option<Operation>,
-    /// One for all contexts of an operation.
+    /// Shared by all contexts of an operation.
     change: Rc<ChangeState>,
 }
 
@@ -29,7 +29,7 @@ pub struct Context {
 struct ChangeState {
     id: Cell<Option<HistoryId>>,
     note: RefCell<Option<Note>>,
-    /// Whether the notes go with the files.
+    /// Whether the next clear also removes the notes.
     removes_notes: Cell<bool>,
 }
 
@@ -57,23 +57,23 @@ impl Context {
         Self::default()
     }
 
-    /// The context of what this actor does.
+    /// The context of an operation by this actor.
     pub fn of(actor: Option<Arc<str>>) -> Self {
         Self { actor, ..Self::default() }
     }
 
-    /// The same context of an operation that has a name of its own.
+    /// The same context with this operation. It replaces the usual operation of each change.
     pub fn doing(self, operation: Operation) -> Self {
         Self { operation: Some(operation), ..self }
     }
 
-    /// The same context of a call that `cancellation` cancels.
+    /// The same context, cancelled by `cancellation`.
     #[must_use]
     pub fn cancelled_by(self, cancellation: &Cancellation) -> Self {
         Self { cancellation: cancellation.clone(), ..self }
     }
 
-    /// The same context for steps that must be done as a whole, also if the call is cancelled meanwhile.
+    /// The same context without cancellation, for steps that must complete as a whole.
     #[must_use]
     pub fn to_the_end(&self) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Context {
         }
     }
 
-    /// The same context, in which the history says this operation, unless it has a name of its own already.
+    /// The same context with this operation, unless it already has one.
     #[must_use]
     pub fn named(&self, operation: Operation) -> Self {
         Self {
@@ -95,20 +95,20 @@ impl Context {
         }
     }
 
-    /// A context for what is done beside the change, such as in another store, in a transaction of its own. It is cancelled
-    /// with this one.
+    /// A context for a change made in addition, such as in another store, in its own transaction. It has the same
+    /// cancellation.
     #[must_use]
     pub fn separate(&self) -> Self {
         Self::new().cancelled_by(&self.cancellation)
     }
 
-    /// What cancels the call.
+    /// The cancellation of the call.
     #[must_use]
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 
-    /// For a store that waits: call it after each wait, before anything is changed.
+    /// A store that waits calls this after each wait, before it changes anything.
     ///
     /// # Errors
     /// [`StoreError::Cancelled`] if the call is cancelled.
@@ -116,43 +116,43 @@ impl Context {
         self.cancellation.check()
     }
 
-    /// Who makes the change, as the host program says.
+    /// The actor of the change, as set by the host program.
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
     }
 
-    /// What is done, which is `usual` unless the operation has a name of its own.
+    /// The operation of the change: `usual`, unless the context has another one.
     pub fn operation(&self, usual: Operation) -> Operation {
         self.operation.unwrap_or(usual)
     }
 
-    /// The change that has begun, which further records belong to. `None` while nothing was recorded.
+    /// The id of the change that has begun; further records belong to it. `None` until something is recorded.
     pub fn change(&self) -> Option<HistoryId> {
         self.change.id.get()
     }
 
-    /// Further records belong to this change, unless one has begun already.
+    /// Sets the id of the change that further records belong to, unless it is already set.
     pub fn begin(&self, change: HistoryId) {
         self.change.id.set(self.change.id.get().or(Some(change)));
     }
 
-    /// The store keeps this note in the transaction of the next change.
+    /// Sets the note that the store keeps in the transaction of the next change.
     pub fn put_note(&self, note: Note) {
         *self.change.note.borrow_mut() = Some(note);
     }
 
-    /// Takes the note for a transaction that begins, or that will never be.
+    /// Takes the note out of the context, at the start of a transaction, or to discard it.
     pub fn take_note(&self) -> Option<Note> {
         self.change.note.borrow_mut().take()
     }
 
-    /// The store removes all notes in the transaction of the next [`Mutation::Clear`](crate::Mutation::Clear), and leaves
-    /// nothing of what it removes.
+    /// Makes the store remove all notes in the transaction of the next [`Mutation::Clear`](crate::Mutation::Clear), and
+    /// scrub what it removes.
     pub fn remove_notes(&self) {
         self.change.removes_notes.set(true);
     }
 
-    /// Whether all notes are to be removed, for a transaction that begins.
+    /// Whether all notes are to be removed. Resets the flag; call it at the start of a transaction.
     pub fn take_removal_of_notes(&self) -> bool {
         self.change.removes_notes.take()
     }

@@ -1,4 +1,4 @@
-//! The defaults of the trait's methods, for a store that has no better way.
+//! The default implementations of the trait's methods, for stores without a better one.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use crate::path::{Folding, MemoryPath};
 
 /// The default of [`Store::open`]: reads the whole content, or walks through the listings.
 ///
-/// For a store that only sometimes has a better way, such as one in another language.
+/// Public for a store that only sometimes has a better implementation, such as one in another language.
 ///
 /// # Errors
 /// As [`Store::open`].
@@ -30,7 +30,7 @@ pub fn open_whole<S: Store + ?Sized>(
     }
 }
 
-/// The default of [`Store::clear`]: deletes the entries of the root that `may_go`.
+/// The default of [`Store::clear`]: deletes the entries of the root for which `may_go` returns true.
 pub fn clear_each<S: Store + ?Sized>(
     store: &S,
     context: &Context,
@@ -48,9 +48,10 @@ pub fn clear_each<S: Store + ?Sized>(
     Ok(())
 }
 
-/// The default of [`Store::delete_if`]: reads the file, and deletes it. A writer may come in between.
+/// The default of [`Store::delete_if`]: reads the file, then deletes it. Another writer may change it in
+/// between.
 ///
-/// For a store that only sometimes has a better way, as [`open_whole`].
+/// Public for the same reason as [`open_whole`].
 ///
 /// # Errors
 /// As [`Store::delete_if`].
@@ -66,7 +67,7 @@ pub fn delete_by_reading<S: Store + ?Sized>(
     store.delete(path).map(|()| true)
 }
 
-/// The default of [`Store::rename_if`], as [`delete_by_reading`].
+/// The default of [`Store::rename_if`], like [`delete_by_reading`].
 ///
 /// # Errors
 /// As [`Store::rename_if`].
@@ -85,7 +86,7 @@ pub fn rename_by_reading<S: Store + ?Sized>(
 
 /// The default of [`Store::modified`]: lists the file's directory.
 ///
-/// For a store that only sometimes has a better way, as [`open_whole`].
+/// Public for the same reason as [`open_whole`].
 ///
 /// # Errors
 /// As [`Store::modified`].
@@ -111,7 +112,7 @@ pub fn listed_file<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Result<En
     }
 }
 
-/// The path with its names as a store that ignores case lists them, as far as they are there.
+/// The path as a store that ignores case lists it. Names that do not exist stay as given.
 pub fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
     let folding = Folding::new(true);
     let mut listed = MemoryPath::root();
@@ -132,10 +133,10 @@ pub fn as_listed(store: &dyn Store, path: &MemoryPath) -> Result<MemoryPath, Sto
     Ok(listed)
 }
 
-/// The temporary file that makes a directory in a store that has no other way.
+/// The temporary file that creates a directory in a store without a method of its own.
 pub const NEW_DIRECTORY: &str = ".memdir-new-directory";
 
-/// The directory of a history that is kept in the store itself.
+/// The directory of a history that is stored in the store itself.
 pub const HISTORY: &str = ".memdir-history";
 
 /// The prefix of the hidden names that a rename between mounted stores uses; a number follows.
@@ -149,7 +150,7 @@ pub fn make_by_writing<S: Store + ?Sized>(store: &S, path: &MemoryPath) -> Resul
         Ok(_) => {}
         Err(StoreError::NotADirectory) => return Err(StoreError::AlreadyExists),
         Err(StoreError::NotFound) => match store.write(&file, b"", OnExisting::Error) {
-            // Somebody else is making it.
+            // Another writer is creating the directory.
             Ok(()) | Err(StoreError::AlreadyExists) => {}
             Err(error) => return Err(error),
         },

@@ -1,14 +1,14 @@
-//! [`Edit`]: the callback that decides how a file changes. Also applies a change without running out of
-//! memory.
+//! [`Edit`]: the callback that decides how a file changes, and the application of an edit without an abort
+//! when memory runs out.
 
 use super::StoreError;
 use crate::splice::Splice;
 
-/// Gets a file's content and returns the change; `None` changes nothing.
+/// Gets a file's content and returns the change, or `None` to change nothing.
 pub type Edit<'e> = dyn FnMut(&[u8]) -> Option<Splice> + 'e;
 
 impl Splice {
-    /// As [`apply`](Self::apply), but too little memory is an error.
+    /// As [`apply`](Self::apply), but returns an error if there is not enough memory.
     pub fn try_apply(&self, old: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut new = Vec::new();
         reserve(&mut new, self.pieces(old).map(<[u8]>::len).iter().sum())?;
@@ -17,7 +17,7 @@ impl Splice {
     }
 }
 
-/// Reserves room for `bytes` more bytes of a file.
+/// Reserves memory for `bytes` more bytes of a file.
 ///
 /// # Errors
 /// [`StoreError::TooLarge`] if there is not enough memory.

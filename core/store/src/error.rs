@@ -1,5 +1,5 @@
-//! [`Error`]: why a call failed. `Memory::execute` returns every failure
-//! as a reply; the typed methods return an [`Error`].
+//! [`Error`]: why a call failed. `Memory::execute` returns every failure as a reply; the typed methods return an
+//! [`Error`].
 
 use std::borrow::Cow;
 use std::error::Error as StdError;
@@ -14,15 +14,14 @@ pub type HookError = Box<dyn StdError + Send + Sync>;
 /// Why a call of a typed method failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command was refused, and nothing was changed. It has the exact reply for the model, and the kind of refusal.
+    /// The command was refused, and nothing was changed. Contains the exact reply for the model, and the kind of
+    /// refusal.
     #[error("{0}")]
     Refused(Refused),
-    /// The store itself failed: a disk error, a server that is gone. The details are for you and
-    /// not for the model.
+    /// The store itself failed: a disk error, an unreachable server. The details are for you and not for the model.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
-    /// The hook `before` failed, and the command was not executed. The
-    /// details are for you and not for the model.
+    /// The hook `before` failed, and the command was not executed. The details are for you and not for the model.
     #[error("the hook `before` failed: {0}")]
     Hook(#[source] HookError),
     /// The store's address or an option is wrong.
@@ -42,7 +41,7 @@ impl Error {
         Self::Config(problem.into())
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     ///
     /// ```
     /// use memdir::{ErrorKind, Memory, MemoryOptions};
@@ -57,14 +56,14 @@ impl Error {
         match self {
             Self::Refused(refused) => refused.kind(),
             Self::Store(error) if error.is_failure() => error.kind(),
-            // A condition that no command has a sentence for changed nothing.
+            // A condition without a sentence for the model changed nothing.
             Self::Store(_) => ErrorKind::Unavailable,
             Self::Hook(_) => ErrorKind::HookFailed,
             Self::Config(_) => ErrorKind::Config,
         }
     }
 
-    /// The same error. A failure of the store gets this effect.
+    /// The same error. If the store failed, the failure gets this effect.
     pub fn with_effect(self, effect: Effect) -> Self {
         match self {
             Self::Store(error) => Self::Store(error.with_effect(effect)),
@@ -73,7 +72,7 @@ impl Error {
     }
 }
 
-/// What is wrong with an option or with a store's address.
+/// The problem with an option or with a store's address.
 ///
 /// `Display` shows a sentence with the names of options in Rust's case. A binding shows it [in the
 /// case](Self::in_case) of its language.
@@ -111,17 +110,17 @@ pub enum NameCase {
 }
 
 impl ConfigError {
-    /// A sentence that begins with the name of the option that is wrong.
+    /// A sentence that begins with the name of the invalid option.
     #[must_use]
     pub fn of_option(name: &str) -> Self {
         let (option, name) = (Some(name.to_owned()), Part::Name(name.to_owned()));
         Self { option, value: None, sentence: vec![name] }
     }
 
-    /// The value of an option that is one of several words.
+    /// Parses an option whose value is one of several words.
     ///
     /// # Errors
-    /// That it must be one of them.
+    /// [`Error::Config`] if the value is not one of the words.
     pub fn parse_word<T: Copy>(option: &str, words: &[(&str, T)], given: &str) -> Result<T, Error> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == given) {
             return Ok(*value);
@@ -133,8 +132,8 @@ impl ConfigError {
         Err(Self::of_option(option).and(sentence).got(format_args!("{given:?}")).into())
     }
 
-    /// The error for an option that does not exist. `known` are those that do, as the caller writes them: a few are
-    /// named, of many the one that is meant.
+    /// The error for an option that does not exist. `known` are the existing options, as the caller writes them. The
+    /// sentence lists them if there are only a few, and otherwise names the most similar one.
     #[must_use]
     pub fn unknown_option(name: &str, known: &[&str]) -> Self {
         const FEW: usize = 8;
@@ -172,7 +171,7 @@ impl ConfigError {
         self
     }
 
-    /// Ends the sentence with the value that was given. Never call it with a secret.
+    /// Ends the sentence with the given value. Never call it with a secret.
     #[must_use]
     pub fn got(mut self, value: impl fmt::Display) -> Self {
         let value = value.to_string();
@@ -190,33 +189,32 @@ impl ConfigError {
         self.about(name)
     }
 
-    /// The same error, which is about an option that its sentence does not begin with.
+    /// The same error, attributed to an option that its sentence does not begin with.
     #[must_use]
     pub fn about(mut self, option: &str) -> Self {
         self.option = Some(option.to_owned());
         self
     }
 
-    /// The wrong option, in Rust's case; `None` if the address is wrong.
+    /// The invalid option, in Rust's case; `None` if the address is wrong.
     #[must_use]
     pub fn option(&self) -> Option<&str> {
         self.option.as_deref()
     }
 
-    /// The value that was given, as the sentence shows it. `None` if it could be a secret, or if
-    /// the value is not the problem.
+    /// The given value, as the sentence shows it. `None` if it could be a secret, or if the value is not the problem.
     #[must_use]
     pub fn value(&self) -> Option<&str> {
         self.value.as_deref()
     }
 
-    /// The option that is wrong, as a language of that case writes it; `None` where it is the address.
+    /// The invalid option, in that case; `None` if the address is wrong.
     #[must_use]
     pub fn option_in_case(&self, case: NameCase) -> Option<String> {
         self.option().map(|name| case.of(name))
     }
 
-    /// The sentence, with names as a language writes them.
+    /// The sentence, with all names in that case.
     #[must_use]
     pub fn in_case(&self, case: NameCase) -> String {
         let written = |part: &Part| match part {

@@ -1,6 +1,6 @@
-//! [`ErrorKind`]: what kind of error a call ended with, as one of a closed set of words, and [`Refused`]: a refusal with its kind.
+//! [`ErrorKind`]: the kind of an error as one of a closed set of words, and [`Refused`]: a refusal with its kind.
 //!
-//! A model reads sentences, and a program should not have to. Each kind has one word, which is the same in every language.
+//! A model reads sentences; a program needs a stable word. Each kind has one word, which is the same in every language.
 
 use std::fmt;
 
@@ -8,49 +8,51 @@ use serde::Serialize;
 
 use crate::StoreError;
 
-/// What kind of error a call ended with. A model reads sentences; a program should look at this.
+/// The kind of error that a call ended with. A model reads sentences; a program should use this.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Nothing is at the path.
+    /// The path does not exist.
     NotFound,
-    /// Something is at the path already.
+    /// The path already exists.
     Exists,
-    /// A directory is where a file is needed.
+    /// The path is a directory, but a file is needed.
     IsADirectory,
-    /// A file is where a directory is needed.
+    /// The path is a file, but a directory is needed.
     NotADirectory,
-    /// The input, a parameter or a path is wrong, whatever the memory holds. A symbolic link on the path is such a case, too.
+    /// The input, a parameter or a path is invalid, independently of the memory's content. A symbolic link on the path counts,
+    /// too.
     Invalid,
     /// The text to replace is not in the file.
     NoMatch,
     /// The text to replace is in the file more than once.
     SeveralMatches,
-    /// The file cannot be shown or edited as what it is: it is not UTF-8, no whole image, or no file at all but a device.
+    /// The file is not of a kind that can be shown or edited: it is not UTF-8, an incomplete image, or a device.
     NotText,
     /// The memory, the store or the path is read-only.
     ReadOnly,
     /// The operating system or the server does not allow it.
     PermissionDenied,
-    /// This cannot be deleted or moved: `/memories` itself, a mount, a directory that its store cannot move as a whole.
+    /// The path cannot be deleted or moved: `/memories` itself, a mount point, or a directory that its store cannot move as a
+    /// whole.
     Fixed,
-    /// A file is, or would be, larger than one may be.
+    /// A file exceeds the size limit, or would exceed it.
     TooLarge,
-    /// The memory would hold more than it may, or the store is full.
+    /// The memory would exceed its total limit, or the store is full.
     Full,
-    /// The text or the path holds sensitive text.
+    /// The text or the path contains sensitive text.
     Sensitive,
-    /// The model has not seen what the file holds now (the option `stale_guard`).
+    /// The model has not seen the current content of the file (the option `stale_guard`).
     Stale,
-    /// The file does not hold what it was expected to hold.
+    /// The content of the file is not the expected one.
     Changed,
-    /// The hook `before` denied it.
+    /// The hook `before` denied the command.
     Denied,
-    /// Other writers have kept the store locked for too long. Nothing was changed.
+    /// Other writers kept the store locked for too long. Nothing was changed.
     Busy,
-    /// The caller cancelled it before it began to write. Nothing was changed.
+    /// The caller cancelled the call before it began to write. Nothing was changed.
     Cancelled,
     /// The store failed, and nothing was changed.
     Unavailable,
@@ -90,7 +92,7 @@ impl ErrorKind {
         Self::Config,
     ];
 
-    /// The word for it, which is the same in every language and in JSON, such as `"not_found"`.
+    /// The word of the kind, which is the same in every language and in JSON, such as `"not_found"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -120,7 +122,7 @@ impl ErrorKind {
         }
     }
 
-    /// The status of HTTP with which a server answers a request that ended with such an error.
+    /// The HTTP status for a server's response to a request that ended with this kind of error.
     ///
     /// ```
     /// use memdir::ErrorKind;
@@ -159,7 +161,7 @@ impl fmt::Display for ErrorKind {
 }
 
 impl StoreError {
-    /// The kind of an error that a store has, as a command tells it.
+    /// The kind of error that a command reports for this error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -183,7 +185,7 @@ impl StoreError {
     }
 }
 
-/// A command was refused, and nothing was changed: the sentence for the model, and its kind for a program.
+/// A command was refused, and nothing was changed. Contains the sentence for the model, and the kind for a program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{sentence}")]
 pub struct Refused {
@@ -197,7 +199,7 @@ impl Refused {
         Self { sentence: sentence.into(), kind }
     }
 
-    /// What kind of refusal it is.
+    /// The kind of the refusal.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
@@ -209,7 +211,7 @@ impl Refused {
         &self.sentence
     }
 
-    /// The sentence, by value.
+    /// Converts the refusal into its sentence.
     #[must_use]
     pub fn into_sentence(self) -> String {
         self.sentence
@@ -226,7 +228,7 @@ mod tests {
     fn each_kind_has_a_word_of_its_own() {
         let words: HashSet<&str> = ErrorKind::ALL.into_iter().map(ErrorKind::as_str).collect();
         assert_eq!(words.len(), ErrorKind::ALL.len());
-        // The last one is the last of the enum, so none is missing.
+        // The last item is the last variant of the enum, so no variant is missing.
         assert_eq!(ErrorKind::Config as usize + 1, ErrorKind::ALL.len());
     }
 }

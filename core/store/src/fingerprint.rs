@@ -1,13 +1,13 @@
-//! [`Fingerprint`]: what a listing tells of a file's content, so a reader need not read what has not changed.
+//! [`Fingerprint`]: identifies a file's content in a listing, so a reader can skip unchanged files.
 
 use std::fmt;
 
-/// A small value that differs when a file's content differs, as far as its store can tell without reading it.
+/// A small value that differs when a file's content differs, as far as the store can tell without reading the file.
 ///
-/// Compare two fingerprints of one path of one store, from two listings. If they are equal, the content is the same, as surely as
-/// [`StoreInfo::fingerprints`](crate::StoreInfo::fingerprints) says. If they differ, read the file: a store may give a file
-/// another fingerprint although its content is the same, for example when the file was moved, its time was set, or an access was
-/// recorded. Fingerprints say nothing across paths or stores, and the bytes have no meaning.
+/// Compare two fingerprints of the same path from two listings of the same store. If they are equal, the content is the same,
+/// with the certainty given in [`StoreInfo::fingerprints`](crate::StoreInfo::fingerprints). If they differ, read the file. A
+/// fingerprint may differ although the content is the same, for example after the file was moved, its time was set, or an access
+/// was recorded. Do not compare fingerprints across paths or stores. The bytes have no meaning of their own.
 ///
 /// ```
 /// use memdir::store::{InProcess, OnExisting, Store};
@@ -26,13 +26,13 @@ use std::fmt;
 pub struct Fingerprint(Box<[u8]>);
 
 impl Fingerprint {
-    /// A fingerprint of any bytes, such as those of an ETag. A few dozen are enough.
+    /// A fingerprint of arbitrary bytes, such as an ETag. A few dozen bytes are enough.
     #[must_use]
     pub fn new(bytes: impl Into<Box<[u8]>>) -> Self {
         Self(bytes.into())
     }
 
-    /// A fingerprint of numbers that tell two contents of a file apart, such as its size and times.
+    /// A fingerprint of numbers that differ between two contents of a file, such as its size and times.
     #[must_use]
     pub fn of_numbers(numbers: &[u64]) -> Self {
         let mut bytes = Vec::with_capacity(size_of_val(numbers));
@@ -40,7 +40,7 @@ impl Fingerprint {
         Self(bytes.into())
     }
 
-    /// Its bytes, to be kept and compared later.
+    /// Its bytes, for storing and later comparison.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -54,15 +54,15 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// What the [`Fingerprint`]s of a store are worth; the greater, the more.
+/// How reliable the [`Fingerprint`]s of a store are, in ascending order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Fingerprints {
-    /// Not every file in a listing has one.
+    /// Some files in a listing may have no fingerprint.
     #[default]
     Absent,
-    /// Two contents of a file may have the same one in rare cases, such as two edits of the same size within the granularity of
-    /// the file system's clock.
+    /// Two different contents of a file may have the same fingerprint in rare cases, such as two edits of the same size within
+    /// the granularity of the file system's clock.
     Likely,
-    /// Two contents of a file have two.
+    /// Two different contents of a file always have different fingerprints.
     Exact,
 }

@@ -1,8 +1,9 @@
-//! [`HistoryId`]: the id of a change and of each of its versions. It sorts by time.
+//! [`HistoryId`]: the id of a change and of each of its versions. Ids sort by time.
 //!
-//! It is a UUID of version 7 (RFC 9562) whose last 24 bits are zero for a record of the journal. They count the
-//! versions of that record, so a version's id says where it stands, and needs no room of its own. That counter, and times that
-//! grow within a process, are why the crate's own way to make such a UUID is not used.
+//! An id is a UUID of version 7 (RFC 9562). In the id of a record of the journal the last 24 bits are zero; in the id of a
+//! version they are its number within the record. So a version's id contains its position, which needs no field of its own.
+//! This number, and times that always increase within a process, are the reason not to use the `uuid` crate's own
+//! constructor.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,11 +15,11 @@ use uuid::{Builder, Uuid, Variant, Version};
 
 use crate::{StoreError, clock};
 
-/// How many bits count the versions of one record.
+/// The number of bits that number the versions of one record.
 const COUNTER_BITS: u32 = 24;
 const COUNTER: u128 = (1 << COUNTER_BITS) - 1;
 
-/// The id of a `Version`, or of a change, which is one or more versions that were made together.
+/// The id of a `Version`, or of a change, which consists of one or more versions that were made together.
 ///
 /// Ids sort by time, as values and as texts.
 ///
@@ -39,10 +40,10 @@ pub struct HistoryId(Uuid);
 pub struct NoHistoryId;
 
 impl HistoryId {
-    /// An id before every other.
+    /// The smallest id, before all others.
     pub const EARLIEST: Self = Self(Uuid::from_u128(0x7 << 76 | 0x8 << 60));
 
-    /// A new id for a record, later than every other of this process.
+    /// A new id for a record, later than all other ids of this process.
     pub fn new() -> Result<Self, StoreError> {
         let ticks = clock::read(|now, latest| {
             let ticks = ticks_of(now);
@@ -51,7 +52,7 @@ impl HistoryId {
             updated.map_or(ticks, |latest| ticks.max(latest + 1))
         });
         let (millis, fraction) = (ticks >> 12, (ticks & 0xfff) as u16);
-        // The counter is zero, and the bits between are random.
+        // The counter is zero, and the bits between it and the time are random.
         let mut rest = [0; 10];
         rest[..2].copy_from_slice(&fraction.to_be_bytes());
         getrandom::fill(&mut rest[2..7]).map_err(|error| {
@@ -60,8 +61,8 @@ impl HistoryId {
         Ok(Self(Builder::from_unix_timestamp_millis(millis, &rest).into_uuid()))
     }
 
-    /// Ids that are made from now on are later than this one, unless it is from a clock that is more than a minute ahead:
-    /// its error would spread.
+    /// Makes all ids created from now on later than this one. Ignores an id from a clock that is more than a minute ahead,
+    /// because its error would spread.
     pub fn seen(self) {
         const MINUTE: u64 = 60 * 1_000 * 4096;
         let ticks = self.ticks();
@@ -72,30 +73,30 @@ impl HistoryId {
         });
     }
 
-    /// The id with this number within the record.
+    /// The id of the version with this number within the record.
     pub fn numbered(self, number: usize) -> Self {
         Self(Uuid::from_u128(self.record().0.as_u128() | (number as u128 & COUNTER)))
     }
 
-    /// The number within the record.
+    /// The number of the version within the record.
     pub fn number(self) -> usize {
         (self.0.as_u128() & COUNTER) as usize
     }
 
-    /// Another id of the same time, for a record that is there a second time, from another place; for 0 the same id.
+    /// Another id of the same time, for a record that also exists in another place. For 0 it is the same id.
     pub fn beside(self, place: usize) -> Self {
         const RANDOM_BITS: u32 = 62 - COUNTER_BITS;
         let random = (place as u128 & ((1 << RANDOM_BITS) - 1)) << COUNTER_BITS;
         Self(Uuid::from_u128(self.0.as_u128() ^ random))
     }
 
-    /// The id of the record that it belongs to.
+    /// The id of the record that this id belongs to.
     pub fn record(self) -> Self {
         Self(Uuid::from_u128(self.0.as_u128() & !COUNTER))
     }
 
-    /// When it was made, by the clock of that machine. These are whole microseconds, so a language that counts them
-    /// gives back the same time.
+    /// The time when the id was created, by the clock of that machine. It has whole microseconds, so a language that counts
+    /// microseconds keeps it exactly.
     #[must_use]
     pub fn time(self) -> SystemTime {
         let ticks = self.ticks();
@@ -104,7 +105,7 @@ impl HistoryId {
             + Duration::from_micros((ticks & 0xfff) * 1_000 / 4096)
     }
 
-    /// When it was made, in 1/4096 milliseconds since 1970.
+    /// The time when the id was created, in 1/4096 milliseconds since 1970.
     fn ticks(self) -> u64 {
         let (high, _) = self.0.as_u64_pair();
         high >> 16 << 12 | high & 0xfff
@@ -134,7 +135,7 @@ impl FromStr for HistoryId {
     type Err = NoHistoryId;
 
     fn from_str(text: &str) -> Result<Self, NoHistoryId> {
-        // Only the form with dashes is of this length.
+        // Only the form with dashes has this length.
         let id = Uuid::try_parse(text).ok().filter(|_| text.len() == Hyphenated::LENGTH);
         let id = id.filter(|id| {
             id.get_version() == Some(Version::SortRand) && id.get_variant() == Variant::RFC4122
@@ -167,7 +168,7 @@ mod tests {
         assert!(ids.is_sorted_by(|a, b| a < b));
         let texts: Vec<String> = ids.iter().map(ToString::to_string).collect();
         assert!(texts.is_sorted_by(|a, b| a < b));
-        // Another test has set the time of ids ahead.
+        // Another test has moved the time of ids ahead.
         let time = HistoryId::new().unwrap().time();
         assert!(time > SystemTime::now() - Duration::from_secs(60));
     }

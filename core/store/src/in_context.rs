@@ -1,4 +1,4 @@
-//! [`InContext`]: a store as one call sees it.
+//! [`InContext`]: a store with the cancellation of one call.
 
 use crate::Sealing;
 use std::time::SystemTime;
@@ -10,17 +10,17 @@ use super::{
 };
 use crate::path::MemoryPath;
 
-/// A store as one call sees it: each method without a context ends when the call is cancelled.
+/// A store with the cancellation of one call: methods without a context return early when the call is cancelled.
 ///
-/// It is for code that reads much, or works on any store: code that is given one needs no context beside the store. What is
-/// changed with a context keeps that one.
+/// Use it for code that reads many files or works on any store, so the code needs no context parameter. Methods that get a
+/// context use that one.
 pub struct InContext<'s> {
     store: &'s dyn Store,
     cancellation: Cancellation,
 }
 
 impl<'s> InContext<'s> {
-    /// `store`, in the call of `context`.
+    /// `store`, with the cancellation of `context`.
     #[must_use]
     pub fn new(store: &'s dyn Store, context: &Context) -> Self {
         Self { store, cancellation: context.cancellation().clone() }
@@ -47,7 +47,7 @@ impl std::fmt::Debug for InContext<'_> {
     }
 }
 
-// A method with the default of `Store` would bypass the store.
+// A method left at `Store`'s default would bypass the wrapped store.
 #[deny(clippy::missing_trait_methods)]
 impl Store for InContext<'_> {
     methods_by_mutate!(Self::context);

@@ -1,4 +1,4 @@
-//! [`InProcess`]: a store in this process, which is a map under a lock.
+//! [`InProcess`]: a store in memory, implemented as a map under a lock.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -17,17 +17,17 @@ use super::{
 use crate::path::{MemoryPath, PathError, is_hidden};
 use crate::settings::OnExisting;
 
-/// Keeps everything in memory until it is dropped. For tests, and for agents whose memory ends with
-/// their process.
+/// Keeps everything in memory until it is dropped. For tests, and for agents whose memory ends with their
+/// process.
 #[derive(Debug)]
 pub struct InProcess {
     nodes: RwLock<BTreeMap<MemoryPath, Kept>>,
 }
 
-/// Contents are shared, so a reader holds the lock only to find them.
+/// Contents are shared, so a reader holds the lock only for the lookup.
 #[derive(Debug, Clone)]
 enum Kept {
-    /// The content, the time of the last write, and that of the last access.
+    /// The content, the time of the last write, and the time of the last access.
     File(Arc<Content>, SystemTime, Option<SystemTime>),
     Directory,
 }
@@ -35,7 +35,7 @@ enum Kept {
 #[derive(Debug)]
 struct Content {
     bytes: Vec<u8>,
-    /// No other content of this process has it.
+    /// Unique among the contents of this process.
     number: u64,
 }
 
@@ -46,7 +46,7 @@ impl Content {
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        /// Not another process's contents, either.
+        /// Random per process, so fingerprints of different processes differ.
         static PROCESS: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
         Fingerprint::of_numbers(&[*PROCESS, self.number])
     }
@@ -67,8 +67,8 @@ impl InProcess {
         Self { nodes: RwLock::new(BTreeMap::from([(MemoryPath::root(), Kept::Directory)])) }
     }
 
-    // A panic under the lock (in an edit) leaves the tree as it was, because each change is one
-    // last step.
+    // A panic under the lock (in an edit) leaves the tree intact, because each change is applied in one last
+    // step.
 
     fn tree(&self) -> RwLockReadGuard<'_, Tree> {
         self.nodes.read().unwrap_or_else(PoisonError::into_inner)
@@ -80,7 +80,7 @@ impl InProcess {
 }
 
 impl Store for InProcess {
-    /// Its location in this process is one that no other store has.
+    /// The location is unique to this store.
     fn info(&self) -> StoreInfo {
         let place = format!("memory:{:p}", std::ptr::from_ref(self));
         StoreInfo {
@@ -93,7 +93,7 @@ impl Store for InProcess {
     }
 
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError> {
-        // Copied without the lock.
+        // Copy after the lock is released.
         let content = Arc::clone(file(&self.tree(), path)?);
         Ok(content.bytes.clone())
     }
@@ -115,7 +115,7 @@ impl Store for InProcess {
         open(&self.tree(), path, depth)
     }
 
-    /// If no writer has the lock.
+    /// Answers if no writer has the lock.
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
         let tree = match self.nodes.try_read() {
             Ok(tree) => tree,
@@ -281,7 +281,7 @@ fn rename(tree: &mut Tree, from: &MemoryPath, to: &MemoryPath) -> Result<(), Sto
         Some(Kept::Directory) if from.is_above(to) => return Err(StoreError::IntoItself),
         Some(_) => {}
     }
-    // All new paths are computed before anything moves, because one may be too long.
+    // Compute all new paths before anything moves, because one may be too long.
     let moves: Vec<(MemoryPath, MemoryPath)> = subtree(tree, from)
         .map(|(path, _)| Ok((path.clone(), path.moved(from, to)?)))
         .collect::<Result<_, PathError>>()
@@ -314,7 +314,7 @@ fn open(tree: &Tree, path: &MemoryPath, depth: usize) -> Result<Node<'static>, S
     }
 }
 
-/// `path` and everything below it, in the order of a listing. They are consecutive in the map.
+/// `path` and everything below it, in listing order. They are consecutive in the map.
 fn subtree<'t>(
     tree: &'t Tree,
     path: &'t MemoryPath,
@@ -333,7 +333,7 @@ fn entry((path, kept): (&MemoryPath, &Kept)) -> Entry {
     }
 }
 
-/// Makes the directories above `path`, if none of them is a file.
+/// Creates the directories above `path`. Fails if one of them is a file.
 fn make_parents(tree: &mut Tree, path: &MemoryPath) -> Result<(), StoreError> {
     let mut missing = Vec::new();
     let mut above = path.parent();

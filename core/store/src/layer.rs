@@ -9,8 +9,7 @@ use super::{
 };
 use crate::path::MemoryPath;
 
-/// Makes the trait and its implementation of [`Store`] from one list of methods, so neither can
-/// lack a method.
+/// Generates the trait and its implementation of [`Store`] from one list of methods, so both have all methods.
 macro_rules! layer {
     ($(#[$about:meta])* {
         $(fn $method:ident(&self $(, $argument:ident: $type:ty)*) -> $returns:ty;)*
@@ -28,7 +27,7 @@ macro_rules! layer {
                 }
             )*
 
-            /// [`Store::mounts`]. By default a layer has none: who goes to the mounted stores goes past the layer.
+            /// [`Store::mounts`]. By default `None`, because access to the mounted stores would bypass the layer.
             fn mounts(&self) -> Option<&dyn MountTable> {
                 None
             }
@@ -54,21 +53,20 @@ macro_rules! layer {
 }
 
 layer! {
-    /// A store that wraps another one: every method that you do not override goes to
-    /// [`inner`](Layer::inner).
+    /// A store that wraps another one. Every method that you do not override is forwarded to [`inner`](Layer::inner).
     ///
-    /// Every layer is a [`Store`]. If a wrapper implements [`Store`] itself and forgets a method,
-    /// it gets that method's default instead of the wrapped store's better way.
+    /// Every layer is a [`Store`]. If a wrapper implements [`Store`] itself and omits a method, it gets that method's default
+    /// instead of the wrapped store's better implementation.
     ///
-    /// All changes go through one method, [`mutate`](Layer::mutate), so a layer that forbids or records changes misses none.
-    /// What may wait is read by the methods that have the context, which a layer passes on as well: [`read_in`](Layer::read_in),
-    /// [`list_in`](Layer::list_in), [`open_in`](Layer::open_in), [`files_in`](Layer::files_in).
-    /// A layer passes on every other method that it does not override: if it hides or translates something, check each
-    /// method. A wrapper that translates paths, as encryption does, should implement [`Store`] itself, so it does not pass
-    /// on a new method unnoticed.
+    /// All changes go through one method, [`mutate`](Layer::mutate), so a layer that forbids or records changes sees every
+    /// change. Reads that may wait go through the methods with a context: [`read_in`](Layer::read_in),
+    /// [`list_in`](Layer::list_in), [`open_in`](Layer::open_in), [`files_in`](Layer::files_in). A layer that overrides one of
+    /// them passes the context on.
     ///
-    /// Implement only one of the two traits, and import only the one whose methods you call: they
-    /// have the same names.
+    /// All other methods are forwarded as well. If a layer hides or translates something, check each method. A wrapper that
+    /// translates paths, as encryption does, should implement [`Store`] itself, so it does not forward a new method by accident.
+    ///
+    /// Implement only one of the two traits, and import only the one whose methods you call: their methods have the same names.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -125,7 +123,7 @@ mod tests {
     use super::*;
     use crate::{Condition, Edit, InContext, OnExisting, ReadOnly};
 
-    /// Notes which of its methods is called, and refuses it where it may.
+    /// Records the names of the called methods. Methods that can fail return an error.
     #[derive(Default)]
     struct Recorder(Mutex<Vec<&'static str>>);
 
@@ -189,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Calls every method once and gives the names of those that came to the recorder.
+    /// Calls every method once and returns the names of those that reached the recorder.
     fn reached(over: impl FnOnce(&'static Recorder) -> Box<dyn Store>) -> Vec<&'static str> {
         let recorder: &'static Recorder = Box::leak(Box::default());
         let store = over(recorder);
@@ -232,7 +230,7 @@ mod tests {
         std::mem::take(&mut recorder.0.lock().unwrap())
     }
 
-    /// The methods that change something.
+    /// The methods that make a change.
     const CHANGES: [&str; 12] = [
         "write",
         "write_unique",
@@ -248,7 +246,7 @@ mod tests {
         "make_directory",
     ];
 
-    /// The names of the methods that the source of [`Store`] has, but the one that no layer hands on.
+    /// The names of the methods in the source of [`Store`], except the one that no layer forwards.
     fn methods_of_store() -> Vec<&'static str> {
         let (_, source) = include_str!("lib.rs").split_once("\npub trait Store:").unwrap();
         let (source, _) = source.split_once("\n}\n").unwrap();

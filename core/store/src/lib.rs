@@ -1,13 +1,14 @@
-//! What a store of [memdir](https://docs.rs/memdir) is: [`Store`], the trait of everything that can keep a memory, with
-//! the values that it takes and gives, and what stores and layers are built with.
+//! The store interface of [memdir](https://docs.rs/memdir): [`Store`], the trait of everything that can keep a memory, its
+//! argument and result types, and the building blocks of stores and layers.
 //!
-//! A store keeps bytes under a [`MemoryPath`]. It needs to know nothing about commands and replies.
+//! A store keeps bytes under a [`MemoryPath`]. It knows nothing about commands and replies.
 //! [`Store`] and its methods document the guarantees of every store; `contract` (feature `testing`) checks them.
 //!
-//! Users of memdir have all of this as `memdir::store`, and depend on this crate only to publish a store by itself. Examples
+//! Users of memdir find all of this as `memdir::store`. Depend on this crate only to publish a store of your own. The examples
 //! use memdir's names: `memdir::store::Entry` and `memdir::MemoryPath` are `memdir_store::Entry` and `memdir_store::MemoryPath`.
-//! The types at the root of this crate are as stable as memdir's own API. The modules are tools for memdir's own stores: they
-//! may change with every minor version.
+//!
+//! The types at the root of this crate are as stable as memdir's own API. The modules are tools for memdir's own stores and may
+//! change with every minor version.
 #![deny(unsafe_code)]
 
 use std::time::SystemTime;
@@ -101,23 +102,22 @@ pub use swap::{Swap, update_by_swap};
 pub use total::TotalLimits;
 pub use walk::{Scope, walk_files};
 
-/// A place that keeps files and directories under `/memories`.
+/// A store of files and directories under `/memories`.
 ///
 /// # Contract
-/// - **One tree.** Directories exist by themselves, also when empty; the root always exists. A
-///   file's parents are directories.
+/// - **One tree.** Directories exist independently of their files, even when empty; the root always exists. A file's parents are
+///   directories.
 /// - **All or nothing.** Each method either succeeds completely and returns `Ok`, or leaves the
-///   store as it was and returns `Err`: no new parents, no empty file, no half-written content. If
-///   an engine cannot delete or move a directory in one step, the store's documentation says what a
-///   crash in the middle leaves.
-/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read by
-///   anybody sees its effect, and no concurrent writer can undo it unknowingly. The store keeps
-///   writers apart by its own means, across threads and processes.
+///   store as it was and returns `Err`: no new parents, no empty file, no half-written content. If an engine cannot delete or
+///   move a directory in one step, the store's documentation describes the state after a crash in the middle.
+/// - **Nothing acknowledged is lost.** When a writing method has returned `Ok`, every later read sees its effect, and no
+///   concurrent update loses it. The store excludes concurrent writers itself, across threads and processes.
 /// - **Readers see whole contents**: the state before or after a concurrent write, never a mix.
-/// - **Each condition has its error.** If the state of the tree forbids an operation, the error is
-///   the matching case of [`StoreError`]. [`StoreError::Failed`] is for a broken store only.
+/// - **Each condition has its error.** If the state of the tree forbids an operation, the error is the matching case of
+///   [`StoreError`]. [`StoreError::Failed`] means that the store itself is broken.
 ///
-/// Methods may be called from many threads at once. Callbacks do not call back into the store.
+/// Methods may be called from many threads at once. A callback passed to a method must not call the store, unless
+/// [`edits_apart`](StoreInfo::edits_apart) allows it.
 ///
 /// # Example
 /// A store with the six required methods. [`check_contract`] (feature `testing`) checks that a
@@ -127,10 +127,10 @@ pub use walk::{Scope, walk_files};
 #[doc = include_str!("../examples/map_store.rs")]
 /// ```
 pub trait Store: Send + Sync {
-    /// What the store says about itself. The answer stays the same while the store is open: it is asked when a memory is
+    /// Describes the store. The answer stays the same while the store is open. It is requested when a memory is
     /// opened, and rarely afterwards.
     ///
-    /// By default it is [`StoreInfo::default`]. A store that wraps another one derives its answer from that store's:
+    /// By default it is [`StoreInfo::default`]. A store that wraps another one derives its answer from the wrapped store's:
     /// `StoreInfo { is_read_only: true, ..inner.info() }`.
     fn info(&self) -> StoreInfo {
         StoreInfo::default()
@@ -139,7 +139,7 @@ pub trait Store: Send + Sync {
     /// The whole content of a file.
     ///
     /// # Errors
-    /// [`NotFound`](StoreError::NotFound) if nothing is there (also if a parent is a file),
+    /// [`NotFound`](StoreError::NotFound) if the file does not exist (also if a parent is a file),
     /// [`IsADirectory`](StoreError::IsADirectory).
     fn read(&self, path: &MemoryPath) -> Result<Vec<u8>, StoreError>;
 
@@ -151,8 +151,8 @@ pub trait Store: Send + Sync {
     /// file.
     fn list(&self, path: &MemoryPath) -> Result<Vec<Entry>, StoreError>;
 
-    /// Opens `path`: a file to read from, or a directory's entries `depth` levels deep, in any
-    /// order, without hidden entries and everything below them.
+    /// Opens `path`. For a file, returns a reader. For a directory, returns its entries `depth` levels deep, in any order,
+    /// without hidden entries and everything below them.
     ///
     /// This is one method, so a remote store can answer it in one round trip, and a local store can
     /// stream. By default it calls [`read`](Store::read) and [`list`](Store::list).
@@ -163,13 +163,14 @@ pub trait Store: Send + Sync {
         open_whole(self, path, depth)
     }
 
-    /// As [`open`](Store::open), if the answer is at hand: without waiting for a disk, a network, a lock or another
-    /// thread, and with little work. `None` if not, or if the store cannot tell; then call [`open`](Store::open).
+    /// As [`open`](Store::open), if the answer is available immediately: without waiting for a disk, a network, a lock or
+    /// another thread, and with little work. Returns `None` if it is not, or if the store cannot tell. In that case call
+    /// [`open`](Store::open).
     ///
-    /// An event loop calls this on its own thread, so a store answers only with a file of at most
-    /// [`NOWAIT_BYTES`] or a directory of at most [`NOWAIT_ENTRIES`], and with an error only if it is certain.
+    /// An event loop calls this on its own thread. So the store answers only for a file of at most [`NOWAIT_BYTES`] or a
+    /// directory of at most [`NOWAIT_ENTRIES`], and returns an error only if it is certain.
     ///
-    /// By default it is `None`. A store that wraps another one passes it on if it adds no waiting of its own.
+    /// By default it is `None`. A store that wraps another one forwards the call if it adds no waiting of its own.
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
         let _ = (path, depth);
         None
@@ -178,9 +179,8 @@ pub trait Store: Send + Sync {
     /// Calls `visit` with every file of the tree, hidden ones included, in any order, without
     /// reading contents.
     ///
-    /// This is one method, so a store that knows all of its files can answer it in one round trip.
-    /// By default it walks through the listings. A change that is made meanwhile may or may
-    /// not be seen. Files below a directory that cannot be read are left out.
+    /// This is one method, so a store that knows all of its files can answer it in one round trip. By default it walks through
+    /// the listings. A concurrent change may or may not be seen. Files below a directory that cannot be read are left out.
     ///
     /// # Errors
     /// Only failures of the store; `visit` may already have been called.
@@ -188,9 +188,9 @@ pub trait Store: Send + Sync {
         walk_files(self, visit)
     }
 
-    /// As [`read`](Store::read), for a call that can be cancelled while the store waits: for a lock, for a network. So are
-    /// the next three methods. By default the store does not look at the context. A store that waits reads here, and its
-    /// methods without a context call these with an empty one.
+    /// As [`read`](Store::read), for a call that can be cancelled while the store waits for a lock or a network. The next three
+    /// methods do the same for the other reads. By default the context is ignored. A store that waits implements these methods,
+    /// and its methods without a context call them with an empty one.
     ///
     /// # Errors
     /// As [`read`](Store::read), and [`Cancelled`](StoreError::Cancelled).
@@ -208,7 +208,7 @@ pub trait Store: Send + Sync {
         self.list(path)
     }
 
-    /// As [`open`](Store::open), for a call that can be [cancelled](Store::read_in), also while the opened file is read.
+    /// As [`open`](Store::open), for a call that can be [cancelled](Store::read_in), also while the file is being read.
     ///
     /// # Errors
     /// As [`open`](Store::open), and [`Cancelled`](StoreError::Cancelled).
@@ -231,15 +231,15 @@ pub trait Store: Send + Sync {
         self.files(visit)
     }
 
-    /// Writes a whole file, making missing parents.
+    /// Writes a whole file and creates missing parents.
     ///
     /// With [`OnExisting::Error`] creation is exclusive: if two calls create the same path at once,
     /// exactly one succeeds. With [`OnExisting::Overwrite`] an existing file is replaced
     /// atomically.
     ///
     /// # Errors
-    /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file (unless overwriting) or a
-    /// directory (always), [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if the path is a file (unless overwriting) or a directory (always),
+    /// [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
     fn write(
         &self,
         path: &MemoryPath,
@@ -247,10 +247,10 @@ pub trait Store: Send + Sync {
         existing: OnExisting,
     ) -> Result<(), StoreError>;
 
-    /// Writes a new file whose name nobody else uses, such as one with a random number, into a directory that holds
-    /// nothing but such files and is never deleted. A store may leave out what keeps writers of one path apart.
+    /// Writes a new file with a unique name, such as one with a random number, into a directory that holds only such files and
+    /// is never deleted. No other writer uses that name, so a store may skip its locking of the path.
     ///
-    /// By default it [writes](Store::write) a file.
+    /// By default it calls [`write`](Store::write).
     ///
     /// # Errors
     /// As [`write`](Store::write).
@@ -258,11 +258,11 @@ pub trait Store: Send + Sync {
         self.write(path, content, OnExisting::Error)
     }
 
-    /// Changes a file: reads it, passes the content to `edit`, and writes the result, while no
-    /// other writer can come between.
+    /// Changes a file: reads it, passes the content to `edit`, and writes the result. No other writer can change the file
+    /// between the read and the write.
     ///
-    /// A store that retries on a conflict calls `edit` again with the newer content; the last call
-    /// counts. If `edit` returns `None`, nothing is written.
+    /// A store that retries on a conflict calls `edit` again with the newer content; the last call counts. If `edit` returns
+    /// `None`, nothing is written.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory).
@@ -274,17 +274,18 @@ pub trait Store: Send + Sync {
     /// [`NotFound`](StoreError::NotFound).
     fn delete(&self, path: &MemoryPath) -> Result<(), StoreError>;
 
-    /// Moves a file or directory, and makes the destination's missing parents. It never overwrites.
-    /// Never called for the root as `from`.
+    /// Moves a file or directory and creates the destination's missing parents. It never overwrites. Never called for the root
+    /// as `from`.
     ///
     /// # Errors
-    /// In this order: [`NotFound`](StoreError::NotFound) if `from` does not exist (any other
-    /// condition of `from` is wrapped in [`Source`](StoreError::Source)),
-    /// [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists (also if both are the same),
-    /// [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`,
-    /// [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file,
-    /// [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too
-    /// deep for a [`MemoryPath`].
+    /// In this order:
+    ///
+    /// - [`NotFound`](StoreError::NotFound) if `from` does not exist. Any other condition of `from` is wrapped in
+    ///   [`Source`](StoreError::Source).
+    /// - [`AlreadyExists`](StoreError::AlreadyExists) if `to` exists, including if both paths are equal.
+    /// - [`IntoItself`](StoreError::IntoItself) if `to` is below the directory `from`.
+    /// - [`NotADirectory`](StoreError::NotADirectory) if a parent of `to` is a file.
+    /// - [`NameTooLong`](StoreError::NameTooLong) if a path below `from` would become too long or too deep for a [`MemoryPath`].
     fn rename(&self, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError>;
 
     /// Deletes everything below the root; the root stays.
@@ -316,7 +317,7 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// The last recorded access of the file; `None` if there is none.
+    /// The last recorded access of the file; `None` if no access was recorded.
     ///
     /// By default it lists the file's directory.
     ///
@@ -326,12 +327,11 @@ pub trait Store: Send + Sync {
         access::listed(self, path)
     }
 
-    /// Records that the file was accessed at `time`, to the microsecond. This is not a change of
-    /// the file: no writer waits for it, and [`modified`](Store::modified) stays. The time moves
-    /// with the file. An edit may keep or drop it, because the edit is newer.
+    /// Records that the file was accessed at `time`, to the microsecond. This does not count as a change of the file: it delays
+    /// no writer, and [`modified`](Store::modified) stays the same. The time moves with the file. An edit may keep or drop it,
+    /// because the edit is newer.
     ///
-    /// A store that does not [keep](StoreInfo::tracks_access) times of access does nothing. This is the
-    /// default.
+    /// A store that does not [track](StoreInfo::tracks_access) access times does nothing. This is the default.
     ///
     /// # Errors
     /// As [`modified`](Store::modified).
@@ -340,11 +340,11 @@ pub trait Store: Send + Sync {
         self.modified(path).map(drop)
     }
 
-    /// Those of `files` that were neither written nor accessed at `since` or later. `files` come from a
-    /// listing of this store. A file of which neither time is known is not among the result.
+    /// Returns the entries of `files` that were neither written nor accessed at `since` or later. `files` come from a listing of
+    /// this store. A file with neither time known is not returned.
     ///
-    /// By default it compares the times of the listing. Override it if the store knows more exact
-    /// times than its listings, or if a part of the store may not be changed.
+    /// By default it compares the times of the listing. Override it if the store has more exact times than its listings, or if a
+    /// part of the store is read-only.
     ///
     /// # Errors
     /// Only failures of the store.
@@ -352,10 +352,9 @@ pub trait Store: Send + Sync {
         Ok(access::unused(files, since))
     }
 
-    /// Deletes the file if it was neither written nor accessed at `since` or later, and returns whether
-    /// it did. The store checks the times itself, not by an earlier listing, and no writer can come
-    /// between the check and the deletion: an acknowledged edit is never lost. Returns `false` also
-    /// if the file is gone, or is a directory.
+    /// Deletes the file if it was neither written nor accessed at `since` or later, and returns whether it did. The store checks
+    /// the current times, not those of an earlier listing. No writer can change the file between the check and the deletion, so
+    /// an acknowledged edit is never lost. Returns `false` also if the file no longer exists or is a directory.
     ///
     /// By default nothing is ever deleted.
     ///
@@ -366,17 +365,17 @@ pub trait Store: Send + Sync {
         Ok(false)
     }
 
-    /// Deletes a file if its content meets `condition`, and returns whether it did. If not, nothing is changed.
+    /// Deletes a file if its content meets `condition`, and returns whether it did. Otherwise nothing changes.
     ///
-    /// A store that retries on a conflict asks the condition again about the newer content; the last call counts.
-    /// If the store's conditions are [atomic](StoreInfo::conditions_are_atomic), no writer can come between that call and the
-    /// deletion: an acknowledged edit is never lost.
+    /// A store that retries on a conflict calls `condition` again with the newer content; the last call counts. If the store's
+    /// conditions are [atomic](StoreInfo::conditions_are_atomic), no writer can change the file between that call and the
+    /// deletion, so an acknowledged edit is never lost.
     ///
     /// By default it [reads](Store::read) the file and then [deletes](Store::delete) it, which is not atomic.
     ///
     /// # Errors
     /// [`NotFound`](StoreError::NotFound), [`IsADirectory`](StoreError::IsADirectory),
-    /// [`TooLarge`](StoreError::TooLarge) if the store edits no file of this size.
+    /// [`TooLarge`](StoreError::TooLarge) if the store cannot edit files of this size.
     fn delete_if(
         &self,
         path: &MemoryPath,
@@ -385,8 +384,8 @@ pub trait Store: Send + Sync {
         delete_by_reading(self, path, condition)
     }
 
-    /// Moves a file as [`rename`](Store::rename) if its content meets `condition`, and returns whether it did. If not, nothing
-    /// is changed, and nothing is said about `to`. The rest is as in [`delete_if`](Store::delete_if).
+    /// Moves a file as [`rename`](Store::rename) does if its content meets `condition`, and returns whether it did. Otherwise
+    /// nothing changes, and no error about `to` is reported. The rest is as in [`delete_if`](Store::delete_if).
     ///
     /// By default it [reads](Store::read) the file and then [renames](Store::rename) it, which is not atomic.
     ///
@@ -402,27 +401,26 @@ pub trait Store: Send + Sync {
         rename_by_reading(self, from, to, condition)
     }
 
-    /// Makes a directory and its missing parents. If the directory exists, nothing is done.
+    /// Creates a directory and its missing parents. Does nothing if the directory exists.
     ///
-    /// By default it writes a file into the directory and deletes it again. A process that is
-    /// killed in between leaves that empty, hidden file until the directory is made again.
+    /// By default it writes a file into the directory and deletes it again. A process that is killed in between leaves that
+    /// empty, hidden file. The next call for the same directory removes it.
     ///
     /// # Errors
-    /// [`AlreadyExists`](StoreError::AlreadyExists) if there is a file,
+    /// [`AlreadyExists`](StoreError::AlreadyExists) if the path is a file,
     /// [`NotADirectory`](StoreError::NotADirectory) if a parent is a file.
     fn make_directory(&self, path: &MemoryPath) -> Result<(), StoreError> {
         make_by_writing(self, path)
     }
 
-    /// Makes a change. Every change of a `Memory` comes by this method, with its context.
+    /// Makes a change. Every change of a `Memory` goes through this method, with its context.
     ///
-    /// By default it calls the method that the change is named after, and the context ends here. A [`Layer`] overrides
-    /// this one method to forbid or translate changes; a store with a better use for the context makes all of its changes
-    /// here.
+    /// By default it calls the method that the change is named after and drops the context. A [`Layer`] overrides this one
+    /// method to forbid or translate changes. A store that uses the context makes all of its changes here.
     ///
-    /// Returns whether something was changed: `false` only if [`delete_unused`](Store::delete_unused) finds the file used,
-    /// if the content does not meet the condition of [`delete_if`](Store::delete_if) or [`rename_if`](Store::rename_if), or if a
-    /// layer ignores the change.
+    /// Returns whether something changed. It is `false` only if [`delete_unused`](Store::delete_unused) finds that the file was
+    /// used, if the content does not meet the condition of [`delete_if`](Store::delete_if) or [`rename_if`](Store::rename_if),
+    /// or if a layer ignores the change.
     ///
     /// # Errors
     /// As the method that the change is named after.
@@ -431,9 +429,8 @@ pub trait Store: Send + Sync {
         mutation.apply_to(self)
     }
 
-    /// Reports problems that reading the files would not show, such as structures that contradict
-    /// each other, and entries that are not part of the memory, such as links. Changes nothing.
-    /// `check` calls this and then reads every file.
+    /// Reports problems that reading the files would not show: structures that contradict each other, and entries that are not
+    /// part of the memory, such as links. Changes nothing. `check` calls this and then reads every file.
     ///
     /// By default it reports nothing.
     ///
@@ -444,9 +441,9 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// A text that is another one after every change of the files, for a watch that looks often: while it stays the same,
-    /// nothing was changed by any program. It may change although no file was. `None` if the store cannot tell at a
-    /// small part of the cost of listing itself.
+    /// A text that differs after every change of the files. A watch polls it: while it stays the same, no program has changed a
+    /// file. It may differ although no file changed. `None` if the store cannot compute it for a small part of the cost of a
+    /// listing.
     ///
     /// By default it is `None`.
     ///
@@ -456,27 +453,27 @@ pub trait Store: Send + Sync {
         Ok(None)
     }
 
-    /// The notes that the store keeps in the transaction of a change, if it can. A history is kept so where it is.
+    /// The notes that the store keeps in the transaction of a change; `None` if it has no transactions for them. A store with
+    /// notes keeps its history in them.
     ///
-    /// By default there are none. Not for a store that wraps another one.
+    /// By default it is `None`. Do not implement it in a store that wraps another one.
     fn notes(&self) -> Option<&dyn notes::Notes> {
         None
     }
 
-    /// How a store that encrypts has a history beneath it. By default it is `None`.
+    /// Access to the underlying store of one that encrypts, for the history. By default it is `None`.
     fn sealing(&self) -> Option<&dyn Sealing> {
         None
     }
 
-    /// The stores that this one mounts into one tree, if it does. A history is then kept of each of them, where it is.
+    /// The table of the stores that are mounted in this one; `None` if it mounts none. Each mounted store keeps its own history.
     ///
-    /// By default it mounts none. Not for a store that wraps another one.
+    /// By default it is `None`. Do not implement it in a store that wraps another one.
     fn mounts(&self) -> Option<&dyn MountTable> {
         None
     }
 
-    /// Whether the store can keep something under this path's names. A copy checks this before it
-    /// begins.
+    /// Whether the store can represent all names of this path. A copy checks this before it begins.
     ///
     /// By default it can.
     fn can_keep(&self, path: &MemoryPath) -> bool {
@@ -485,14 +482,14 @@ pub trait Store: Send + Sync {
     }
 }
 
-/// The most bytes of a file that [`Store::open_nowait`] answers with. To show more takes too long for the thread of an
+/// The size limit of a file for [`Store::open_nowait`], in bytes. To show a larger file takes too long for the thread of an
 /// event loop.
 pub const NOWAIT_BYTES: u64 = 64 * 1024;
 
-/// The most entries of a directory that [`Store::open_nowait`] answers with.
+/// The limit of entries in a directory for [`Store::open_nowait`].
 pub const NOWAIT_ENTRIES: usize = 256;
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

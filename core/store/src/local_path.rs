@@ -1,5 +1,4 @@
-//! Paths on this machine: expands `~`, and refuses a base path that is the `memories` directory itself by
-//! mistake.
+//! Paths on this machine: expands `~`, and rejects a base path that is the `memories` directory itself by mistake.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// The directory of the SDKs' layout that holds the files.
+/// The name of the directory that contains the files in the SDKs' layout.
 pub const FILES: &str = "memories";
 
-/// The path with `~` as its first component replaced by the home directory, as in a shell. For a directory of
-/// that name, write `./~`.
+/// Replaces `~` as the first component of the path with the home directory, as a shell does. For a directory named `~`, write `./~`.
 ///
 /// # Errors
-/// [`Error::Config`] if the home directory is not known, or for `~name`, another user's home directory.
+/// [`Error::Config`] if the home directory is unknown, or for `~name`, another user's home directory.
 pub fn expand_home(path: &Path) -> Result<PathBuf, Error> {
     expand(path, home_directory)
 }
@@ -47,11 +45,11 @@ fn home_directory() -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
-/// Checks that `base` is not, by mistake, the directory of an existing memory's files. Otherwise an empty
-/// memory would be opened inside the existing one.
+/// Checks that `base` is not the files' directory of an existing memory by mistake. Otherwise an empty memory would be opened inside
+/// the existing one.
 ///
 /// # Errors
-/// [`Error::Config`] with the path that is probably meant.
+/// [`Error::Config`] with the path that was probably intended.
 pub fn check_not_files(base: &Path) -> Result<(), Error> {
     if base.file_name() != Some(OsStr::new(FILES)) || base.join(FILES).exists() {
         return Ok(());
@@ -75,8 +73,8 @@ pub fn check_not_files(base: &Path) -> Result<(), Error> {
     )))
 }
 
-/// A hint for an error that says that this directory holds no memory: the end of the sentence, which says how to open the directory's
-/// own files. `None` if it has no files.
+/// A hint for the error that this directory contains no memory: the end of the sentence, which says how to open the directory's own
+/// files. `None` if the directory contains no files.
 #[must_use]
 pub fn own_files_hint(base: &Path) -> Option<String> {
     let seen = |name: &OsStr| !name.as_encoded_bytes().starts_with(b".");
@@ -120,7 +118,7 @@ mod tests {
     fn the_directory_of_a_memorys_files_is_not_taken_for_another_memory() {
         let place = tempfile::tempdir().unwrap();
         let files = place.path().join("memory/memories");
-        // Nothing there, or nothing in it.
+        // The directory does not exist, or is empty.
         check_not_files(&files).unwrap();
         fs::create_dir_all(&files).unwrap();
         check_not_files(&files).unwrap();

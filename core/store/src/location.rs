@@ -1,24 +1,24 @@
-//! [`Location`]: where a store keeps its data, to find out whether two stores overlap.
+//! [`Location`]: where a store keeps its data, to detect that two stores overlap.
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::path::MemoryPath;
 
-/// The most links that lead to nothing and are followed, one after the other.
+/// The limit of consecutive dangling links that are followed.
 const MAX_LINKS: u32 = 40;
 
 /// Where a store keeps its data: a directory or file on this machine, or a prefix in a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// Empty for this machine's files.
+    /// Empty for files of this machine.
     service: String,
     path: PathBuf,
     read_only: bool,
 }
 
 impl Location {
-    /// A file or directory on this machine, which need not exist. Links in its path are resolved, also those that
-    /// lead to nothing yet.
+    /// A file or directory on this machine, which need not exist. Links in its path are resolved, even if their target
+    /// does not exist yet.
     #[must_use]
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
@@ -26,26 +26,26 @@ impl Location {
         Self::new("", &resolved(&absolute, MAX_LINKS))
     }
 
-    /// The names in a service that begin with `prefix`; slashes separate their components. Two locations are
-    /// in the same service if they have the same `service`.
+    /// The names in a service that begin with `prefix`; slashes separate their components. Two locations are in the same
+    /// service if their `service` is equal.
     #[must_use]
     pub fn in_service(service: impl Into<String>, prefix: &str) -> Self {
         Self::new(service, &Path::new("/").join(prefix))
     }
 
     fn new(service: impl Into<String>, path: &Path) -> Self {
-        // In one way of writing it.
+        // Normalize the path.
         let path = path.components().collect();
         Self { service: service.into(), path, read_only: false }
     }
 
-    /// Whether it is on this machine or in this process, where a look costs nothing.
+    /// Whether the location is on this machine or in this process, so accessing it costs little.
     #[must_use]
     pub fn is_local(&self) -> bool {
         self.service.is_empty() || self.service.starts_with("memory:")
     }
 
-    /// The same location of a store that changes nothing there.
+    /// The same location, for a store that never writes there.
     #[must_use]
     pub fn read_only(self) -> Self {
         Self { read_only: true, ..self }
@@ -59,7 +59,7 @@ impl Location {
         below
     }
 
-    /// Whether the other location is this one, or within it.
+    /// Whether the other location is this one or inside it.
     #[must_use]
     pub fn holds(&self, other: &Self) -> bool {
         self.service == other.service
@@ -68,12 +68,12 @@ impl Location {
     }
 }
 
-/// An absolute path without links and `..`. What does not exist is taken for directories that are made later.
+/// An absolute path without links and `..`. Missing components are assumed to become directories later.
 fn resolved(path: &Path, links: u32) -> PathBuf {
     let mut resolved = PathBuf::new();
     for component in path.components() {
         match component {
-            // What is resolved has no link, so this is the directory above.
+            // The resolved part contains no link, so its lexical parent is correct.
             Component::ParentDir => {
                 resolved.pop();
             }
@@ -85,7 +85,7 @@ fn resolved(path: &Path, links: u32) -> PathBuf {
                 } else if links > 0
                     && let Ok(target) = resolved.read_link()
                 {
-                    // A database is made where such a link leads.
+                    // A database would be created at the target of such a link.
                     resolved.pop();
                     resolved = self::resolved(&resolved.join(target), links - 1);
                 }
@@ -96,8 +96,8 @@ fn resolved(path: &Path, links: u32) -> PathBuf {
     resolved
 }
 
-/// Whether the first path is the second one, or a directory above it, by another name: a file system can ignore case, and
-/// a directory can be mounted in two places.
+/// Whether the first path is the second one or a directory above it under another name. A file system can ignore case,
+/// and a directory can be mounted in two places.
 #[cfg(unix)]
 fn is_above(above: &Path, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -107,14 +107,14 @@ fn is_above(above: &Path, path: &Path) -> bool {
         .is_some_and(|sought| path.ancestors().any(|path| identity(path) == Some(sought)))
 }
 
-/// Elsewhere a path that is resolved has one spelling.
+/// On other systems a resolved path has one spelling.
 #[cfg(not(unix))]
 fn is_above(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Whether one store's data is within the other's. To copy `from` would then change the source, or copy what
-/// it has just written.
+/// Whether one store's data is inside the other's. Copying `from` would then change the source, or copy what was just
+/// written.
 pub fn overlap(from: &[Location], to: &[Location]) -> bool {
     let written = || to.iter().filter(|to| !to.read_only);
     from.iter().any(|from| written().any(|to| from.holds(to) || to.holds(from)))
@@ -168,7 +168,7 @@ mod tests {
         assert_ne!(file("loop-a"), file("real"));
     }
 
-    /// As two spellings do on a file system that ignores case.
+    /// The link gives the directory a second name, like two spellings on a file system that ignores case.
     #[cfg(unix)]
     #[test]
     fn a_directory_is_the_same_by_another_name() {

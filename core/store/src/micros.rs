@@ -1,10 +1,9 @@
-//! Times in microseconds since 1970, as databases and other languages keep them. Earlier times are
-//! negative.
+//! Times in microseconds since 1970, as databases and other languages store them. Earlier times are negative.
 
 use std::time::{Duration, SystemTime};
 
-/// The nearest microsecond to `time`. It is rounded, because a language that keeps times in floating
-/// point returns a time that is off by a few nanoseconds.
+/// The nearest microsecond to `time`. Rounding is needed because a language with floating-point times returns a time that
+/// is off by a few nanoseconds.
 #[must_use]
 pub fn of(time: SystemTime) -> i64 {
     let micros =
@@ -26,8 +25,8 @@ pub fn time(micros: i64) -> Option<SystemTime> {
     }
 }
 
-/// As [`time()`], for a number of a language or a format that counts in floating point, rounded to the nearest microsecond.
-/// `None` also for an infinite number, for NaN, and for one that is too large for the microseconds of an `i64`.
+/// As [`time()`], for a floating-point number from another language or format, rounded to the nearest microsecond. `None`
+/// also for infinity, for NaN, and for a number outside the range of an `i64`.
 #[must_use]
 pub fn time_of_float(micros: f64) -> Option<SystemTime> {
     /// The first number that is too large.

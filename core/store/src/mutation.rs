@@ -5,10 +5,10 @@ use std::time::SystemTime;
 use super::{Condition, Edit, OnExisting, Store, StoreError};
 use crate::path::MemoryPath;
 
-/// A change of a store, as a value that goes through all layers by one method ([`Store::mutate`]). Each is what the method
-/// of the same name documents.
+/// A change of a store, as a value that passes all layers through one method ([`Store::mutate`]). Each variant has the meaning
+/// of the method of the same name.
 ///
-/// A layer decides about each kind of change, so a new kind is a new major version.
+/// A layer decides about each kind of change, so a new kind requires a new major version.
 pub enum Mutation<'m> {
     /// [`Store::write`].
     Write {
@@ -16,7 +16,7 @@ pub enum Mutation<'m> {
         path: &'m MemoryPath,
         /// Its whole content.
         content: &'m [u8],
-        /// What happens if there is one.
+        /// The behaviour if the file exists.
         existing: OnExisting,
     },
     /// [`Store::write_unique`].
@@ -30,7 +30,7 @@ pub enum Mutation<'m> {
     Update {
         /// The file.
         path: &'m MemoryPath,
-        /// Decides how it changes.
+        /// Decides how the file changes.
         edit: &'m mut Edit<'m>,
     },
     /// [`Store::delete`].
@@ -42,30 +42,30 @@ pub enum Mutation<'m> {
     DeleteUnused {
         /// The file.
         path: &'m MemoryPath,
-        /// It is deleted if it was not used then or later.
+        /// The file is deleted if it was not used at this time or later.
         since: SystemTime,
     },
     /// [`Store::delete_if`].
     DeleteIf {
         /// The file.
         path: &'m MemoryPath,
-        /// Decides by the content whether it is deleted.
+        /// Decides by the content whether the file is deleted.
         condition: &'m mut Condition<'m>,
     },
     /// [`Store::rename`].
     Rename {
         /// The file or directory.
         from: &'m MemoryPath,
-        /// Where it goes.
+        /// The new path.
         to: &'m MemoryPath,
     },
     /// [`Store::rename_if`].
     RenameIf {
         /// The file.
         from: &'m MemoryPath,
-        /// Where it goes.
+        /// The new path.
         to: &'m MemoryPath,
-        /// Decides by the content whether it is moved.
+        /// Decides by the content whether the file is moved.
         condition: &'m mut Condition<'m>,
     },
     /// [`Store::clear`].
@@ -92,7 +92,7 @@ pub enum Mutation<'m> {
 }
 
 impl Mutation<'_> {
-    /// Makes the change by the store's method of the same name. This is the default of [`Store::mutate`].
+    /// Makes the change with the store's method of the same name. This is the default of [`Store::mutate`].
     ///
     /// # Errors
     /// As that method.
@@ -115,10 +115,9 @@ impl Mutation<'_> {
     }
 }
 
-/// The methods of [`Store`] that change something, for a store that makes every change by [`Store::mutate`].
+/// Implements the changing methods of [`Store`] for a store that makes every change in [`Store::mutate`].
 ///
-/// It stands in the place of the methods, within `impl Store for …`. Their context is an empty one, unless the macro is given
-/// a method that makes it.
+/// Use it within `impl Store for …`. The methods pass an empty context, unless the macro gets a method that creates one.
 #[macro_export]
 macro_rules! methods_by_mutate {
     () => {
@@ -228,9 +227,10 @@ macro_rules! methods_by_mutate {
     };
 }
 
-/// The methods of [`Store`] that read and may wait, for a store that does so by the methods with a [`Context`](crate::Context).
+/// Implements the methods of [`Store`] that read and may wait, for a store that implements their variants with a
+/// [`Context`](crate::Context).
 ///
-/// It stands in the place of the methods, within `impl Store for …`.
+/// Use it within `impl Store for …`.
 #[macro_export]
 macro_rules! reads_in_context {
     () => {

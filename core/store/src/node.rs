@@ -1,4 +1,4 @@
-//! [`Entry`] and [`Node`]: what a store's listings and [`Store::open`](crate::Store::open) return.
+//! [`Entry`] and [`Node`]: the results of a store's listings and of [`Store::open`](crate::Store::open).
 
 use std::fmt;
 use std::io::{Cursor, Read};
@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 use crate::Fingerprint;
 use crate::path::MemoryPath;
 
-/// A file or a directory, as a store lists it.
+/// A file or a directory in a store's listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Entry {
-    /// The whole path, from `/memories` on.
+    /// The whole path, starting with `/memories`.
     pub path: MemoryPath,
     /// Whether it is a file or a directory.
     #[serde(rename = "size")]
@@ -30,12 +30,12 @@ pub struct Entry {
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// The last recorded access of a file; `None` for a directory, or if the store does not keep accesses. Of the methods of a store
+    /// The last recorded access of a file; `None` for a directory, or if the store does not track accesses. Of a store's methods,
     /// only `list` must set it.
     #[serde(serialize_with = "crate::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::schema::Time>"))]
     pub accessed: Option<SystemTime>,
-    /// Tells its contents apart, if it is a file and the store has [fingerprints](crate::StoreInfo::fingerprints).
+    /// The fingerprint of the content, if it is a file and the store has [fingerprints](crate::StoreInfo::fingerprints).
     #[serde(skip)]
     pub fingerprint: Option<Fingerprint>,
 }
@@ -49,7 +49,7 @@ pub enum EntryKind {
     Directory,
 }
 
-/// A file is its size, and a directory has none.
+/// Serializes a file as its size and a directory as null.
 impl Serialize for EntryKind {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -72,28 +72,28 @@ impl Entry {
         self.kind != EntryKind::Directory
     }
 
-    /// The same entry, as another store names it.
+    /// The same entry with another path, such as its path in another store.
     #[must_use]
     pub fn at(mut self, path: MemoryPath) -> Self {
         self.path = path;
         self
     }
 
-    /// The same entry of another kind, or with another size.
+    /// The same entry with another kind or size.
     #[must_use]
     pub fn of_kind(mut self, kind: EntryKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The same entry, last written at `time`.
+    /// The same entry with `time` as the last write.
     #[must_use]
     pub fn modified_at(mut self, time: Option<SystemTime>) -> Self {
         self.modified = time;
         self
     }
 
-    /// The same entry, last accessed at `time`.
+    /// The same entry with `time` as the last access.
     #[must_use]
     pub fn accessed_at(mut self, time: Option<SystemTime>) -> Self {
         self.accessed = time;
@@ -121,14 +121,14 @@ impl Entry {
     }
 }
 
-/// Puts a listing into the order in which it is shown.
+/// Sorts a listing into display order.
 pub fn sort_by_path(entries: &mut [Entry]) {
     entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
 }
 
 /// The result of [`Store::open`](crate::Store::open).
 pub enum Node<'s> {
-    /// A file: its size in bytes, as known before reading, and its content.
+    /// A file: its size in bytes as known before reading, and its content.
     File(u64, Box<dyn Read + 's>),
     /// A directory: the entries below it.
     Directory(Vec<Entry>),

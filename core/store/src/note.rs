@@ -1,24 +1,24 @@
-//! [`Note`]: what is kept with a change, and how a listing shows it.
+//! [`Note`]: data that is stored with a change, and its form in a listing.
 
-/// What is kept with a change.
+/// Data that is stored with a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// Names it.
+    /// The id of the note.
     pub id: String,
-    /// What is kept.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 /// A note in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its place in the order of transactions.
+    /// Its position in the order of transactions.
     pub number: i64,
     /// The first [`HEAD`] bytes.
     pub head: Vec<u8>,
-    /// How many bytes it has.
+    /// The size of the whole note, in bytes.
     pub len: u64,
 }
 
-/// How many bytes of a note a listing shows.
+/// The size limit of [`Listed::head`], in bytes.
 pub const HEAD: usize = 4096;

@@ -1,20 +1,20 @@
-//! [`Notes`]: what a database keeps together with a change, in one transaction. The history is kept so.
+//! [`Notes`]: data that a database stores in the same transaction as a change. The history uses this.
 //!
-//! The note of a change is in its [`Context`]. The store takes it into the transaction. So is the wish that all notes go with the
-//! files ([`Context::remove_notes`]).
+//! The [`Context`] of a change carries its note, and the request to remove all notes with the files ([`Context::remove_notes`]). The
+//! store applies both in the transaction.
 
 pub use super::note::{HEAD, Listed, Note};
 use super::{Context, StoreError};
 
-/// A store that can keep notes in the transaction of a change.
+/// A store that can write notes in the transaction of a change.
 pub trait Notes: Send + Sync {
-    /// Keeps a note by itself.
+    /// Writes a note in a transaction of its own.
     fn append(&self, note: &Note) -> Result<(), StoreError>;
 
-    /// The notes with a number above `after`, in the order of their numbers, which is that of their transactions.
+    /// The notes with a number above `after`, sorted by number, which is the order of their transactions.
     fn list(&self, context: &Context, after: i64) -> Result<Vec<Listed>, StoreError>;
 
-    /// The bytes of a note, from `from` on, at most `count`; `None` if it is gone.
+    /// At most `count` bytes of a note, starting at `from`; `None` if the note does not exist.
     fn read(
         &self,
         context: &Context,
@@ -23,9 +23,9 @@ pub trait Notes: Send + Sync {
         count: u64,
     ) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Replaces the bytes of notes, removes notes, and then keeps `note`: all in one transaction, so a failure or a kill leaves
-    /// everything or nothing of it. Numbers that are not there are skipped. If there is a note above the number `last`, it is not known
-    /// to the caller: then nothing is changed, and the result is `false`.
+    /// Replaces the bytes of notes, removes notes, and then appends `note`, all in one transaction, so a failure or a crash leaves all
+    /// of it or nothing. Missing numbers are skipped. If a note above the number `last` exists, the caller does not know it: then
+    /// nothing is changed, and the result is `false`.
     fn rewrite(
         &self,
         last: i64,
@@ -34,7 +34,6 @@ pub trait Notes: Send + Sync {
         note: Option<&Note>,
     ) -> Result<bool, StoreError>;
 
-    /// Leaves nothing of what was replaced or removed, of notes and of files: neither in free space nor in a log. It may write the
-    /// whole database again.
+    /// Erases all traces of replaced or removed notes and files, from free space and from logs. It may rewrite the whole database.
     fn scrub(&self) -> Result<(), StoreError>;
 }

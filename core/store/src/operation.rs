@@ -1,10 +1,10 @@
-//! [`Operation`]: what a change does, by its name.
+//! [`Operation`]: the operation of a change, by its name.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a change did to a file.
+/// The operation that changed a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -20,23 +20,23 @@ pub enum Operation {
     Renamed,
     /// The file, or a directory above it, was deleted.
     Deleted,
-    /// It expired, because it was not used for a long time.
+    /// The file expired because it was not used for a long time.
     Expired,
-    /// It was deleted with everything else (`Memory::clear`).
+    /// The file was deleted with all others (`Memory::clear`).
     Cleared,
-    /// An earlier state was brought back.
+    /// An earlier state was restored.
     Restored,
-    /// It came from a file outside of the memory (`memdir import`).
+    /// The file was imported from outside the memory (`memdir import`).
     Imported,
     /// The content of an earlier version was removed from the history.
     Redacted,
-    /// Another program changed the file, or a memory without history did. The next change of the file notices it and records what
-    /// it found.
+    /// Another program, or a memory without history, changed the file. The next change of the file detects this and records the
+    /// content that it found.
     External,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 11] = [
         Self::Created,
         Self::Modified,

@@ -1,4 +1,4 @@
-//! The JSON schemas of values that serialize in a way of their own.
+//! The JSON schemas of values with a custom serialization.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::schema::formatted;
 formatted!(MemoryPath, "MemoryPath", "string", "path");
 formatted!(HistoryId, "HistoryId", "string", "id");
 
-// What a `Problem` serializes to.
+// The serialized form of a `Problem`.
 #[derive(JsonSchema)]
 #[schemars(rename = "Problem")]
 #[allow(dead_code, reason = "only its schema is asked for")]
@@ -24,7 +24,8 @@ struct ShownProblem {
     path: String,
     /// The problem as a sentence, for you.
     description: String,
-    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+    /// Whether the problem is about an entry that is not part of the memory. The memory itself is then
+    /// intact.
     is_beside: bool,
 }
 

@@ -46,14 +46,15 @@ pub const MAX_LEVELS: usize = 64;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct MemoryPath(Box<str>);
 
-/// Why a text is not a [`MemoryPath`]. A model gets a sentence for each case, so a new case is a new major version.
+/// Why a text is not a [`MemoryPath`]. A model gets a sentence for each case, so a new case requires a new major
+/// version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// It is neither `/memories` nor below it.
     #[error("the path does not start with /memories")]
     Outside,
-    /// As given or after percent-decoding, it contains something that could lead out of `/memories`
-    /// or forge a line of a reply.
+    /// The path, as given or after percent-decoding, contains something that could lead out of `/memories` or forge
+    /// a line of a reply.
     #[error("the path would escape /memories")]
     Escapes,
     /// The whole path is longer than [`MAX_PATH_BYTES`].
@@ -87,10 +88,9 @@ impl MemoryPath {
         Self(ROOT.into())
     }
 
-    /// Validates `raw` and returns its canonical form, without doubled and trailing slashes and `.`
-    /// components.
+    /// Validates `raw` and returns its canonical form, without doubled slashes, trailing slashes and `.` components.
     ///
-    /// A `%` that decodes to nothing harmful is part of the name and stays as it is.
+    /// A `%` that decodes to nothing harmful is part of the name and stays unchanged.
     ///
     /// # Errors
     /// [`PathError`] says which rule `raw` breaks.
@@ -99,7 +99,7 @@ impl MemoryPath {
         if !below.is_empty() && !below.starts_with('/') {
             return Err(PathError::Outside);
         }
-        // Before anything is decoded, so decoding works on a text of bounded length.
+        // Check the length before decoding, so decoding works on a text of bounded length.
         if raw.len() > MAX_PATH_BYTES {
             return Err(PathError::PathTooLong);
         }
@@ -118,8 +118,7 @@ impl MemoryPath {
             canonical.push('/');
             canonical.push_str(name);
         }
-        // Only after all names are checked, so the answer does not depend on the order of the
-        // names.
+        // Check the depth after all names, so the error does not depend on the order of the names.
         if levels > MAX_LEVELS {
             return Err(PathError::TooDeep);
         }
@@ -129,8 +128,8 @@ impl MemoryPath {
     /// The path of the entry `name` in this directory.
     ///
     /// # Errors
-    /// [`PathError`] if `name` is not a valid component. Another program may have made such a name;
-    /// stores leave it out of their listings.
+    /// [`PathError`] if `name` is not a valid component. Another program may have created such a name; stores leave
+    /// it out of their listings.
     pub fn join(&self, name: &str) -> Result<Self, PathError> {
         if matches!(name, "" | "." | "..") || name.contains('/') || escapes(name) {
             return Err(PathError::Escapes);
@@ -147,10 +146,10 @@ impl MemoryPath {
         Ok(Self(format!("{}/{name}", self.0).into()))
     }
 
-    /// Whether a component is reserved for memdir: it starts with `.memdir-`, as given or at any
-    /// stage of percent-decoding. Case is ignored, and so are characters that are not ASCII,
-    /// because some file systems ignore them or take them for others. No command of a model can reach such a path. A
-    /// [`Store`](crate::Store) keeps it like any other.
+    /// Whether a component is reserved for memdir: it starts with `.memdir-`, as given or at any stage of
+    /// percent-decoding. Case is ignored, and so are non-ASCII characters, because some file systems ignore them or
+    /// equate them with ASCII letters. No command of a model can reach such a path. A [`Store`](crate::Store) keeps
+    /// it like any other.
     ///
     /// ```
     /// use memdir::MemoryPath;
@@ -181,7 +180,7 @@ impl MemoryPath {
         self.0.len() == ROOT.len()
     }
 
-    /// The components below `/memories`, outermost first.
+    /// The components below `/memories`, starting at the root.
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.relative().split('/').filter(|name| !name.is_empty())
     }
@@ -192,7 +191,7 @@ impl MemoryPath {
         self.names().next_back()
     }
 
-    /// The directory that holds this path; `None` for the root.
+    /// The directory that contains this path; `None` for the root.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() {
@@ -201,7 +200,7 @@ impl MemoryPath {
         self.0.rsplit_once('/').map(|(parent, _)| Self(parent.into()))
     }
 
-    /// The new path of this one when `from`, which is this path or above it, is moved to `to`.
+    /// The path that this one gets when `from` is moved to `to`. `from` is this path or a directory above it.
     ///
     /// # Errors
     /// [`PathError`] if that path is too long or too deep.
@@ -210,7 +209,7 @@ impl MemoryPath {
         rest.try_fold(to.clone(), |dir, name| dir.join(name))
     }
 
-    /// The path in the form in which a store that ignores case compares it.
+    /// The path in the form that a store that ignores case compares.
     fn folded(&self) -> Self {
         let names = self.names().map(fold_name);
         Self(std::iter::once(ROOT.to_owned()).chain(names).collect::<Vec<_>>().join("/").into())
@@ -231,25 +230,26 @@ impl MemoryPath {
     }
 }
 
-/// Whether listings leave out an entry of this name, with everything below it: hidden entries and
-/// `node_modules` (documentation of the tool, "view").
+/// Whether listings leave out an entry of this name and everything below it: hidden entries and `node_modules`
+/// (documentation of the tool, "view").
 #[must_use]
 pub fn is_hidden(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
 }
 
-/// The prefix of reserved names: those of an encrypted store's record and of temporary files.
+/// The prefix of reserved names: the record of an encrypted store, temporary files and the like.
 pub const RESERVED_PREFIX: &str = ".memdir-";
 
 fn is_reserved(name: &str) -> bool {
-    // The dot may be percent-encoded, or come after characters that are ignored. All other names are decided here.
+    // The dot may be percent-encoded or follow ignored characters. Any other first character means that the name is
+    // not reserved.
     if name.starts_with(|c: char| c.is_ascii() && !matches!(c, '.' | '%')) {
         return false;
     }
     let starts = |name: &str| {
         let mut plain = name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase());
         RESERVED_PREFIX.chars().all(|c| plain.next() == Some(c))
-            // Also where another letter becomes one of these.
+            // Case folding can turn another letter into one of these.
             || (!name.is_ascii() && fold(name).starts_with(RESERVED_PREFIX))
     };
     let mut stage = name.to_owned();
@@ -257,7 +257,7 @@ fn is_reserved(name: &str) -> bool {
         if starts(&stage) {
             return true;
         }
-        // Bytes that are not UTF-8 cannot be a path.
+        // Bytes that are not UTF-8 cannot be in a path.
         match percent_decoded(&stage).map(String::from_utf8) {
             Some(Ok(next)) => stage = next,
             _ => return false,
@@ -304,7 +304,7 @@ fn escapes(path: &str) -> bool {
         if stage.contains(dangerous) || stage.split('/').any(|name| name == "..") {
             return true;
         }
-        // A slash that decoding brought in would be a separator to some other program.
+        // Another program would treat a slash that appears by decoding as a separator.
         if stage.matches('/').count() > slashes {
             return true;
         }
@@ -318,7 +318,7 @@ fn escapes(path: &str) -> bool {
     }
 }
 
-/// One pass of percent-decoding; `None` if there was nothing to decode.
+/// One pass of percent-decoding; `None` if the text has nothing to decode.
 fn percent_decoded(text: &str) -> Option<Vec<u8>> {
     match percent_decode_str(text).into() {
         Cow::Owned(decoded) => Some(decoded),

@@ -1,14 +1,14 @@
-//! [`PerProcess`]: a value that each process makes for itself, because it has threads or connections.
+//! [`PerProcess`]: a value that each process creates for itself, because it contains threads or connections.
 //!
-//! A forked child inherits a copy that it must not touch: its threads do not exist in the child, its
-//! locks may stay locked for ever, and its sockets and event queue belong to the parent as well. So a
-//! child makes its own value, and does not even drop the inherited one.
+//! A forked child inherits a copy that it must not touch: its threads do not exist in the child, its locks
+//! may stay locked forever, and its sockets and event queue belong to the parent as well. So a child creates
+//! its own value. It does not even drop the inherited one.
 
 use std::sync::OnceLock;
 
 use crate::process;
 
-/// A value that is made when a process first needs it.
+/// A value that is created when a process first needs it.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     first: Slot<T>,
@@ -25,15 +25,15 @@ struct Made<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// A value that is not made yet.
+    /// A value that is not created yet.
     #[must_use]
     #[allow(clippy::new_without_default, reason = "it is made in statics")]
     pub const fn new() -> Self {
         Self { first: OnceLock::new() }
     }
 
-    /// This process's value. No lock is held, so a fork in another thread leaves nothing locked. If two
-    /// threads make one at once, one of them is dropped.
+    /// The value of this process. No lock is held, so a fork in another thread leaves nothing locked. If two
+    /// threads create a value at once, one of the values is dropped.
     pub fn get<E>(&self, make: impl Fn() -> Result<T, E>) -> Result<&T, E> {
         let process = process::id();
         let mut slot = &self.first;

@@ -1,4 +1,4 @@
-//! [`Problem`]: something wrong with a store.
+//! [`Problem`]: a problem in a store.
 
 use std::fmt;
 
@@ -8,8 +8,7 @@ use serde::{Serialize, Serializer};
 use super::{Entry, EntryKind, MOVING, NEW_DIRECTORY};
 use crate::path::MemoryPath;
 
-/// Something wrong with a store, reported by [`Store::inspect`](super::Store::inspect) or
-/// `check`.
+/// A problem in a store, reported by [`Store::inspect`](super::Store::inspect) or `check`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -28,10 +27,10 @@ impl Problem {
         Self { kind, path: path.to_string(), details: one_line(details.as_ref()) }
     }
 
-    /// The reason why an entry of a listing is not part of the memory, if it has a name of memdir's own.
+    /// The problem of an entry with a name reserved for memdir; `None` for any other entry.
     ///
-    /// Copies, exports and imports leave out such an entry, with everything below it. In another store it would have a
-    /// meaning: the record of an encrypted store would make a plain one look encrypted.
+    /// Copies, exports and imports skip such an entry and everything below it. In another store it would have a
+    /// meaning: the record of an encrypted store would make a plain store look encrypted.
     #[must_use]
     pub fn of_reserved_name(entry: &Entry) -> Option<Self> {
         let name = entry.path.name()?;
@@ -46,14 +45,14 @@ impl Problem {
         Some(Self::new(kind, &entry.path, ""))
     }
 
-    /// A problem with the entry `name` of `directory`, which may be a name that no path can contain.
+    /// A problem with the entry `name` of `directory`. A path may be unable to contain that name.
     #[must_use]
     pub fn with_entry(kind: ProblemKind, directory: &MemoryPath, name: &[u8]) -> Self {
         Self { kind, path: format!("{directory}/{}", display_name(name)), details: String::new() }
     }
 }
 
-/// With its sentence instead of its details, and with [`is_beside`](ProblemKind::is_beside).
+/// Serializes the sentence instead of the details, and also [`is_beside`](ProblemKind::is_beside).
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut shown = to.serialize_struct("Problem", 4)?;
@@ -80,11 +79,11 @@ impl fmt::Display for Problem {
 pub enum ProblemKind {
     /// A file or directory cannot be read.
     Unreadable,
-    /// A file holds more or fewer bytes than its directory says.
+    /// The size of a file differs from the size in its directory.
     WrongSize,
     /// The store's own structures contradict each other.
     Damaged,
-    /// A process that ended in the middle of a command left this.
+    /// A leftover of a process that ended in the middle of a command.
     LeftOver,
     /// A symbolic link. It is never followed, and is not part of the memory.
     Link,
@@ -98,7 +97,7 @@ pub enum ProblemKind {
 }
 
 impl ProblemKind {
-    /// A stable name for programs: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
+    /// The stable word for programs: `"unreadable"`, `"wrong-size"`, `"damaged"`, `"left-over"`, `"link"`,
     /// `"special-file"`, `"bad-name"` or `"reserved"`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -114,7 +113,7 @@ impl ProblemKind {
         }
     }
 
-    /// Whether it is about an entry that is not part of the memory. The memory itself is then in order.
+    /// Whether the problem is about an entry that is not part of the memory. The memory itself is then intact.
     #[must_use]
     pub fn is_beside(self) -> bool {
         matches!(
@@ -139,7 +138,7 @@ impl fmt::Display for ProblemKind {
     }
 }
 
-/// A text in one line that is safe to display. An engine may give reasons of several lines.
+/// A text in one line that is safe to display. An engine may return a reason with several lines.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for (number, part) in

@@ -8,8 +8,7 @@ use super::{Context, Entry, Layer, Location, MountTable, Mutation, Store, StoreE
 /// A store that can be read but not changed. Every change is refused with [`StoreError::ReadOnly`],
 /// whether or not the path exists.
 ///
-/// To open a directory or a database by its address without making it, use
-/// `MemoryOptions::read_only`.
+/// To open a directory or a database by its address without creating it, use `MemoryOptions::read_only`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,7 +32,7 @@ impl ReadOnly {
         Self::from(Arc::new(store) as Arc<dyn Store>)
     }
 
-    /// `store`, wrapped if `asked` is set and the store is not read-only itself.
+    /// `store`, wrapped if `asked` is set and the store is not already read-only.
     pub fn where_asked(store: Arc<dyn Store>, asked: bool) -> Arc<dyn Store> {
         if asked && !store.info().is_read_only {
             return Arc::new(Self::from(store));
@@ -70,7 +69,7 @@ impl Layer for ReadOnly {
         self.store.mounts()
     }
 
-    /// An access is not recorded and does not fail, so views succeed.
+    /// Ignores an access instead of failing, so views succeed.
     fn mutate(&self, _: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         match mutation {
             Mutation::RecordAccess { .. } => Ok(false),
@@ -81,7 +80,7 @@ impl Layer for ReadOnly {
         }
     }
 
-    /// None, because nothing can be removed here.
+    /// Empty, because nothing can be removed here.
     fn unused(&self, _: Vec<Entry>, _: SystemTime) -> Result<Vec<Entry>, StoreError> {
         Ok(Vec::new())
     }

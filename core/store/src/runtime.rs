@@ -1,7 +1,7 @@
 //! The asynchronous runtime of all remote stores. The first command that needs it starts it.
 //!
-//! Commands are synchronous, and may run on a thread of another runtime. So the work runs on our own
-//! threads, and the caller waits for the answer.
+//! Commands are synchronous, and may run on a thread of another runtime. So the work runs on threads of this runtime,
+//! and the caller waits for the result.
 
 use std::future::Future;
 use std::sync::mpsc;
@@ -13,12 +13,12 @@ use super::StoreError;
 use crate::cancel::Cancellation;
 use crate::per_process::PerProcess;
 
-/// How often waiting work checks whether its call was cancelled.
+/// How often waiting work checks for cancellation.
 const LOOK: Duration = Duration::from_millis(10);
 
 static RUNTIME: PerProcess<Threads> = PerProcess::new();
 
-/// `None` only while it is dropped. A plain drop of a runtime waits, which some threads must not.
+/// `None` only during the drop. Dropping a `Runtime` directly waits for its threads, which some threads must not do.
 struct Threads(Option<Runtime>);
 
 impl Drop for Threads {
@@ -29,11 +29,11 @@ impl Drop for Threads {
     }
 }
 
-/// Runs the work on the runtime and waits for it to end. Work that can be cancelled ends early by itself: give it the
-/// cancellation of its call, for [`unless_cancelled`].
+/// Runs the work on the runtime and waits for its end. Work that can be cancelled must end early by itself: pass it
+/// the cancellation of its call, for [`unless_cancelled`].
 ///
 /// # Errors
-/// [`StoreError::Failed`] if the runtime cannot be started, or the work ends without an answer.
+/// [`StoreError::Failed`] if the runtime cannot be started, or the work ends without a result.
 pub fn run<T, W>(work: W) -> Result<T, StoreError>
 where
     T: Send + 'static,
@@ -41,8 +41,8 @@ where
 {
     let runtime = RUNTIME
         .get(|| {
-            // Two threads suffice, because they only pass bytes on, and one need not wait for the
-            // other's decryption.
+            // Two threads suffice, because they only transfer bytes. With two, decryption on one does not block the
+            // other.
             let mut builder = Builder::new_multi_thread();
             builder.worker_threads(2).thread_name("memdir").enable_io().enable_time();
             builder.build().map(|runtime| Threads(Some(runtime)))
@@ -56,7 +56,7 @@ where
     };
     let (answer, answered) = mpsc::sync_channel(1);
     runtime.spawn(async move {
-        // The caller waits without limit.
+        // Sending cannot fail, because the caller waits without limit.
         let _ = answer.send(work.await);
     });
     answered.recv().unwrap_or_else(|_| {
@@ -64,7 +64,7 @@ where
     })
 }
 
-/// Waits for `work`, and drops it if the call is cancelled. For work that changes nothing, or is undone
+/// Waits for `work`, and drops it if the call is cancelled. Use it for work that changes nothing, or that is undone
 /// when it is dropped.
 ///
 /// # Errors
@@ -80,7 +80,7 @@ pub async fn unless_cancelled<T, E: From<StoreError>>(
     }
 }
 
-/// Waits until the call is cancelled; for ever, if it cannot be.
+/// Waits until the call is cancelled. Waits forever if it cannot be cancelled.
 pub async fn cancelled(cancellation: &Cancellation) {
     if !cancellation.is_possible() {
         std::future::pending::<()>().await;

@@ -1,5 +1,5 @@
-//! The JSON schemas of times, as a field serializes them (`time.rs`). The formats are names of ours: what makes types of the schemas
-//! knows them.
+//! The JSON schemas of times, as fields serialize them (`time.rs`). The formats are custom names, which the generators of types
+//! recognise.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ pub enum Time {}
 /// A duration in seconds.
 pub enum Seconds {}
 
-/// A text or a number with a format.
+/// Implements the schema of a text or a number with a format.
 macro_rules! formatted {
     ($name:ty, $title:literal, $type:literal, $format:literal) => {
         impl JsonSchema for $name {

@@ -1,24 +1,25 @@
-//! [`Sealing`]: how a store that encrypts lets a history be kept beneath it.
+//! [`Sealing`]: how an encrypting store lets a history be stored in the underlying store.
 //!
-//! The records of a history go where the store beneath keeps its own: beside a directory, or in the transactions of a
-//! database. They are encrypted on the way.
+//! The records of a history are stored where the underlying store would keep its own history: beside a directory, or in
+//! the transactions of a database. They are encrypted before they are written.
 
 use std::sync::Arc;
 
 use super::{Store, StoreError};
 
-/// A store that encrypts what it keeps in another one.
+/// A store that encrypts the data that it keeps in another store.
 pub trait Sealing: Send + Sync {
-    /// The store beneath, which keeps what is encrypted.
+    /// The underlying store, which contains the encrypted data.
     fn beneath(&self) -> &Arc<dyn Store>;
 
-    /// Encrypts bytes. Only the same `purpose` opens them again.
+    /// Encrypts bytes. Decryption requires the same `purpose`.
     ///
     /// # Errors
-    /// Failures of the store, which keeps the keys.
+    /// Failures of the store, which contains the keys.
     fn seal(&self, purpose: &[u8], bytes: &[u8]) -> Result<Vec<u8>, StoreError>;
 
-    /// The bytes that were sealed for this purpose; `None` if they were not sealed by this store, or are damaged.
+    /// Decrypts bytes that were sealed for this purpose. `None` if this store did not seal them, or if they are
+    /// damaged.
     ///
     /// # Errors
     /// As [`seal`](Self::seal).

@@ -4,22 +4,23 @@ use std::time::Duration;
 
 use crate::error::{ConfigError, Error};
 
-/// The default of how long writers wait for each other.
+/// The default time that writers wait for each other.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The default of `MemoryOptions::max_file_bytes`, in bytes: 16 MiB.
 pub const MAX_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// At least as many bytes as encryption adds to a file; the underlying store counts them.
+/// An upper bound of the bytes that encryption adds to a file. The underlying store counts them as part of
+/// the size.
 const SEAL_BYTES: u64 = 1024;
 
-/// The most bytes of a file that are read into memory to edit it, for a limit of a file. It is never below
-/// the default limit, so a file over a lower limit can still be made smaller.
+/// The limit for reading a file into memory to edit it, in bytes, from the limit of a file's size. It is
+/// never below the default limit, so a file over a lower limit can still be made smaller.
 pub fn max_edited_bytes(limit: Option<u64>) -> Option<u64> {
     limit.map(|limit| limit.max(MAX_FILE_BYTES).saturating_add(SEAL_BYTES))
 }
 
-/// What `create` does if the file already exists.
+/// The behaviour of `create` if the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnExisting {
     /// Refuses with the documented error.
@@ -29,13 +30,13 @@ pub enum OnExisting {
     Overwrite,
 }
 
-/// What an acknowledged command survives.
+/// The events that an acknowledged command survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Durability {
     /// A loss of power: data and directory are flushed before the command is acknowledged.
     #[default]
     Full,
-    /// A crash of the process. The operating system decides when to write to the disk.
+    /// A crash of the process. The operating system decides when to write to disk.
     Relaxed,
 }
 

@@ -1,6 +1,6 @@
-//! Which known name was meant: for sentences about a word that does not exist.
+//! Finds the most similar known name, for error messages about an unknown word.
 
-/// The known name that resembles `given`: at most a third of it is wrong.
+/// The known name most similar to `given`, if at most a third of it differs.
 pub fn most_similar<'k>(known: impl IntoIterator<Item = &'k str>, given: &str) -> Option<&'k str> {
     let (distance, name) = known
         .into_iter()
@@ -9,9 +9,9 @@ pub fn most_similar<'k>(known: impl IntoIterator<Item = &'k str>, given: &str) -
     (distance * 3 <= name.len()).then_some(name)
 }
 
-/// How many bytes must be added, removed or replaced (Levenshtein distance).
+/// The number of bytes to add, remove or replace (Levenshtein distance).
 fn distance(one: &str, other: &str) -> usize {
-    // A longer text resembles no name, and the work is the product of the lengths.
+    // A much longer text resembles no name, and the work grows with the product of the lengths.
     if other.len() > 2 * one.len() {
         return other.len();
     }

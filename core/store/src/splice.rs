@@ -1,8 +1,8 @@
-//! [`Splice`]: the replacement of one range of a content.
+//! [`Splice`]: the replacement of one range of bytes.
 
 use std::ops::Range;
 
-/// The replacement of one range of a content: `text` replaces the bytes in `range`.
+/// The replacement of one range of bytes: `text` replaces the bytes in `range`.
 ///
 /// ```
 /// use memdir::text::Splice;
@@ -19,7 +19,7 @@ pub struct Splice {
 }
 
 impl Splice {
-    /// The change that makes `new` of `old`, from the first character in which they differ to the last.
+    /// The change from `old` to `new`, from the first to the last character that differs.
     ///
     /// ```
     /// use memdir::text::Splice;
@@ -48,8 +48,8 @@ impl Splice {
         Self { range: start..old.len() - end, text }
     }
 
-    /// The three pieces of the new content, in order. A store can write them one after the other
-    /// without building the whole.
+    /// The three pieces of the new content, in order. A store can write them one by one without building the
+    /// whole content.
     #[must_use]
     pub fn pieces<'s>(&'s self, old: &'s [u8]) -> [&'s [u8]; 3] {
         let start = self.range.start.min(old.len());
@@ -63,7 +63,7 @@ impl Splice {
         self.pieces(old).concat()
     }
 
-    /// How many bytes a content of `old_len` bytes has after the change.
+    /// The size of the new content in bytes, for an old content of `old_len` bytes.
     #[must_use]
     pub fn len_after(&self, old_len: usize) -> usize {
         old_len - self.range.len() + self.text.len()
@@ -83,7 +83,7 @@ mod tests {
             ("abc", "abc", 3..3, ""),
             ("aa", "aaa", 2..2, "a"),
             ("axb", "ayb", 1..2, "y"),
-            // The two letters share their first byte, and the other two their last.
+            // In the first pair the two letters share their first byte, in the second their last.
             ("é", "è", 0..2, "è"),
             ("\u{e9}", "\u{129}", 0..2, "\u{129}"),
         ] {

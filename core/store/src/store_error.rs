@@ -4,53 +4,53 @@ use std::borrow::Cow;
 
 /// Why a method of a store failed.
 ///
-/// All cases but [failures](StoreError::is_failure) are conditions of the tree, which a model can
-/// act on. A model gets a sentence for each, so a new case is a new major version.
+/// All cases except [failures](StoreError::is_failure) are conditions of the tree, which a model can act on. A model gets a
+/// sentence for each, so a new case requires a new major version.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("not found")]
     NotFound,
-    /// Something is there already.
+    /// The path already exists.
     #[error("already exists")]
     AlreadyExists,
-    /// It is a directory where a file was needed.
+    /// The path is a directory, but a file is needed.
     #[error("is a directory")]
     IsADirectory,
-    /// It, or a parent of it, is a file where a directory was needed.
+    /// The path, or a parent of it, is a file, but a directory is needed.
     #[error("not a directory")]
     NotADirectory,
     /// The path, or a parent of it, is a symbolic link. Links are never followed.
     #[error("a symbolic link")]
     Symlink,
-    /// It is neither a file nor a directory: a FIFO, a socket, a device.
+    /// The path is neither a file nor a directory: a FIFO, a socket, a device.
     #[error("neither a file nor a directory")]
     SpecialFile,
-    /// A directory cannot be moved into its own subtree.
+    /// The destination of a directory's move is inside that directory.
     #[error("a directory cannot be moved into itself")]
     IntoItself,
-    /// In a [`rename`](crate::Store::rename), a condition of the old path.
+    /// A condition of the old path in a [`rename`](crate::Store::rename).
     #[error("the source: {0}")]
     Source(#[source] Box<StoreError>),
     /// The store cannot keep a name or path of this length.
     #[error("the name is too long for this store")]
     NameTooLong,
-    /// The store does not allow it.
+    /// The operating system or the server denied access.
     #[error("permission denied")]
     PermissionDenied,
-    /// It may be read but not changed.
+    /// The path can be read but not changed.
     #[error("read-only")]
     ReadOnly,
-    /// A store is mounted there or below, so it can be neither deleted nor moved.
+    /// A store is mounted at the path or below it, so the path can be neither deleted nor moved.
     #[error("a mount point, or above one")]
     MountPoint,
-    /// A directory that this store cannot move in one step, though the files in it can be moved.
+    /// The directory cannot be moved in one step by this store. The files in it can be moved.
     #[error("a directory that cannot be moved as a whole")]
     Unmovable,
-    /// There is no room left.
+    /// The store has no space left.
     #[error("no space left")]
     Full,
-    /// The file is larger than the limit for reading a file into memory to edit it.
+    /// The file exceeds the size limit for editing, which reads the file into memory.
     #[error("the file is too large to be edited: {size} bytes")]
     TooLarge {
         /// Its size in bytes.
@@ -60,24 +60,23 @@ pub enum StoreError {
     /// ([`TotalLimits`](crate::TotalLimits)).
     #[error("the store would hold more than it may")]
     OverLimit {
-        /// How many bytes the store would hold, if they are too many.
+        /// The size that the store would have in bytes, if it exceeds the limit.
         bytes: Option<u64>,
-        /// How many files the store would hold, if they are too many.
+        /// The number of files that the store would have, if it exceeds the limit.
         files: Option<u64>,
     },
-    /// Other writers kept the store locked for longer than the lock timeout
-    /// (`MemoryOptions::lock_timeout`. Nothing was changed.
+    /// Other writers kept the store locked for longer than the lock timeout (`MemoryOptions::lock_timeout`). Nothing was changed.
     #[error("the store was locked by other writers for too long")]
     Busy,
-    /// The caller went away before anything was changed ([`Cancellation`](crate::Cancellation)).
+    /// The caller cancelled the call before anything was changed ([`Cancellation`](crate::Cancellation)).
     #[error("cancelled before anything was changed")]
     Cancelled,
-    /// The store itself is broken or out of reach.
+    /// The store itself is broken or unreachable.
     #[error("{operation}: {source}")]
     Failed {
         /// The operation that failed, in a few words for you.
         operation: Cow<'static, str>,
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
         /// Whether the operation changed anything.
         effect: Effect,
@@ -96,12 +95,12 @@ pub enum Effect {
     Unknown,
     /// Nothing was changed.
     Unchanged,
-    /// There was nothing to change: it was a read.
+    /// The operation was a read, so it changes nothing.
     Read,
 }
 
 impl StoreError {
-    /// A failure of the store itself during `operation`. Its effect is [`Effect::Unknown`]; call
+    /// A failure of the store itself during `operation`. Its effect is [`Effect::Unknown`]. Call
     /// [`unchanged`](StoreError::unchanged) if nothing was changed.
     pub fn failed(
         operation: impl Into<Cow<'static, str>>,
@@ -111,7 +110,7 @@ impl StoreError {
         Self::Failed { operation, source, effect: Effect::Unknown }
     }
 
-    /// A failure to read a content whose bytes were read and are damaged, so reading them again does not help. Nothing was changed.
+    /// A failure because content was read and is damaged. Reading it again does not help. Nothing was changed.
     ///
     /// ```
     /// use memdir_store::StoreError;
@@ -127,7 +126,7 @@ impl StoreError {
         Self::failed(operation, Damage(source.into())).unchanged()
     }
 
-    /// Whether a content was read and [is damaged](StoreError::damaged).
+    /// Whether content was read and [is damaged](StoreError::damaged).
     #[must_use]
     pub fn is_damage(&self) -> bool {
         match self {
@@ -140,20 +139,19 @@ impl StoreError {
         }
     }
 
-    /// Whether the operation may have changed something all the same.
+    /// Whether the operation may have changed something despite the error.
     pub fn may_have_changed(&self) -> bool {
         matches!(self, Self::Failed { effect: Effect::Unknown, .. })
     }
 
-    /// The same error for an operation that changed nothing, or put everything back.
+    /// The same error for an operation that changed nothing, or rolled everything back.
     #[must_use]
     pub fn unchanged(self) -> Self {
         self.with_effect(Effect::Unchanged)
     }
 
-    /// The error of a whole operation if this error comes after earlier steps have changed
-    /// something. A condition becomes a failure, because "nothing was changed" is not true for the
-    /// whole operation.
+    /// The error of a whole operation, if this error occurred after earlier steps had changed something. A condition becomes a
+    /// failure, because "nothing was changed" is not true for the whole operation.
     #[must_use]
     pub fn after_changes(self) -> Self {
         match self {
@@ -162,7 +160,7 @@ impl StoreError {
         }
     }
 
-    /// The same error. A failure gets this effect.
+    /// The same error. If it is a failure, it gets this effect.
     #[must_use]
     pub fn with_effect(self, effect: Effect) -> Self {
         match self {
@@ -172,8 +170,7 @@ impl StoreError {
         }
     }
 
-    /// The same error, about the source of a rename: a condition is wrapped in [`Source`](StoreError::Source), unless nothing
-    /// is there.
+    /// The same error, about the source of a rename. A condition except `NotFound` is wrapped in [`Source`](StoreError::Source).
     #[must_use]
     pub fn about_source(self) -> Self {
         match self {
@@ -183,8 +180,8 @@ impl StoreError {
         }
     }
 
-    /// The name in C's `errno.h` for this condition, such as `ENOENT`, for languages whose own file functions
-    /// have it; `None` for a failure.
+    /// The name in C's `errno.h` for this condition, such as `ENOENT`, for languages whose file functions report it; `None` for a
+    /// failure.
     #[must_use]
     pub fn errno_name(&self) -> Option<&'static str> {
         Some(match self {
@@ -209,7 +206,7 @@ impl StoreError {
         })
     }
 
-    /// The condition for a name of [`errno_name`](Self::errno_name), for a store in such a language.
+    /// The condition for a name of [`errno_name`](Self::errno_name), for a store written in such a language.
     #[must_use]
     pub fn from_errno_name(name: &str) -> Option<Self> {
         Some(match name {
@@ -231,7 +228,7 @@ impl StoreError {
         })
     }
 
-    /// Whether the caller went away before anything was changed.
+    /// Whether the caller cancelled the call before anything was changed.
     pub fn is_cancelled(&self) -> bool {
         match self {
             Self::Source(error) => error.is_cancelled(),

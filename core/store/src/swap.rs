@@ -1,9 +1,9 @@
-//! [`Swap`]: an edit that may outlive the update.
+//! [`Swap`]: an edit that can outlive the call of `update`.
 //!
-//! A store in another language cannot get the borrowed [`Edit`], because it may keep it, or call it from
-//! its own thread. [`update_by_swap`] reads the file, computes the edit, and gives the store an owned
-//! [`Swap`]. The swap returns the new content only if the file still has the content that was read. If
-//! another writer was faster, the edit is computed again on the newer content.
+//! A store in another language cannot get the borrowed [`Edit`], because it may keep it, or call it on its own thread.
+//! [`update_by_swap`] reads the file, computes the edit, and gives the store an owned [`Swap`]. The swap returns the new
+//! content only if the file still has the content that was read. If another writer was faster, the edit is computed
+//! again from the newer content.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,11 +11,11 @@ use super::{Context, Edit, Store, StoreError};
 use crate::cancel::Cancellation;
 use crate::path::MemoryPath;
 
-/// How often an edit is computed again because another writer was faster. So many conflicts in a row
-/// mean that the store is broken: it returns contents that it does not hold.
+/// The limit of attempts to apply an edit. More conflicts in a row mean that the store is broken: it passes contents that it
+/// does not hold.
 const MAX_ATTEMPTS: usize = 1_000;
 
-/// Replaces one content by another, if the file still has it.
+/// Replaces one content with another, if the file still has the first.
 #[derive(Debug)]
 pub struct Swap {
     old: Vec<u8>,
@@ -28,14 +28,14 @@ pub struct Swap {
 enum Outcome {
     /// The file had the expected content; the store got the new one.
     Swapped,
-    /// The file had this content instead.
+    /// The file had this other content.
     Conflict(Vec<u8>),
-    /// The call was cancelled while the store waited for its turn.
+    /// The call was cancelled before the store called the swap.
     Cancelled,
 }
 
 impl Swap {
-    /// The content to write in the place of `content`; `None` to write nothing.
+    /// The content to write instead of `content`, or `None` to write nothing.
     pub fn apply(&self, content: &[u8]) -> Option<Vec<u8>> {
         let (outcome, new) = if self.cancellation.is_cancelled() {
             (Outcome::Cancelled, None)
@@ -49,12 +49,12 @@ impl Swap {
     }
 }
 
-/// Implements the update of a [`Store::mutate`] with `update`, which passes a [`Swap`] to the store and returns when the
-/// store is done. If the call is cancelled before the store applies the swap, nothing is written.
+/// Implements the update of [`Store::mutate`] for a store that takes a [`Swap`]. `update` passes the swap to the store
+/// and returns when the store is done. If the call is cancelled before the store applies the swap, nothing is written.
 ///
 /// # Errors
-/// As [`Store::update`]. [`StoreError::Failed`] if the store does not call the swap, or never calls it
-/// with the content that it returned before.
+/// As [`Store::update`]. [`StoreError::Failed`] if the store never calls the swap, or each time passes a content that
+/// differs from the one it returned before.
 pub fn update_by_swap<S: Store + ?Sized>(
     store: &S,
     context: &Context,

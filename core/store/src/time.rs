@@ -1,4 +1,4 @@
-//! Times as text, in the form of RFC 3339 in UTC: `2026-03-14T15:09:26.535897Z`; and times in values that are shown.
+//! Times as text in RFC 3339 format in UTC, `2026-03-14T15:09:26.535897Z`, and times in serialized values.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -7,14 +7,14 @@ use serde::{Serialize as _, Serializer};
 
 use crate::micros;
 
-/// The name of the newtype that [`serialize`] makes.
+/// The name of the newtype that [`serialize`] produces.
 pub const TIME: &str = "memdir::Time";
 
-/// The name of the newtype that [`serialize_duration`] makes.
+/// The name of the newtype that [`serialize_duration`] produces.
 pub const SECONDS: &str = "memdir::Seconds";
 
-/// A time as text, to the microsecond, in the form of RFC 3339 in UTC: as the history and the program `memdir` show it. A time that
-/// the calendar does not reach becomes its first or last, of which the first is 1970.
+/// A time as text in RFC 3339 format in UTC, to the microsecond, as the history and the program `memdir` show it. A time outside the
+/// supported range becomes the first or the last supported time; the first is the start of 1970.
 ///
 /// ```
 /// use std::time::{Duration, UNIX_EPOCH};
@@ -24,7 +24,7 @@ pub const SECONDS: &str = "memdir::Seconds";
 /// ```
 #[must_use]
 pub fn rfc3339(time: SystemTime) -> String {
-    // To the nearest microsecond, as stores keep it.
+    // Round to the nearest microsecond, as stores do.
     let time = micros::time(micros::of(time)).unwrap_or(time);
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
@@ -33,16 +33,16 @@ pub fn rfc3339(time: SystemTime) -> String {
         .to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
-/// The time of a text of RFC 3339, such as [`rfc3339`] returns: with a `Z` or an offset. `None` for any other text. What is shorter than a
-/// microsecond is rounded.
+/// Parses a text in RFC 3339 format, such as [`rfc3339`] returns, with a `Z` or an offset. The result is rounded to microseconds. `None`
+/// for any other text.
 #[must_use]
 pub fn parse(text: &str) -> Option<SystemTime> {
     let time = DateTime::parse_from_rfc3339(text).ok()?;
     micros::time(micros::of(SystemTime::from(time)))
 }
 
-/// A time as a field of a value: [`rfc3339`] in a format for people, such as JSON. In any other one, a newtype with the name
-/// [`TIME`] around the [microseconds](micros::of) since 1970, so that a language can make a time of its own of it.
+/// Serializes a time: as [`rfc3339`] in a human-readable format such as JSON. In any other format, as the [microseconds](micros::of) since
+/// 1970 in a newtype with the name [`TIME`], so a language can convert it into its own type.
 ///
 /// # Errors
 /// Those of the serializer.
@@ -64,8 +64,7 @@ pub fn serialize_optional<S: Serializer>(
     time.map(Known).serialize(to)
 }
 
-/// A duration as a field of a value: its seconds, in floating point, and in a format that is not for people a newtype with the
-/// name [`SECONDS`] around them.
+/// Serializes a duration: as seconds in floating point. In a format that is not human-readable, in a newtype with the name [`SECONDS`].
 ///
 /// # Errors
 /// Those of the serializer.

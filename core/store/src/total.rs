@@ -1,30 +1,30 @@
-//! [`TotalLimits`]: limits of a whole store that the store checks itself.
+//! [`TotalLimits`]: limits of a whole store that the store enforces itself.
 //!
-//! A memory checks its limits without knowing what other processes write meanwhile. A store that can compute
-//! its total within the transaction of a change checks the limits for all writers.
+//! A memory checks its limits without knowing the concurrent writes of other processes. A store that can
+//! compute its total within the transaction of a change enforces the limits for all writers.
 
 use super::StoreError;
 
-/// How much all files of a store may hold together; `None` sets no limit.
+/// The limits for all files of a store together; `None` sets no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TotalLimits {
-    /// The most bytes.
+    /// The limit of the total size, in bytes.
     pub bytes: Option<u64>,
-    /// The most files.
+    /// The limit of the number of files.
     pub files: Option<u64>,
 }
 
-/// How much a store holds.
+/// The current totals of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct Total {
-    /// The bytes of all files together.
+    /// The total size of all files, in bytes.
     pub bytes: u64,
-    /// How many files there are.
+    /// The number of files.
     pub files: u64,
 }
 
 impl TotalLimits {
-    /// Whether there is a limit.
+    /// Whether any limit is set.
     #[must_use]
     pub fn are_set(self) -> bool {
         self.bytes.is_some() || self.files.is_some()

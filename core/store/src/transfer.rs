@@ -7,11 +7,10 @@ use super::{Node, Store, StoreError};
 use crate::path::MemoryPath;
 use crate::settings::OnExisting;
 
-/// Writes a content that was read elsewhere, with its times, and reads it back.
+/// Writes content that was read from another store, with its times, and reads it back.
 ///
 /// # Errors
-/// As [`Store::write`]. [`StoreError::Failed`] if the store does not return the content that was
-/// written.
+/// As [`Store::write`]. [`StoreError::Failed`] if the store returns other content than was written.
 pub fn place_file(
     destination: &dyn Store,
     to: &MemoryPath,
@@ -28,7 +27,7 @@ pub fn place_file(
     }
 }
 
-/// Whether the file has exactly this content. If the store streams, no second copy is in memory.
+/// Whether the file has exactly this content. If the store streams, no second copy is held in memory.
 ///
 /// # Errors
 /// As [`Store::read`].

@@ -1,11 +1,11 @@
-//! [`Turns`]: lets the threads of a process go one after the other, in the order in which they came.
+//! [`Turns`]: lets the threads of a process take turns, in the order of their arrival.
 //!
-//! A lock between processes is taken by whoever tries while it is free. Of a thousand threads that try, some would never be
-//! that one, and all of them would hold what they brought along: a descriptor, a name, a connection. So a thread waits here
-//! first, where it holds nothing, and only the first few compete with other processes.
+//! A lock between processes goes to the first process that tries while it is free. If a thousand threads tried, some would
+//! never get it, and all of them would hold resources meanwhile: a descriptor, a name, a connection. So a thread first waits
+//! here, where it holds nothing, and only the first few compete with other processes.
 //!
-//! A thread that has a place already gets no second one, and goes on: the function of an edit, and one that asks whether a call
-//! was cancelled, may use the store themselves. So no thread waits for itself.
+//! A thread that already has a place does not queue again, because it would wait for itself: the callback of an edit may use
+//! the store, and so may the callback that checks for cancellation.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -20,13 +20,13 @@ use crate::StoreError;
 use crate::cancel::Cancellation;
 use crate::process;
 
-/// How often a waiting thread looks whether it was cancelled.
+/// How often a waiting thread checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The queues of a process, one for each key that somebody has a turn of.
+/// The queues of a process, one for each key in use.
 #[derive(Debug)]
 pub struct Turns<K> {
-    /// How many have a turn of the same key at the same time.
+    /// The number of threads that have a turn of the same key at the same time.
     at_once: usize,
     queues: Mutex<HashMap<K, Queue>>,
 }
@@ -35,7 +35,7 @@ pub struct Turns<K> {
 struct Queue {
     running: usize,
     waiting: VecDeque<Arc<Waiting>>,
-    /// When somebody last did what the turn was for.
+    /// When a turn last ended with success.
     moved: Option<Instant>,
 }
 
@@ -45,35 +45,35 @@ struct Waiting {
     has_turn: AtomicBool,
 }
 
-/// A thread's place: in the queue first, and then its turn, until this is dropped.
+/// A thread's place: first in the queue, then its turn, until this is dropped.
 #[derive(Debug)]
 pub struct Turn<'t, K: Eq + Hash + Clone> {
     turns: &'t Turns<K>,
-    /// `None` for a thread that had a place already.
+    /// `None` for a thread that already had a place.
     key: Option<K>,
-    /// `None` once it is its turn.
+    /// `None` once the thread has its turn.
     waiting: Option<Arc<Waiting>>,
-    /// A forked child has no place in the queue of its parent.
+    /// The process of the thread. A forked child has no place in the queue of its parent.
     process: u32,
     has_waited: bool,
     has_succeeded: bool,
-    /// Not for another thread: [`PLACES`] is of this one.
+    /// Prevents a move to another thread, because [`PLACES`] belongs to this one.
     of_this_thread: PhantomData<*const ()>,
 }
 
 thread_local! {
-    /// Where this thread has a turn or waits for one, by address.
+    /// The queues (by address) in which this thread has a turn or waits for one.
     static PLACES: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
 impl<K: Eq + Hash + Clone> Turns<K> {
-    /// Queues of which each lets `at_once` threads go at the same time.
+    /// Queues that each let `at_once` threads run at the same time.
     #[must_use]
     pub fn new(at_once: usize) -> Self {
         Self { at_once, queues: Mutex::default() }
     }
 
-    /// Waits for a turn, for as long as others get on: it gives up when nobody has for `timeout`, and without one never.
+    /// Waits for a turn. Gives up if no turn has succeeded within `timeout`; without a timeout, never gives up.
     ///
     /// # Errors
     /// [`StoreError::Busy`], [`StoreError::Cancelled`].
@@ -103,12 +103,12 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         Ok(turn)
     }
 
-    /// Whether somebody has a turn.
+    /// Whether a thread has a turn of this key.
     pub fn is_busy(&self, key: &K) -> bool {
         self.queues().contains_key(key)
     }
 
-    /// `None` if it is the thread's turn at once.
+    /// Joins the queue. Returns `None` if the thread has its turn immediately.
     fn enter(&self, key: &K) -> Option<Arc<Waiting>> {
         let mut queues = self.queues();
         let queue = queues.entry(key.clone()).or_default();
@@ -127,7 +127,7 @@ impl<K: Eq + Hash + Clone> Turns<K> {
         moved.map_or(since, |moved| moved.max(since))
     }
 
-    /// Ends a turn: the next one has it.
+    /// Ends a turn and gives it to the next thread.
     fn end(&self, key: &K, has_succeeded: bool) {
         let mut queues = self.queues();
         let Some(queue) = queues.get_mut(key) else { return };
@@ -162,7 +162,7 @@ impl<K: Eq + Hash + Clone> Turn<'_, K> {
         let (Some(waiting), Some(key)) = (&self.waiting, &self.key) else { return Ok(()) };
         let since = Instant::now();
         while !waiting.has_turn.load(Ordering::Acquire) {
-            // This may run a function of the caller's, which may fork.
+            // This may call a callback of the caller, which may fork.
             cancellation.check()?;
             let is_over = |timeout| self.turns.last_moved(key, since).elapsed() >= timeout;
             if self.process != process::id() || timeout.is_some_and(is_over) {
@@ -173,12 +173,12 @@ impl<K: Eq + Hash + Clone> Turn<'_, K> {
         Ok(())
     }
 
-    /// Whether others went first.
+    /// Whether the thread had to wait for others.
     pub fn has_waited(&self) -> bool {
         self.has_waited
     }
 
-    /// Notes that what the turn was for is done, so that those who wait go on waiting.
+    /// Records that the work of this turn succeeded, so waiting threads do not time out.
     pub fn succeeded(&mut self) {
         self.has_succeeded = true;
     }
@@ -194,7 +194,7 @@ impl<K: Eq + Hash + Clone> Drop for Turn<'_, K> {
         }
         let mut queues = self.turns.queues();
         match &self.waiting {
-            // It gives up before its turn came.
+            // The thread gives up before it got its turn.
             Some(waiting) if !waiting.has_turn.load(Ordering::Acquire) => {
                 if let Some(queue) = queues.get_mut(&key) {
                     queue.waiting.retain(|other| !Arc::ptr_eq(other, waiting));
@@ -221,7 +221,7 @@ mod tests {
         let turns: &Turns<&str> = Box::leak(Box::new(Turns::new(1)));
         let (sender, receiver) = mpsc::channel();
         let first = turns.take("file", None, NEVER).unwrap();
-        // Nobody waits for another key.
+        // No thread waits for another key.
         let other = thread::spawn(move || {
             let other = turns.take("other", Some(Duration::ZERO), NEVER).unwrap();
             assert!(!other.has_waited() && turns.is_busy(&"other"));
@@ -254,7 +254,7 @@ mod tests {
         assert!(turns.is_busy(&()));
         let panicking = thread::spawn(move || {
             let asking = Cancellation::asking(|| {
-                // Not in its own way, while it waits.
+                // A nested call must not wait for itself.
                 drop(turns.take((), Some(Duration::ZERO), NEVER).unwrap());
                 panic!("while it waits")
             });
@@ -279,7 +279,7 @@ mod tests {
                 let begun = Instant::now();
                 while begun.elapsed() < span {
                     thread::sleep(timeout / 10);
-                    // As if another one had come and gone.
+                    // Simulates the success of another thread.
                     if span > 2 * timeout {
                         turns.queues().get_mut(&()).unwrap().moved = Some(Instant::now());
                     }

@@ -1,12 +1,11 @@
-//! Walks through the tree below a directory, one listing at a time. For stores that have no faster way.
+//! Walks through the tree below a directory, one listing at a time. For stores without a faster way.
 
 use super::{Entry, Store, StoreError};
 use crate::path::{MemoryPath, is_hidden};
 
 /// The default of [`Store::files`]: walks through the listings.
 ///
-/// For a store that only sometimes has a better way, as
-/// [`open_whole`](super::open_whole).
+/// Public for the same reason as [`open_whole`](super::open_whole).
 ///
 /// # Errors
 /// As [`Store::files`].
@@ -21,31 +20,31 @@ pub fn walk_files<S: Store + ?Sized>(
     })
 }
 
-/// Which entries below a directory are wanted.
+/// Selects the entries below a directory to visit.
 #[derive(Clone, Copy)]
 pub struct Scope {
-    /// Whether hidden entries are wanted, too.
+    /// Whether hidden entries are included.
     pub hidden: bool,
-    /// How many levels deep.
+    /// The number of levels.
     pub depth: usize,
 }
 
 impl Scope {
-    /// Everything below.
+    /// All entries, at all levels.
     pub const EVERYTHING: Self = Self { hidden: true, depth: usize::MAX };
 
-    /// Whether an entry of this name is wanted.
+    /// Whether an entry with this name is included.
     pub fn shows(self, name: &str) -> bool {
         self.hidden || !is_hidden(name)
     }
 
-    /// The scope below a directory among the entries; `None` for nothing.
+    /// The scope for a subdirectory; `None` if nothing below it is included.
     pub fn below(self) -> Option<Self> {
         (self.depth > 1).then(|| Self { depth: self.depth - 1, ..self })
     }
 }
 
-/// Visits the wanted entries below `path`, each directory before its own.
+/// Visits the selected entries below `path`, each directory before its entries.
 pub fn walk<S: Store + ?Sized>(
     store: &S,
     path: &MemoryPath,
@@ -60,7 +59,7 @@ pub fn walk<S: Store + ?Sized>(
         visit(entry);
         let (Some(directory), Some(below)) = (directory, scope.below()) else { continue };
         match walk(store, &directory, below, visit) {
-            // Gone or changed since its parent was listed, or not readable.
+            // Deleted or changed since its parent was listed, or not readable.
             Ok(())
             | Err(
                 StoreError::NotFound

@@ -1,4 +1,4 @@
-//! The store in the process keeps the contract, and the check notices stores that do not.
+//! The in-process store keeps the contract, and the check detects stores that do not.
 #![cfg(feature = "testing")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a panic is how a test fails")]
 
@@ -15,7 +15,7 @@ fn the_in_process_store_keeps_the_contract() {
     check_contract(&|| Arc::new(InProcess::new())).unwrap();
 }
 
-/// A good store with one method gone wrong.
+/// A correct store with one faulty method.
 struct Faulty(InProcess, Fault);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,7 +115,7 @@ impl Faulty {
         };
         match self.1 {
             Fault::FingerprintsAreForgotten => entry.with_fingerprint(None),
-            // As those of a store that has no more than a size.
+            // Fingerprints of a store that knows only sizes.
             Fault::FingerprintsStay => {
                 entry.with_fingerprint(Some(Fingerprint::of_numbers(&[size])))
             }
@@ -152,7 +152,7 @@ impl Faulty {
                 result => result,
             },
             Fault::LooksAndThenDeletes => {
-                // Who deletes looks first: an edit of a file that is old waits for that, however busy the machine is.
+                // The deletion checks the age first. An edit of an old file waits for that, however busy the machine is.
                 let hour = std::time::Duration::from_secs(3600);
                 let age = self.0.modified(path)?.and_then(|modified| modified.elapsed().ok());
                 if age.is_some_and(|age| age > hour) {
@@ -169,7 +169,7 @@ impl Faulty {
         if self.1 == Fault::DeleteForgetsTheDirectory
             && let Some(parent) = path.parent().filter(|parent| !parent.is_root())
         {
-            // As a store without directories of its own would.
+            // Behaves like a store without real directories.
             self.0.delete(&parent)?;
         }
         Ok(())
@@ -240,8 +240,8 @@ impl Faulty {
         }
     }
 
-    /// An edit comes in between, if one comes at all: on a busy machine it takes its time. The files that are edited meanwhile are
-    /// empty at first.
+    /// Waits until an edit changes the file. On a busy machine this takes time, so it gives up after a while. Files that are
+    /// edited concurrently are empty at first; other files are not waited for.
     fn wait_for_an_edit(&self, path: &MemoryPath, seen: &[u8]) -> Result<(), StoreError> {
         let attempts = if seen.is_empty() { 800 } else { 0 };
         for _ in 0..attempts {
@@ -277,7 +277,7 @@ impl Faulty {
     }
 }
 
-/// A store of one's own, which has the defaults.
+/// A custom store that keeps all defaults.
 struct Reading(InProcess);
 
 impl Store for Reading {

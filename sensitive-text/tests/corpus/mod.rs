@@ -1,22 +1,22 @@
-//! The labelled corpus `corpus.jsonl`, and how well the rules do on it.
+//! The labelled corpus `corpus.jsonl`, and the score of the rules on it.
 //!
-//! All secrets in it are made up. A `¦` within each stands for nothing and is taken out when the
-//! corpus is read: with it, no scanner of a hosting site takes one for somebody's key.
+//! All secrets in it are invented. The `¦` in each has no meaning and is removed when the corpus is read. It
+//! keeps the scanners of hosting sites from reporting them as keys.
 
 use memdir_sensitive_text::find;
 
-/// One text, and the rules that should find something in it, one for each secret.
+/// A text, and the rules that should find something in it, one for each secret.
 pub(crate) struct Sample {
     pub(crate) text: String,
     pub(crate) rules: Vec<String>,
 }
 
-/// What came of all samples.
+/// The result for all samples.
 #[derive(Default)]
 pub(crate) struct Score {
-    /// Secrets that their own rule found.
+    /// The number of secrets that the expected rule found.
     pub(crate) found: usize,
-    /// Findings that are none.
+    /// False findings.
     pub(crate) wrong: Vec<String>,
     /// Secrets that were not found.
     pub(crate) missed: Vec<String>,
@@ -54,12 +54,12 @@ pub(crate) fn score(samples: &[Sample]) -> Score {
 }
 
 impl Score {
-    /// Of the findings, how many are right.
+    /// The fraction of findings that are correct.
     pub(crate) fn precision(&self) -> f64 {
         share(self.found, self.wrong.len())
     }
 
-    /// Of the secrets, how many are found.
+    /// The fraction of secrets that are found.
     pub(crate) fn recall(&self) -> f64 {
         share(self.found, self.missed.len())
     }

@@ -1,13 +1,13 @@
-//! The format of an encrypted file: a header of fixed size and the sealed content. So a listing knows a
-//! content's size without reading it.
+//! The format of an encrypted file: a header of fixed size, followed by the sealed content. So a listing can
+//! compute a content's size without reading the file.
 //!
 //! ```text
 //! "MDE" version  generation   the file's key, sealed       the content, sealed
 //! 3     1        4            24 + 32 + 16                 24 + size + 16
 //! ```
 //!
-//! Each version of a file has its own key. That key is sealed under the master key of the generation, in
-//! the context of the store and the path. So moving a file changes only its header.
+//! Each version of a file has its own key. That key is sealed under the master key of the generation, with
+//! the store and the path as context. So moving a file changes only its header.
 
 use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
@@ -18,36 +18,36 @@ use super::seal::{self, KEY, Key};
 
 const MAGIC: &[u8; 3] = b"MDE";
 const VERSION: u8 = 1;
-/// Magic, version and generation.
+/// The size of magic, version and generation.
 const START: usize = 8;
 /// The size of the header before the sealed content.
 pub(super) const HEADER: usize = START + KEY + seal::OVERHEAD;
-/// How many bytes a file is longer than its content.
+/// The difference between the size of a file and its content, in bytes.
 const OVERHEAD: usize = HEADER + seal::OVERHEAD;
 
-/// Why a file cannot be opened.
+/// Why a file cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Unreadable {
-    /// It does not begin like a file of ours.
+    /// The file does not begin with memdir's magic.
     #[error("it was not written by memdir's encryption, or is damaged")]
     Foreign,
-    /// It has a newer format.
+    /// The file has a newer format.
     #[error("it was written by a newer memdir, or is damaged")]
     Newer,
-    /// Its master key is not on the key ring.
+    /// The file's master key is not on the key ring.
     #[error("it was written under a key that this store does not have (any more)")]
     UnknownKey,
-    /// A seal is broken.
+    /// The authentication of the key or the content fails.
     #[error("it is damaged, or belongs to another path or another store")]
     Broken,
 }
 
-/// The size of the content of a file that takes `stored` bytes.
+/// The size of the content of a file of `stored` bytes.
 pub(super) fn content_size(stored: u64) -> u64 {
     stored.saturating_sub(OVERHEAD as u64)
 }
 
-/// A new version of a file, whose content is the pieces, one after the other.
+/// Encrypts a new version of a file. The content is given in pieces, in order.
 pub(super) fn seal(
     ring: &Ring,
     path: &MemoryPath,
@@ -59,7 +59,7 @@ pub(super) fn seal(
     Ok(file)
 }
 
-/// The content of a file that is bound to `path`, or was moved there from one of `origins`.
+/// Decrypts a file that is bound to `path`, or to one of `origins` if it was moved.
 pub(super) fn open(
     ring: &Ring,
     path: &MemoryPath,
@@ -71,13 +71,13 @@ pub(super) fn open(
     seal::open(&key, &content_context(ring), sealed).ok_or(Unreadable::Broken)
 }
 
-/// The header that binds a file to `path`, after it was moved there from one of `origins`. `None` if the
-/// file is already bound to `path`, or cannot be opened here.
+/// The header that binds a file to `path`, if it is bound to one of `origins`. `None` if the file is already
+/// bound to `path`, or cannot be decrypted here.
 ///
-/// The generation stays, because anybody with that master key may know this file's key.
+/// The generation stays the same, because the owner of that master key may know this file's key.
 ///
 /// # Errors
-/// If its master key is not on the key ring.
+/// [`StoreError::Failed`] if its master key is not on the key ring.
 pub(super) fn rebound(
     ring: &Ring,
     path: &MemoryPath,
@@ -95,7 +95,7 @@ pub(super) fn rebound(
     master.map(|master| header(ring, &master, path, &key)).transpose()
 }
 
-/// The generation of the master key that seals a file's key.
+/// The generation of the master key that seals the key of a file.
 pub(super) fn generation(file: &[u8]) -> Result<Generation, Unreadable> {
     let (start, _) = file.split_first_chunk::<START>().ok_or(Unreadable::Foreign)?;
     let [m, d, e, version, generation @ ..] = *start;
@@ -148,7 +148,7 @@ fn header(
     Ok(header)
 }
 
-/// All parts but the last have a fixed size, so different contexts are different bytes.
+/// All parts except the last have a fixed size, so different contexts have different bytes.
 fn key_context(ring: &Ring, generation: Generation, path: &MemoryPath) -> Vec<u8> {
     let generation = generation.to_be_bytes();
     [b"memdir key of a file", &[VERSION][..], &ring.store, &generation, path.as_str().as_bytes()]

@@ -1,4 +1,4 @@
-//! Bytes of the record as hexadecimal digits, for serde.
+//! Serializes bytes of the record as hexadecimal digits with serde.
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -19,10 +19,10 @@ use super::seal::{self, KEY, Key};
 
 /// The key of an encrypted store: 32 bytes, or a passphrase.
 ///
-/// `Debug` does not show it, and its memory is overwritten when it is dropped.
+/// `Debug` does not show the key, and its memory is overwritten when it is dropped.
 ///
-/// As text (`str::parse`), `hex:` and 64 digits, or `base64:` and 44 characters, stand for 32 bytes. Any
-/// other text is a passphrase.
+/// As text (`str::parse`), a key of 32 bytes is `hex:` and 64 digits, or `base64:` and 44 characters. Any other text is a
+/// passphrase.
 ///
 /// ```
 /// use memdir::EncryptionKey;
@@ -51,7 +51,7 @@ impl fmt::Debug for EncryptionKey {
 }
 
 impl EncryptionKey {
-    /// A key of 32 bytes. Generate them at random.
+    /// A key of 32 bytes. Generate them with a secure random generator.
     #[must_use]
     pub fn from_bytes(bytes: [u8; KEY]) -> Self {
         Self(Kind::Bytes(Zeroizing::new(bytes)))
@@ -60,7 +60,7 @@ impl EncryptionKey {
     /// As [`from_bytes`](Self::from_bytes), for a slice.
     ///
     /// # Errors
-    /// [`Error::Config`] if it does not have 32 bytes.
+    /// [`Error::Config`] if the slice does not have 32 bytes.
     pub fn from_slice(bytes: &[u8]) -> Result<Self, Error> {
         <[u8; KEY]>::try_from(bytes).map(Self::from_bytes).map_err(|_| {
             let got = bytes.len();
@@ -72,7 +72,7 @@ impl EncryptionKey {
     /// memory and about a tenth of a second.
     ///
     /// # Errors
-    /// [`Error::Config`] if it is empty.
+    /// [`Error::Config`] if the passphrase is empty.
     pub fn passphrase(phrase: impl Into<String>) -> Result<Self, Error> {
         let phrase = Zeroizing::new(phrase.into());
         if phrase.is_empty() {
@@ -81,12 +81,12 @@ impl EncryptionKey {
         Ok(Self(Kind::Passphrase(phrase)))
     }
 
-    /// The key of 32 bytes in a file. If nothing is at `path`, a random key is generated, and the file is made for it,
-    /// which only its owner may read. Its directory must be there. If several threads or processes make the first call at
-    /// the same time, all get the same key.
+    /// The key of 32 bytes in a file. If `path` does not exist, this generates a random key and creates the file with it, readable
+    /// only by its owner. The directory must exist. If several threads or processes make the first call at the same time, all get
+    /// the same key.
     ///
-    /// The file is never overwritten. Do not lose it: without it the memory cannot be read. `~` as the first component of
-    /// `path` is the home directory.
+    /// The file is never overwritten. Do not lose it: without it the memory cannot be read. `~` as the first component of `path`
+    /// is the home directory.
     ///
     /// ```
     /// use memdir::EncryptionKey;
@@ -98,14 +98,14 @@ impl EncryptionKey {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Config`] if the file does not have exactly 32 bytes, or cannot be read or made.
+    /// [`Error::Config`] if the file does not have exactly 32 bytes, or cannot be read or created.
     #[cfg(any(unix, windows))]
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, Error> {
         super::key_file::key_in(path.as_ref()).map(|key| Self(Kind::Bytes(key)))
     }
 
-    /// The bytes of the key of [`from_file`](Self::from_file), for a program that hands them on, such as to another language. They
-    /// are overwritten when they are dropped.
+    /// The bytes of the key of [`from_file`](Self::from_file), for a program that passes them on, such as to another language.
+    /// They are overwritten when they are dropped.
     ///
     /// # Errors
     /// As [`from_file`](Self::from_file).
@@ -115,7 +115,7 @@ impl EncryptionKey {
     }
 }
 
-/// The error for a wrong key. It never shows the value.
+/// The error for an invalid key. It never contains the value.
 fn wrong_key(problem: String) -> Error {
     ConfigError::of_option("encryption_key").and(" ").and(problem).into()
 }
@@ -140,14 +140,14 @@ impl FromStr for EncryptionKey {
     }
 }
 
-/// How the key that opens a store's record is derived from the key that you gave.
+/// How the key for a store's record is derived from the given key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "derivation", rename_all = "lowercase")]
 pub(super) enum Derivation {
-    /// It is the given key of 32 bytes.
+    /// No derivation: the given key of 32 bytes is used.
     None,
-    /// Argon2id of a passphrase. The record is not trusted before its seal is open, so it cannot ask for
-    /// any amount of work: the larger recommendation of RFC 9106 has 2 GiB.
+    /// Argon2id of a passphrase. The record is not trusted before its seal is verified, so these limits bound the work that it can
+    /// request: the larger recommendation of RFC 9106 uses 2 GiB.
     Argon2id {
         #[serde(deserialize_with = "at_most::<16, _>")]
         lanes: u32,
@@ -155,18 +155,18 @@ pub(super) enum Derivation {
         memory_kib: u32,
         #[serde(deserialize_with = "at_most::<16, _>")]
         passes: u32,
-        /// `None` for the passphrase's bytes, as the first stores did.
+        /// `None` for the unchanged bytes of the passphrase, which the first stores used.
         passphrase: Option<PassphraseForm>,
         #[serde(with = "hex")]
         salt: [u8; 16],
     },
 }
 
-/// The form of a passphrase that a key is derived from.
+/// The normalization of a passphrase before derivation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum PassphraseForm {
-    /// Unicode's.
+    /// Unicode's NFKC.
     Nfkc,
 }
 
@@ -179,7 +179,7 @@ fn at_most<'de, const MOST: u32, D: Deserializer<'de>>(from: D) -> Result<u32, D
 }
 
 impl Derivation {
-    /// The derivation for a new record; the figures are the second recommendation of RFC 9106.
+    /// The derivation for a new record, with the second recommended parameters of RFC 9106.
     pub(super) fn new(key: &EncryptionKey) -> Result<Self, StoreError> {
         Ok(match key.0 {
             Kind::Bytes(_) => Self::None,
@@ -194,14 +194,14 @@ impl Derivation {
     }
 }
 
-/// The given key with the last derived key, so Argon2id runs only once.
+/// Derives keys from the given key and caches the last result, so Argon2id runs only once.
 #[derive(Debug)]
 pub(super) struct KeyDeriver {
     key: EncryptionKey,
     last: Mutex<Option<(Derivation, Derived)>>,
 }
 
-/// A key that `Debug` does not show.
+/// A key that is hidden in `Debug`.
 #[derive(Clone)]
 struct Derived(Key);
 
@@ -220,7 +220,7 @@ impl KeyDeriver {
         &self.key
     }
 
-    /// The key that `derivation` gives; `None` if it is not for this kind of key.
+    /// The key for `derivation`; `None` if the given key is of another kind.
     pub(super) fn derive(&self, derivation: &Derivation) -> Result<Option<Key>, StoreError> {
         let (phrase, memory_kib, passes, lanes, salt, form) = match (&self.key.0, derivation) {
             (Kind::Bytes(key), Derivation::None) => return Ok(Some(key.clone())),
@@ -250,10 +250,10 @@ impl KeyDeriver {
     }
 }
 
-/// The normal form of a passphrase, however it was typed: `é` is one character on some keyboards and two
-/// on others, and a full-width letter is the same as a plain one.
+/// Normalizes a passphrase, independently of the keyboard: `é` is one character on some keyboards and two on others, and a
+/// full-width letter equals a plain one.
 fn normal_form(phrase: &str) -> Zeroizing<String> {
-    // Enough room for nearly all of them, so the string does not grow and leave copies in freed memory.
+    // Enough capacity for nearly all passphrases, so the string does not grow and leave copies in freed memory.
     let mut normal = Zeroizing::new(String::with_capacity(phrase.len().saturating_mul(4)));
     normal.extend(phrase.nfkc());
     normal
@@ -302,9 +302,8 @@ mod tests {
         assert!(!error.to_string().contains("hunter2"), "{error}");
     }
 
-    /// The vector of RFC 9106 has a secret and associated data, which are not used here; this one
-    /// was made by the reference implementation's command line:
-    /// `printf password | argon2 somesalt16bytes! -id -v 13 -t 3 -k 64 -p 4 -l 32 -r`.
+    /// The test vector of RFC 9106 uses a secret and associated data, which are not used here. The reference implementation's
+    /// command line produced this one: `printf password | argon2 somesalt16bytes! -id -v 13 -t 3 -k 64 -p 4 -l 32 -r`.
     #[test]
     fn a_passphrase_gives_the_key_that_it_always_gave() {
         let deriver = KeyDeriver::new(&EncryptionKey::passphrase("password").unwrap());

@@ -1,5 +1,5 @@
-//! A key that is kept in a file, which the first call makes. Processes that call it at the same time all get the same key,
-//! because a second key would make the memory of the first one unreadable.
+//! A key in a file, which the first call creates. Concurrent calls of several processes all get the same key, because a
+//! second key would make the first one's memory unreadable.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,10 +11,10 @@ use zeroize::Zeroizing;
 
 use super::seal::{KEY, Key, random};
 
-/// How often a file is looked for that is made and removed meanwhile.
+/// The limit of attempts while the file is created and removed concurrently.
 const ATTEMPTS: usize = 16;
 
-/// The key in the file at `path`, which is made if nothing is there.
+/// The key in the file at `path`. Creates the file if it does not exist.
 pub(super) fn key_in(path: &Path) -> Result<Key, Error> {
     if path.as_os_str().is_empty() {
         return Err(ConfigError::of_option("path").and(" must not be empty").into());
@@ -25,7 +25,7 @@ pub(super) fn key_in(path: &Path) -> Result<Key, Error> {
             Err(Failed::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
             Err(failed) => return Err(failed.at(&path, "read")),
             Ok(key) => {
-                // Whoever made the file may not have flushed the directory yet, and the key is used from now on.
+                // The creator of the file may not have flushed the directory yet, and the key is used from now on.
                 flush_directory(&path);
                 return Ok(key);
             }
@@ -41,7 +41,7 @@ pub(super) fn key_in(path: &Path) -> Result<Key, Error> {
     Err(Failed::Other(is_gone.to_owned()).at(&path, "read"))
 }
 
-/// Why there is no key.
+/// Why the key could not be read.
 enum Failed {
     Io(io::Error),
     Other(String),
@@ -59,7 +59,7 @@ impl Failed {
 }
 
 fn read(path: &Path) -> Result<Key, Failed> {
-    // A pipe would wait for a writer, and a device such as /dev/urandom has another key each time.
+    // A pipe would wait for a writer, and a device such as /dev/urandom returns another key each time.
     if !fs::metadata(path).map_err(Failed::Io)?.is_file() {
         return Err(Failed::Other("it is not a file".to_owned()));
     }
@@ -78,7 +78,7 @@ fn read(path: &Path) -> Result<Key, Failed> {
     }
 }
 
-/// Makes the file with its whole content, where nothing is yet.
+/// Creates the file with its whole content. Fails if it exists.
 fn make(path: &Path, key: &Key) -> io::Result<()> {
     let staged = Staged(beside(path)?);
     let mut options = OpenOptions::new();
@@ -94,7 +94,7 @@ fn make(path: &Path, key: &Key) -> io::Result<()> {
     Ok(())
 }
 
-/// A name of its own in the same directory.
+/// A unique name in the same directory.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let number = random::<8>().map_err(io::Error::other)?;
     let mut name = path.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
@@ -102,7 +102,7 @@ fn beside(path: &Path) -> io::Result<PathBuf> {
     Ok(path.with_file_name(name))
 }
 
-/// A file that is removed when this is dropped, if it is still there.
+/// A temporary file, which is removed on drop if it still exists.
 struct Staged(PathBuf);
 
 impl Drop for Staged {
@@ -111,14 +111,15 @@ impl Drop for Staged {
     }
 }
 
-/// Moves the file to a name that must be free. Unlike the rename of a store, this has no third way, which would need a lock.
+/// Renames the file to a name that must be free. Unlike the rename of a store, this has no fallback for file systems without
+/// links, which would need a lock.
 fn place(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         use rustix::io::Errno;
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports it.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             result => return Ok(result?),
         }
@@ -126,7 +127,7 @@ fn place(from: &Path, to: &Path) -> io::Result<()> {
     fs::hard_link(from, to)
 }
 
-/// As far as the system has that: it may forbid to open the directory, in which case the file was there before.
+/// Flushes the directory if possible. The system may deny opening it; in that case the file existed before.
 fn flush_directory(path: &Path) {
     #[cfg(unix)]
     {

@@ -1,5 +1,4 @@
-//! [`Known`]: the last state of the record that a store has read. Also reads, makes and changes the
-//! record.
+//! [`Known`]: the state of the record when the store last read it. Also reads, creates and changes the record.
 
 use std::sync::{Arc, PoisonError};
 
@@ -14,10 +13,10 @@ use super::record::Record;
 use super::renames::Rename;
 use super::ring::Ring;
 
-/// Changes a record; it gets the key ring and the renames in the record.
+/// Changes a record. It gets the key ring and the renames in the record.
 type RecordChange<'c> = dyn FnMut(&mut Record, &Ring, Vec<Rename>) -> Result<(), StoreError> + 'c;
 
-/// The record as it was last read.
+/// The record when it was last read.
 pub(super) struct Known {
     bytes: Vec<u8>,
     pub(super) ring: Ring,
@@ -25,7 +24,7 @@ pub(super) struct Known {
 }
 
 impl Encrypted {
-    /// Reads the record for the first time, or makes it.
+    /// Reads the record for the first time, or creates it.
     pub(super) fn first(&self, context: &Context) -> Result<Arc<Known>, Error> {
         let inner = InContext::new(&*self.inner, context);
         let bytes = match inner.read(&self.record) {
@@ -61,7 +60,7 @@ impl Encrypted {
         known
     }
 
-    /// The record as it was last read.
+    /// The cached record.
     pub(super) fn known(&self) -> Result<Arc<Known>, StoreError> {
         self.known_in(&Context::new())
     }
@@ -78,7 +77,7 @@ impl Encrypted {
         }
     }
 
-    /// The record as it is now; `None` if it has not changed since it was last read.
+    /// Reads the current record; `None` if it has not changed since it was last read.
     fn read_record(&self, context: &Context, known: &Known) -> Result<Option<Known>, StoreError> {
         let bytes = self.inner.read_in(context, &self.record).map_err(without_record)?;
         if known.bytes == bytes {
@@ -91,14 +90,14 @@ impl Encrypted {
         Ok(Some(new))
     }
 
-    /// The record as it is now. An error means that nothing was changed.
+    /// Reads the current record and caches it. An error means that nothing was changed.
     pub(super) fn reload(&self, context: &Context) -> Result<Arc<Known>, StoreError> {
         let known = self.known_in(context)?;
         let new = self.read_record(context, &known).map_err(StoreError::unchanged)?;
         Ok(new.map_or(known, |new| self.set_known(new)))
     }
 
-    /// Changes the record, while no other writer can come between.
+    /// Changes the record atomically: no other writer can change it in between.
     pub(super) fn change(
         &self,
         context: &Context,
@@ -129,7 +128,7 @@ impl Encrypted {
     }
 }
 
-/// Makes the record of a new store, and returns it; if somebody else was faster, returns theirs.
+/// Creates the record of a new store and returns it. If another process was faster, returns the record of that process.
 fn make(
     inner: &dyn Store,
     path: &MemoryPath,
@@ -137,7 +136,7 @@ fn make(
     encrypt_names: bool,
 ) -> Result<Vec<u8>, Error> {
     if !inner.list(&MemoryPath::root()).map_err(Error::Store)?.is_empty() {
-        // Somebody may have made the store, and written into it, since we looked for the record.
+        // Another process may have created the store and written files since the record was missing.
         return inner.read(path).map_err(|error| match error {
             StoreError::NotFound => ConfigError::from(
                 "the store holds files that are not encrypted: a key is for a new, ",
@@ -160,7 +159,7 @@ fn make(
 }
 
 impl Known {
-    /// `None` if it is a record for other keys.
+    /// `None` if the record is for other keys.
     fn read(bytes: Vec<u8>, deriver: &KeyDeriver) -> Result<Option<Self>, StoreError> {
         let record = Record::parse(&bytes)?;
         let Some((_, ring)) = record.open(deriver)? else { return Ok(None) };

@@ -1,11 +1,11 @@
 //! [`Encrypted`]: encryption at rest, as a layer over any store.
 //!
-//! Users of memdir have it as `memdir::store::Encrypted` (feature `encryption`), and examples use that name.
+//! Users of memdir find it as `memdir::store::Encrypted` (feature `encryption`), and the examples use that name.
 //!
-//! The underlying store has the same tree. Its files are encrypted (`file`), its names are the same or
-//! encrypted (`names`), and it has one more file, the record (`record`). If a file does not open, it
-//! is read again with a fresh record before it counts as damaged: the file may just have been moved
-//! (`renames`), or the key changed (`rekey`).
+//! The underlying store has the same tree. Its files are encrypted (`file`), its names are unchanged or encrypted
+//! (`names`), and it has one more file, the record (`record`). If a file cannot be decrypted, it is read again with a
+//! reloaded record before it counts as damaged: it may have just been moved (`renames`), or the key may have changed
+//! (`rekey`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -47,28 +47,27 @@ mod sealing;
 pub use key::EncryptionKey;
 pub use rekey::{RenewApart, rekey_with};
 
-/// How often a file is read again if it is moved while it is read.
+/// The limit of attempts to read a file while it is being moved.
 const ATTEMPTS: usize = 16;
 
 /// A store that encrypts its files and keeps them in an underlying store.
 ///
-/// Every content is sealed with XChaCha20-Poly1305, and bound to its path and its store. A flipped bit,
-/// or a truncated or swapped file, is [`StoreError::Failed`]; such a content is never returned. Names
-/// are encrypted, too, if the store was made with that option. They may then have 143 bytes (hidden ones
-/// 142).
+/// Every content is sealed with XChaCha20-Poly1305, and bound to its path and its store. If a bit was flipped, or a file
+/// was truncated or swapped, reading fails with [`StoreError::Failed`]; such content is never returned. Names are
+/// encrypted, too, if the store was created with that option. They may then have 143 bytes (hidden ones 142).
 ///
-/// Operations are atomic if those of the underlying store are. A rename is a rename there, between two
-/// changes of the record; then each file that was moved gets a new header. A kill at any moment leaves
-/// every file readable where it is.
+/// Operations are atomic if those of the underlying store are. A rename is a rename in the underlying store between two
+/// changes of the record. Afterwards each moved file gets a new header. A crash at any moment leaves every file readable
+/// at its path.
 pub struct Encrypted {
     inner: Arc<dyn Store>,
     /// The path of the record in the underlying store.
     record: MemoryPath,
     deriver: KeyDeriver,
     encrypt_names: bool,
-    /// Whether the underlying store ignores case. It is asked once.
+    /// Whether the underlying store ignores case; cached.
     inner_folds_case: OnceLock<bool>,
-    /// `None` before the first method is called.
+    /// `None` before the first call of a method.
     known: RwLock<Option<Arc<Known>>>,
 }
 
@@ -79,13 +78,12 @@ impl fmt::Debug for Encrypted {
 }
 
 impl Encrypted {
-    /// Opens the encrypted store in `inner`, or makes one if `inner` is empty. For a new store
-    /// `encrypt_names` decides whether names are encrypted; this cannot be changed later.
+    /// Opens the encrypted store in `inner`, or creates one if `inner` is empty. For a new store, `encrypt_names` decides
+    /// whether names are encrypted; this cannot be changed later.
     ///
     /// # Errors
-    /// [`Error::Config`] if the key is wrong, if `inner` has plain files, or if `encrypt_names` is set
-    /// for a store that was made without it. [`Error::Store`] if `inner` fails, or its record is
-    /// damaged.
+    /// [`Error::Config`] if the key is wrong, if `inner` contains plain files, or if `encrypt_names` is set for a store
+    /// that was created without it. [`Error::Store`] if `inner` fails, or its record is damaged.
     pub fn open(
         inner: Arc<dyn Store>,
         key: &EncryptionKey,
@@ -96,8 +94,8 @@ impl Encrypted {
         Ok(store)
     }
 
-    /// As [`open`](Encrypted::open), but `inner` is first used when a method is called. An error of
-    /// `open` is then a [`StoreError::Failed`] of that method, and of the next.
+    /// As [`open`](Encrypted::open), but accesses `inner` only when a method is called. An error of `open` is then a
+    /// [`StoreError::Failed`] of that method and of later calls.
     #[must_use]
     pub fn lazy(inner: Arc<dyn Store>, key: &EncryptionKey, encrypt_names: bool) -> Self {
         let (record, deriver) = (record::path(), KeyDeriver::new(key));
@@ -109,7 +107,7 @@ impl Encrypted {
         *self.inner_folds_case.get_or_init(|| self.inner.info().folds_case)
     }
 
-    /// The path in the underlying store.
+    /// Converts a path into a path of the underlying store.
     fn at(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
         match &self.known()?.ring.names {
             Some(names) => names.encrypt(path).map_err(|_| StoreError::NameTooLong),
@@ -120,7 +118,7 @@ impl Encrypted {
         }
     }
 
-    /// As [`at`](Self::at), for a path that must exist: a name that is too long is "not found".
+    /// As [`at`](Self::at), for a path that must exist: a name that is too long means "not found".
     fn at_existing(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
         match self.at(path) {
             Err(StoreError::NameTooLong) => Err(StoreError::NotFound),
@@ -128,8 +126,8 @@ impl Encrypted {
         }
     }
 
-    /// The path to which a file is bound: that of its listing, if the underlying store ignores case. Encrypted names
-    /// keep the cases of a name apart.
+    /// The path that a file is bound to. If the underlying store ignores case, this is the path in its listing. Encrypted
+    /// names distinguish case.
     fn bound<'p>(
         &self,
         context: &Context,
@@ -144,8 +142,7 @@ impl Encrypted {
         }
     }
 
-    /// The decrypted entry for the entry `found` of the underlying store, below `directory`. `None` if
-    /// it is not ours.
+    /// Decrypts the entry `found` of the underlying store, below `directory`. `None` if it was not written by this store.
     fn entry(known: &Known, directory: &MemoryPath, found: &Entry) -> Option<Entry> {
         let mut below = found.path.names().skip(directory.names().count());
         let path =
@@ -161,7 +158,7 @@ impl Encrypted {
         Some(found.clone().at(path).of_kind(kind))
     }
 
-    /// Reports names below `directory` of the underlying store that are not ours.
+    /// Reports names below `directory` of the underlying store that this store did not write.
     fn inspect_names(
         &self,
         known: &Known,
@@ -169,11 +166,11 @@ impl Encrypted {
         report: &mut dyn FnMut(Problem),
     ) -> Result<(), StoreError> {
         let found = match self.inner.list(directory) {
-            // Gone meanwhile, or a problem that reading it reports.
+            // Deleted meanwhile, or unreadable; reading it reports the problem.
             Err(_) if !directory.is_root() => return Ok(()),
             found => found?,
         };
-        // Names that are reserved are the record's, and that of a history beside the files.
+        // Reserved names are the record and a history beside the files.
         for Entry { path, kind, .. } in found.iter().filter(|found| !found.path.is_reserved()) {
             let ours = |names: &Names| path.name().and_then(|name| names.decrypt(name)).is_some();
             if !known.ring.names.as_ref().is_some_and(ours) {
@@ -185,7 +182,7 @@ impl Encrypted {
         Ok(())
     }
 
-    /// The content of `bytes`, which were read at `path`.
+    /// Decrypts `bytes`, which were read at `at` in the underlying store.
     fn content(
         &self,
         context: &Context,
@@ -204,7 +201,7 @@ impl Encrypted {
                 Ok(content) => return Ok(take(content)),
                 Err(problem) => problem,
             };
-            // A rename may have been finished between reading the file and the record.
+            // A rename may have completed between reading the file and the record.
             let again = self.inner.read_in(context, at)?;
             if again == bytes {
                 return Err(unreadable(path, problem));
@@ -214,8 +211,8 @@ impl Encrypted {
         Err(restless(path))
     }
 
-    /// The place of a file and its sealed content. With a fresh ring, so not with a key from before a rotation that has
-    /// begun meanwhile.
+    /// The path in the underlying store and the sealed content for a file. Reloads the key ring, so it never uses an old
+    /// key after a rotation has begun.
     fn sealed(
         &self,
         context: &Context,
@@ -276,7 +273,7 @@ impl Encrypted {
         Err(restless(path).unchanged())
     }
 
-    /// Makes a change of the underlying store that a condition decides: `change` gets the condition of the sealed content.
+    /// Makes a conditional change of the underlying store. `change` gets a condition that applies to the sealed content.
     pub(crate) fn change_if(
         &self,
         context: &Context,
@@ -318,7 +315,7 @@ impl Encrypted {
         condition: Option<&mut Condition<'_>>,
     ) -> Result<bool, StoreError> {
         let from = &*self.bound(context, from).map_err(StoreError::unchanged)?;
-        // Its own name is new, also where only the case of a name changes.
+        // The destination's name is taken as given, because a rename may change only its case.
         let to = match (to.parent(), to.name()) {
             (Some(above), Some(name)) => {
                 let above = self.bound(context, &above).map_err(StoreError::unchanged)?;
@@ -334,7 +331,7 @@ fn unreadable(path: &MemoryPath, problem: Unreadable) -> StoreError {
     let operation = format!("decrypting {path}");
     match problem {
         Unreadable::Foreign | Unreadable::Broken => StoreError::damaged(operation, problem),
-        // Another key or another memdir may read it.
+        // The file may be readable with another key or another version of memdir.
         Unreadable::Newer | Unreadable::UnknownKey => {
             StoreError::failed(operation, problem).unchanged()
         }
@@ -345,14 +342,14 @@ fn restless(path: &MemoryPath) -> StoreError {
     StoreError::failed(format!("decrypting {path}"), "it is moved again and again").unchanged()
 }
 
-/// The result of an edit within the underlying store.
+/// The result of an edit inside the underlying store's update.
 enum Edited {
     Done,
     Unreadable(Unreadable, Vec<u8>),
     Failed(StoreError),
 }
 
-// Every method is implemented here, also those with a default.
+// All methods are implemented here, including those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl Store for Encrypted {
     methods_by_mutate!();
@@ -392,7 +389,7 @@ impl Store for Encrypted {
             Mutation::RenameIf { from, to, condition } => {
                 self.rename_sealed(context, from, to, Some(condition))
             }
-            // Everything but the record, also files that are not ours.
+            // Everything except the record, including files that this store did not write.
             Mutation::Clear => {
                 clear_each(&*self.inner, context, |path| *path != self.record).map(|()| true)
             }
@@ -411,8 +408,8 @@ impl Store for Encrypted {
         }
     }
 
-    /// No directory, because that of the underlying store has encrypted files. Encrypted names keep the cases of a name
-    /// apart; until the record has been read, the answer is that of the underlying store.
+    /// No directory, because the underlying store's directory contains encrypted files. Encrypted names distinguish case.
+    /// Until the record has been read, `folds_case` is that of the underlying store.
     fn info(&self) -> StoreInfo {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         let info = self.inner.info();
@@ -457,7 +454,7 @@ impl Store for Encrypted {
         Ok(Node::file(self.content(context, &*self.bound(context, path)?, &at, bytes)?))
     }
 
-    /// Never: keys may have to be read again, and decrypting takes time.
+    /// Never answers: the keys may have to be read again, and decryption takes time.
     fn open_nowait(&self, _: &MemoryPath, _: usize) -> Option<Result<Node<'_>, StoreError>> {
         None
     }
@@ -485,7 +482,7 @@ impl Store for Encrypted {
         let known = self.known()?;
         let mut unused = Vec::new();
         for found in self.inner.unused(beneath, since)? {
-            // The size is already that of the content.
+            // The size already is the size of the content.
             let kind = found.kind;
             unused.extend(
                 Self::entry(&known, &MemoryPath::root(), &found).map(|entry| entry.of_kind(kind)),
@@ -519,7 +516,7 @@ impl Store for Encrypted {
         }
     }
 
-    /// The problems of the underlying store, with its paths, and the names in it that do not decrypt.
+    /// The problems of the underlying store, with its paths, and its names that cannot be decrypted.
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         let known = self.reload(&Context::new())?;
         self.inner.inspect(report)?;
@@ -530,7 +527,7 @@ impl Store for Encrypted {
     }
 }
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,8 +1,7 @@
-//! Renames: note the rename in the record, rename in the underlying store, then bind the moved files to
-//! their new paths.
+//! Renames: add the rename to the record, rename in the underlying store, then bind the moved files to their
+//! new paths.
 //!
-//! No edit is lost, because binding changes only a file's header, within an update of the underlying
-//! store.
+//! No edit is lost, because binding changes only a file's header, within an update of the underlying store.
 
 use memdir_store::access::Times;
 use memdir_store::path::MemoryPath;
@@ -38,7 +37,7 @@ impl Encrypted {
             }
         };
         let id = u64::from_be_bytes(*seal::random().map_err(StoreError::unchanged)?);
-        // An entry in the record for a rename that does not happen does no harm.
+        // A rename in the record that does not happen does no harm.
         self.change(&context.separate(), &mut |record, ring, mut renames| {
             renames.push(Rename::new(id, from, to));
             record.set_renames(ring, &renames)
@@ -52,10 +51,11 @@ impl Encrypted {
                 self.inner.mutate(context, rename)
             }),
         };
-        // From here on the rename is finished, even if the call is cancelled.
+        // From here on the rename completes, even if the call is cancelled.
         match renamed {
             Ok(true) => {
-                // Done. If binding fails, the entry stays, and makes the files readable.
+                // The rename succeeded. If binding fails, its entry stays in the record and keeps the files
+                // readable.
                 let _ = self.bind_and_finish(id, to);
                 Ok(true)
             }
@@ -64,7 +64,8 @@ impl Encrypted {
                 Ok(false)
             }
             Err(error) => {
-                // The rename may have been done all the same, or in part. Then the entry must stay.
+                // The rename may have succeeded, or in part, despite the error. In that case the entry must
+                // stay.
                 if self.was_left_alone(&error, at_to) {
                     let _ = self.finish(id);
                 }
@@ -73,11 +74,11 @@ impl Encrypted {
         }
     }
 
-    /// Whether it is certain that a failed rename moved nothing to `at_to`.
+    /// Whether a failed rename certainly moved nothing to `at_to`.
     fn was_left_alone(&self, error: &StoreError, at_to: &MemoryPath) -> bool {
         match error {
             StoreError::Failed { effect, .. } => *effect == Effect::Unchanged,
-            // A store that moves in several steps may get these errors in the middle.
+            // A store that moves in several steps may return these errors after some of them.
             StoreError::PermissionDenied | StoreError::Full | StoreError::Source(_) => {
                 matches!(self.inner.open(at_to, 0), Err(StoreError::NotFound))
             }
@@ -85,7 +86,7 @@ impl Encrypted {
         }
     }
 
-    /// Finishes the renames of processes that were killed, as far as that is possible now.
+    /// Completes the renames of killed processes, as far as possible.
     pub(super) fn finish_abandoned(&self, known: &Known) {
         for rename in known.renames.iter().filter(|rename| rename.is_abandoned()) {
             let _ = self.bind_and_finish(rename.id, &rename.to);
@@ -104,7 +105,7 @@ impl Encrypted {
         })
     }
 
-    /// The error of a rename to a path that this store cannot have, in the order of the contract.
+    /// The error of a rename to a path that this store cannot represent, in the order of the contract.
     fn nowhere_to_go(
         &self,
         context: &Context,
@@ -122,14 +123,14 @@ impl Encrypted {
         }
     }
 
-    /// Binds the file at `path`, or all files below it, to their present paths.
+    /// Binds the file at `path`, or all files below it, to their current paths.
     fn bind_below(&self, path: &MemoryPath, known: &Known) -> Result<(), StoreError> {
         let entries = match self.list(path) {
             Ok(entries) => entries,
             Err(StoreError::NotADirectory) => {
                 return self.bind(path, Times::of(self, path)?, known);
             }
-            // Moved on, or deleted.
+            // Moved again, or deleted.
             Err(StoreError::NotFound) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -163,8 +164,8 @@ impl Encrypted {
         }
     }
 
-    /// Restores the times of a file that was rewritten without a change of its content. An edit at this
-    /// very moment gets the older time, too.
+    /// Restores the times of a file that was rewritten with the same content. A concurrent edit gets the
+    /// older time, too.
     pub(super) fn keep_times(&self, path: &MemoryPath, times: Times) -> Result<(), StoreError> {
         match times.set(self, path) {
             Err(StoreError::NotFound | StoreError::IsADirectory) => Ok(()),

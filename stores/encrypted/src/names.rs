@@ -1,5 +1,5 @@
-//! Encrypted names. They use AES-SIV, because a name must always encrypt to the same text, and
-//! lower-case Base32, because some file systems ignore case.
+//! Encrypts names with AES-SIV, because a name must always encrypt to the same text, and in lower-case
+//! Base32, because some file systems ignore case.
 
 use aes_siv::KeyInit;
 use aes_siv::siv::Aes256Siv;
@@ -9,10 +9,10 @@ use zeroize::Zeroizing;
 use memdir_store::path::{MemoryPath, PathError, is_hidden};
 
 pub(super) const KEY: usize = 64;
-/// 0-9 and a-v: letters that every file system keeps apart.
+/// The digits 0-9 and a-v, which every file system distinguishes.
 const DIGITS: Encoding = BASE32_DNSSEC;
 
-/// Encrypts and decrypts names under one key.
+/// Encrypts and decrypts names with one key.
 #[derive(Clone)]
 pub(super) struct Names {
     key: Zeroizing<[u8; KEY]>,
@@ -27,14 +27,14 @@ impl Names {
         &self.key
     }
 
-    /// The encrypted path in the underlying store.
+    /// Encrypts a path into a path of the underlying store.
     pub(super) fn encrypt(&self, path: &MemoryPath) -> Result<MemoryPath, PathError> {
         path.names().try_fold(MemoryPath::root(), |directory, name| {
             // Cannot fail for a name: it is short enough, and has only one header.
             let sealed = self.cipher().encrypt([CONTEXT], name.as_bytes());
             let mut written = DIGITS.encode(&sealed.map_err(|_| PathError::NameTooLong)?);
-            // A hidden name is hidden in the underlying store as well, so one view there answers a view
-            // here.
+            // A hidden name is hidden in the underlying store as well, so one view of the underlying store
+            // suffices for a view of this one.
             if is_hidden(name) {
                 written.insert(0, '.');
             }
@@ -42,12 +42,12 @@ impl Names {
         })
     }
 
-    /// The name that encrypts to `written`; `None` if this key did not encrypt it.
+    /// Decrypts a name; `None` if this key did not encrypt it.
     pub(super) fn decrypt(&self, written: &str) -> Option<String> {
         let digits = written.strip_prefix('.').unwrap_or(written);
         let sealed = DIGITS.decode(digits.as_bytes()).ok()?;
         let name = String::from_utf8(self.cipher().decrypt([CONTEXT], &sealed).ok()?).ok()?;
-        // Each name has only one form: not also one in upper case, or one with another dot.
+        // Each name has one encrypted form only: upper-case letters or an added dot are rejected.
         let same =
             DIGITS.encode(&sealed) == digits && is_hidden(&name) == (digits.len() < written.len());
         same.then_some(name)

@@ -1,5 +1,5 @@
-//! The record of an encrypted store: a file with a reserved name at the root of the underlying store. It
-//! has the store's keys, sealed under yours, and the renames in progress.
+//! The record of an encrypted store: a file with a reserved name in the root of the underlying store. It
+//! contains the store's keys, sealed under the given key, and the renames in progress.
 //!
 //! ```json
 //! {"format": "memdir-encryption", "version": 1, "store": "…",
@@ -8,7 +8,7 @@
 //!  "renames": {"generation": 1, "sealed": "…"}}
 //! ```
 //!
-//! There is one entry in `keys`, and during a change of the key there are two.
+//! `keys` has one entry, and two during a change of the key.
 
 use memdir_store::StoreError;
 use memdir_store::encryption_record::{FORMAT, NAME};
@@ -23,14 +23,14 @@ use super::seal;
 
 const VERSION: u64 = 1;
 
-/// The record's path in the store beneath.
+/// The path of the record in the underlying store.
 pub(super) fn path() -> MemoryPath {
-    // It is a plain name; in the place of the root every method would be refused.
+    // The name is valid. With the root as a fallback, every method would be refused.
     MemoryPath::root().join(NAME).unwrap_or_else(|_| MemoryPath::root())
 }
 
-/// Whether a name of the root is the record's, also on a file system that takes upper case for
-/// lower, or skips characters that are not to be seen.
+/// Whether a name in the root is the record's, also on a file system that ignores case or skips invisible
+/// characters.
 pub(super) fn is_reserved(name: &str) -> bool {
     name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase()).eq(NAME.chars())
 }
@@ -44,7 +44,7 @@ pub(super) struct Record {
     pub(super) store: StoreId,
 }
 
-/// The ring under one of the developer's keys.
+/// The key ring, sealed under one of the given keys.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Slot {
     #[serde(flatten)]
@@ -60,7 +60,7 @@ struct SealedRenames {
     sealed: Vec<u8>,
 }
 
-/// The part that says whether this version can read the rest.
+/// The part that determines whether this version can read the rest.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -77,7 +77,7 @@ struct Written<'r> {
 }
 
 impl Slot {
-    /// A slot for a key that has none yet.
+    /// Creates a slot for a new key.
     pub(super) fn new(deriver: &KeyDeriver, ring: &Ring) -> Result<Self, StoreError> {
         let derivation = Derivation::new(deriver.key())?;
         let mut slot = Self { derivation, sealed: Vec::new() };
@@ -85,7 +85,7 @@ impl Slot {
         Ok(slot)
     }
 
-    /// Puts another ring in.
+    /// Replaces the ring in the slot.
     pub(super) fn fill(&mut self, deriver: &KeyDeriver, ring: &Ring) -> Result<(), StoreError> {
         if let Some(key) = deriver.derive(&self.derivation)? {
             self.sealed = ring.seal(&key)?;
@@ -110,7 +110,7 @@ impl Record {
         Ok(Self { store: ring.store, slots, renames: None })
     }
 
-    /// The ring, and the slot it was in; `None` if none of the slots is for this key.
+    /// The ring and the index of its slot; `None` if no slot is for this key.
     pub(super) fn open(&self, deriver: &KeyDeriver) -> Result<Option<(usize, Ring)>, StoreError> {
         for (place, slot) in self.slots.iter().enumerate() {
             if let Some(ring) = slot.open(deriver, self.store)? {
@@ -155,7 +155,7 @@ impl Record {
         if header.version != VERSION {
             return Err(damaged("it was written by a newer memdir: update memdir"));
         }
-        // The error may repeat a part of the record, which anybody may have written.
+        // The error may quote a part of the record, which may come from an attacker.
         let problem = |error: serde_json::Error| error.to_string().escape_debug().to_string();
         serde_json::from_slice(bytes)
             .map_err(|error| damaged(format!("{foreign}: {}", problem(error))))

@@ -1,13 +1,12 @@
-//! Changing the key of a store, while it is in use.
+//! Changes the key of a store while it is in use.
 //!
-//! 1. The record gets a new master key, sealed under your old and under your new key.
-//! 2. Every file is encrypted again, under the new master key.
-//! 3. The record loses the old key.
+//! 1. Add a new master key to the record, sealed under the old and the new key.
+//! 2. Encrypt every file again with the new master key.
+//! 3. Remove the old key from the record.
 //!
-//! After a kill both keys open the store, or, at the end, only the new one. The same call then
-//! continues. The previous master key stays on the key ring, only to open files, because a writer that
-//! was in the middle of its command during the whole change may still write a file under it. The next
-//! rotation drops it.
+//! After a crash, both keys open the store, or after the last step only the new one. The same call then continues. The previous
+//! master key stays on the key ring, only for decryption: a writer whose command ran during the whole change may still write a
+//! file with it. The next rotation removes it.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -22,17 +21,17 @@ use super::key::{EncryptionKey, KeyDeriver};
 use super::record::{Record, Slot};
 use super::ring::Generation;
 
-/// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`.
-/// Returns the number of files that it encrypted. `renew_apart` encrypts again what is kept beneath the store beside its files.
+/// Changes the key of the encrypted store in `inner`: encrypts every file again, and then removes `old`. Returns the number of
+/// files that it encrypted. `renew_apart` encrypts data again that is stored outside the files.
 ///
-/// The store can be in use meanwhile, with either key until the end. Programs that have it open with the
-/// old key then get errors. If the change is interrupted, both keys open the store; call this again to
-/// continue. Encrypted names keep their key.
+/// The store can be in use meanwhile, with either key until the end. Programs that have it open with the old key get errors
+/// from then on. If the change is interrupted, both keys open the store; call this again to continue. The key of encrypted
+/// names stays the same.
 ///
 /// # Errors
-/// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the
-/// same, or if a change to a third key has not been finished. [`Error::Store`] if `inner` fails, or a
-/// file is damaged: the error names its path, nothing is lost, and the old key stays.
+/// [`Error::Config`] if the store is not encrypted or neither key opens it, if both keys are the same, or if a change to a
+/// third key is incomplete. [`Error::Store`] if `inner` fails, or a file is damaged: the error names its path, nothing is lost,
+/// and the old key stays.
 pub fn rekey_with(
     inner: &Arc<dyn Store>,
     old: &EncryptionKey,
@@ -52,7 +51,7 @@ pub fn rekey_with(
     if begun.map_err(Error::Store)?.is_none() {
         let store = Arc::new(Encrypted::open(Arc::clone(inner), old, false)?);
         let renewed: Arc<dyn Store> = Arc::<Encrypted>::clone(&store);
-        // Files under the master key that is about to be dropped.
+        // Files under the master key that is about to be removed.
         count += store.renew(&MemoryPath::root()).map_err(Error::Store)?;
         renew_apart(&renewed).map_err(Error::Store)?;
         store.begin(&new_deriver)?;
@@ -72,18 +71,18 @@ pub fn rekey_with(
             record.slots = slots;
             record.set_renames(ring, &renames)
         })?;
-        // Files that were moved past us, or written by commands in progress.
+        // Files that were moved during the walk, or written by commands in progress.
         count += store.renew(&MemoryPath::root())?;
         Ok(count)
     };
     end().map_err(Error::Store)
 }
 
-/// Encrypts again what was [sealed](memdir_store::Sealing) by this store and is not among its files, such as a history.
+/// Encrypts data again that this store has [sealed](memdir_store::Sealing) and that is not among its files, such as a history.
 pub type RenewApart<'r> = dyn Fn(&Arc<dyn Store>) -> Result<(), StoreError> + 'r;
 
 impl Encrypted {
-    /// Puts a new master key into the record, sealed under our key and under `new`.
+    /// Adds a new master key to the record, sealed under the current key and under `new`.
     fn begin(&self, new: &KeyDeriver) -> Result<(), Error> {
         // Before the record is locked, because deriving a key from a passphrase takes time.
         let prepared =
@@ -93,7 +92,7 @@ impl Encrypted {
             another = false;
             for slot in &record.slots {
                 if slot.open(new, record.store)?.is_some() {
-                    // Another process makes the same change; both go on.
+                    // Another process makes the same change; both continue.
                     return Ok(());
                 }
             }
@@ -119,7 +118,7 @@ impl Encrypted {
         Ok(())
     }
 
-    /// Encrypts every file below `directory` again that is not under the current master key.
+    /// Encrypts every file below `directory` again that does not use the current master key.
     fn renew(&self, directory: &MemoryPath) -> Result<u64, StoreError> {
         let mut count = 0;
         let entries = match self.list(directory) {
@@ -132,7 +131,7 @@ impl Encrypted {
                 EntryKind::File(_) => match self.generation_at(&entry.path)? {
                     None => 0,
                     Some(Ok(generation)) if generation == self.known()?.ring.current.0 => 0,
-                    // The history beside the files of a directory, which is sealed apart.
+                    // The history beside the files of a directory, which is sealed separately.
                     Some(Err(Unreadable::Foreign)) if entry.path.is_reserved() => 0,
                     Some(_) => self.renew_file(&entry)?,
                 },
@@ -154,7 +153,7 @@ impl Encrypted {
         }
     }
 
-    /// The generation of the master key that the file's header names; `None` if the file is gone.
+    /// The generation of the master key in the file's header; `None` if the file does not exist.
     fn generation_at(
         &self,
         path: &MemoryPath,

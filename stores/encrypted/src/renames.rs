@@ -1,8 +1,8 @@
-//! The renames in progress, as the record keeps them.
+//! The renames in progress, as stored in the record.
 //!
-//! A file is bound to its path, and the underlying store moves it (or a whole directory) in a separate
-//! step. So a rename is noted first. From then on a file at the new path may be bound to the old one,
-//! until each file is bound to its new path and nobody needs the entry.
+//! A file is bound to its path, and the underlying store moves it (or a whole directory) in a separate step.
+//! So a rename is recorded first. From then on a file at the new path may be bound to the old one. The entry
+//! is needed until each file is bound to its new path.
 
 use std::time::{Duration, SystemTime};
 
@@ -10,17 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use memdir_store::path::MemoryPath;
 
-/// After this time an unfinished rename counts as one whose process was killed. It must be longer than a
-/// rename takes. Until then the files are readable where they are.
+/// After this time an incomplete rename counts as abandoned by a killed process. It must exceed the duration
+/// of any rename. Until then the files are readable at their paths.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The most paths that are tried as the origin of one file.
+/// The limit of paths that are tried as the origin of one file.
 const MOST_ORIGINS: usize = 256;
 
-/// A rename in progress, or one that is done but still needed.
+/// A rename in progress, or a completed one that is still needed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rename {
-    /// A random number, because two processes may rename the same path at once.
+    /// Random, because two processes may rename the same path at once.
     pub(super) id: u64,
     #[serde(serialize_with = "path_to_text", deserialize_with = "path_from_text")]
     pub(super) from: MemoryPath,
@@ -62,11 +62,11 @@ pub(super) fn origins(renames: &[Rename], path: &MemoryPath) -> Vec<MemoryPath> 
     found
 }
 
-/// Marks the rename `id` as done, and drops the entries that nobody needs any more.
+/// Marks the rename `id` as done, and drops the entries that are no longer needed.
 ///
-/// Another rename may have moved files away from the destination of this one before they were bound to
-/// it. To finish that rename, this entry is needed, too. So an entry stays as long as another one moves
-/// something from its destination. When all are done, all are dropped.
+/// Another rename may have moved files away from the destination of this one before they were bound to it.
+/// Completing that rename requires this entry, too. So an entry stays as long as another one moves something
+/// from its destination. When all are done, all are dropped.
 pub(super) fn finish(renames: &mut Vec<Rename>, id: u64) {
     if let Some(rename) = renames.iter_mut().find(|rename| rename.id == id) {
         rename.done = true;
@@ -151,7 +151,7 @@ mod tests {
         for id in 0..50 {
             let (from, to) = if id % 2 == 0 { ("a", "b") } else { ("b", "a") };
             renames.push(rename(id + 1, from, to));
-            // Two at a time.
+            // Two renames overlap at a time.
             if id > 0 {
                 finish(&mut renames, id);
             }

@@ -1,5 +1,5 @@
-//! [`Ring`]: the keys of a store. They are generated at random when the store is made, and sealed in its
-//! record under your key. So during a rotation both of your keys can open the store.
+//! [`Ring`]: the keys of a store. They are random, generated when the store is created, and sealed in its
+//! record under the given key. So during a rotation both the old and the new key can open the store.
 
 use memdir_store::StoreError;
 use zeroize::Zeroizing;
@@ -7,10 +7,10 @@ use zeroize::Zeroizing;
 use super::names::{self, Names};
 use super::seal::{self, KEY, Key};
 
-/// The identity of a store, so no file of one store is accepted in another.
+/// The identity of a store. It prevents a file of one store from being accepted in another.
 pub(super) type StoreId = [u8; 16];
 
-/// A generation of the master key; each file names its generation.
+/// A generation of the master key. Each file contains its generation.
 pub(super) type Generation = u32;
 
 /// The keys of a store.
@@ -19,7 +19,7 @@ pub(super) struct Ring {
     pub(super) store: StoreId,
     /// The master key for writing.
     pub(super) current: (Generation, Key),
-    /// The previous master key, only to open files.
+    /// The previous master key, for decryption only.
     older: Option<(Generation, Key)>,
     /// The key of names, if names are encrypted.
     pub(super) names: Option<Names>,
@@ -33,7 +33,7 @@ impl Ring {
         Ok(Self { store: *seal::random()?, current, older: None, names })
     }
 
-    /// The same ring with a new master key. [`rekey`](mod@super::rekey) says why the previous one stays.
+    /// The same ring with a new master key. [`rekey`](mod@super::rekey) explains why the previous one stays.
     pub(super) fn advanced(&self) -> Result<Self, StoreError> {
         let current = (self.current.0.saturating_add(1), seal::random()?);
         Ok(Self { current, older: Some(self.current.clone()), ..self.clone() })
@@ -44,7 +44,7 @@ impl Ring {
         masters.find(|(of, _)| *of == generation).map(|(_, key)| key)
     }
 
-    /// The ring sealed under your key, for the record.
+    /// Seals the ring under the given key, for the record.
     pub(super) fn seal(&self, key: &Key) -> Result<Vec<u8>, StoreError> {
         let mut text = Zeroizing::new(Vec::with_capacity(1 + names::KEY + 2 * MASTER));
         text.push(u8::from(self.names.is_some()));
@@ -56,7 +56,7 @@ impl Ring {
         seal::seal(key, &context(&self.store), &text)
     }
 
-    /// The ring that [`seal`](Ring::seal) sealed; `None` if it was another key.
+    /// Opens a ring that [`seal`](Ring::seal) sealed; `None` if the key differs.
     pub(super) fn open(store: StoreId, key: &Key, sealed: &[u8]) -> Option<Self> {
         let text = seal::open(key, &context(&store), sealed)?;
         let (flag, rest) = text.split_first()?;
@@ -68,7 +68,7 @@ impl Ring {
     }
 }
 
-/// A generation and its key, one after the other.
+/// The size of a generation and its key.
 const MASTER: usize = size_of::<Generation>() + KEY;
 
 fn master(bytes: &[u8; MASTER]) -> Option<(Generation, Key)> {

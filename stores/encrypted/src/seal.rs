@@ -9,12 +9,12 @@ use memdir_store::StoreError;
 pub(super) const KEY: usize = 32;
 const NONCE: usize = 24;
 const TAG: usize = 16;
-/// How many bytes a sealed text is longer than the text.
+/// The difference between the size of a sealed text and the text, in bytes.
 pub(super) const OVERHEAD: usize = NONCE + TAG;
 
 pub(super) type Key = Zeroizing<[u8; KEY]>;
 
-/// Bytes from the system's generator.
+/// Random bytes from the operating system.
 pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, StoreError> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|error| {
@@ -23,8 +23,8 @@ pub(super) fn random<const N: usize>() -> Result<Zeroizing<[u8; N]>, StoreError>
     Ok(bytes)
 }
 
-/// Appends the sealed text to `sealed`. Only `key` opens it, and only with the same `context`. The text
-/// is given in pieces.
+/// Seals a text, given in pieces, and appends it to `sealed`. Opening it requires the same `key` and
+/// `context`.
 pub(super) fn append(
     sealed: &mut Vec<u8>,
     key: &Key,
@@ -32,7 +32,7 @@ pub(super) fn append(
     pieces: &[&[u8]],
 ) -> Result<(), StoreError> {
     let nonce = random::<NONCE>()?;
-    // All at once, so the vector does not grow and leave plaintext in freed memory.
+    // Reserve all memory at once, so the vector does not grow and leave plaintext in freed memory.
     sealed.reserve_exact(pieces.iter().map(|piece| piece.len()).sum::<usize>() + OVERHEAD);
     sealed.extend_from_slice(&*nonce);
     let start = sealed.len();
@@ -47,14 +47,14 @@ pub(super) fn append(
     Ok(())
 }
 
-/// A sealed text by itself.
+/// Seals one text into a new vector.
 pub(super) fn seal(key: &Key, context: &[u8], text: &[u8]) -> Result<Vec<u8>, StoreError> {
     let mut sealed = Vec::new();
     append(&mut sealed, key, context, &[text])?;
     Ok(sealed)
 }
 
-/// The text; `None` if the key, the context or any bit is different.
+/// Opens a sealed text; `None` if the key, the context or any bit differs.
 pub(super) fn open(key: &Key, context: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (nonce, rest) = sealed.split_first_chunk::<NONCE>()?;
     let (text, tag) = rest.split_last_chunk::<TAG>()?;

@@ -1,10 +1,10 @@
-//! Seals the records of a history, which the store beneath keeps apart from the files.
+//! Seals the records of a history, which the underlying store keeps separately from the files.
 //!
 //! ```text
 //! "MDR" version  generation   the bytes, sealed
 //! 3     1        4            24 + size + 16
 //! ```
-//! They are sealed under the master key of the generation, in the context of the store and of their purpose.
+//! The bytes are sealed under the master key of the generation, with the store and their purpose as context.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ fn open_record(ring: &Ring, purpose: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     Some(std::mem::take(&mut *text))
 }
 
-/// All parts but the last have a fixed size, so different contexts are different bytes.
+/// All parts except the last have a fixed size, so different contexts have different bytes.
 fn context(ring: &Ring, generation: Generation, purpose: &[u8]) -> Vec<u8> {
     let generation = generation.to_be_bytes();
     [&b"memdir record of a history"[..], &[VERSION], &ring.store, &generation, purpose].concat()

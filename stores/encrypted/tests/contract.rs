@@ -1,4 +1,4 @@
-//! An encrypted store keeps the contract of a store, with names in plain text and with encrypted ones.
+//! An encrypted store keeps the contract of a store, with plain and with encrypted names.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 use std::sync::Arc;

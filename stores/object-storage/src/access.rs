@@ -1,11 +1,11 @@
-//! Times of access. Each file has a second object for it, its note, because a change of a file's own
-//! metadata would be a write of the file.
+//! Access times. Each file has a second object for its access time, its note, because a change of a file's
+//! own metadata would be a write of the file.
 //!
-//! All notes are below one reserved name at the root. No path can contain that name, so a note never
-//! makes a directory seem to exist. A note names the write of the file that it belongs to. A file that
-//! is made later at the same path does not have that write, so a leftover note is never attributed to
-//! it. If the time of access is when the note was stored, the note is empty, and a listing is enough to
-//! know the time. Otherwise it holds one byte, and its metadata must be read.
+//! All notes are below one reserved name in the root. No path can contain that name, so a note never makes a
+//! directory seem to exist. A note contains the id of the file's latest write. A file that is created later
+//! at the same path does not have that write, so a leftover note is never attributed to it. If the access
+//! time is the time when the note was stored, the note is empty, and a listing is enough to know the time.
+//! Otherwise it contains one byte, and its metadata must be read.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
@@ -22,26 +22,26 @@ use super::error::{ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
 
-/// What all notes are below.
+/// The prefix of all notes.
 const NOTES: &str = ".memdir-accessed%2F";
 
-/// How far the server's clock may be from the time that an empty note says.
+/// The tolerated difference between the server's clock and the access time of an empty note.
 const NOW: Duration = Duration::from_secs(60);
 
-/// A note that goes along with a file that is moved.
+/// The note of a moved file, which moves with it.
 pub(super) struct Carried {
     old: Key,
 }
 
 impl Item {
-    /// The path from `/memories` on of the file that this is the note of, if it was listed from there.
+    /// If this is a note and was listed from the root: the file's path relative to `/memories`.
     pub(super) fn notes(&self) -> Option<&str> {
         self.rest.strip_prefix(NOTES)?.strip_prefix('/')
     }
 }
 
 impl Client {
-    /// The key of a file's note, or of the notes of a directory's files.
+    /// The key of a file's note, or the prefix of the notes below a directory.
     pub(super) fn note(&self, path: &MemoryPath) -> Result<Key, StoreError> {
         let name = match path.relative() {
             "" => NOTES.to_owned(),
@@ -50,7 +50,7 @@ impl Client {
         below(&self.key(&MemoryPath::root())?, &name)
     }
 
-    /// A file, and when its note says that it was accessed.
+    /// A file, and the access time in its note.
     async fn noted(
         &self,
         path: &MemoryPath,
@@ -65,7 +65,7 @@ impl Client {
         Ok(Some((file, accessed)))
     }
 
-    /// The entries of a directory with the times of access of those files that have notes.
+    /// Adds access times to the entries of a directory, for files with notes.
     pub(super) async fn with_accesses(
         &self,
         directory: &MemoryPath,
@@ -108,7 +108,7 @@ impl Client {
         }
     }
 
-    /// Of two at once either one may stay.
+    /// Of two concurrent notes either one may remain.
     async fn put_note(
         &self,
         key: &Key,
@@ -129,8 +129,7 @@ impl Client {
         }
     }
 
-    /// Puts the notes of what is going to be moved to where they will belong. Before, so that no file
-    /// ever seems to have been left alone for longer than it was.
+    /// Copies notes to the new path before a move, so a file never seems unused for longer than it was.
     pub(super) async fn carry_notes(
         &self,
         from: &MemoryPath,
@@ -161,14 +160,14 @@ impl Client {
         Ok(Some(Carried { old }))
     }
 
-    /// Removes the notes of what was moved. What stays is taken for nobody's.
+    /// Removes the old notes after a move. A leftover note is ignored.
     pub(super) async fn drop_carried(&self, carried: Vec<Carried>) {
         if !carried.is_empty() {
             let _ = self.try_to_delete(carried.into_iter().map(|note| note.old).collect()).await;
         }
     }
 
-    /// Removes the notes of what was deleted. What stays is taken for nobody's.
+    /// Removes the notes of deleted files. A leftover note is ignored.
     pub(super) async fn drop_notes_below(&self, path: &MemoryPath) {
         if let Ok(note) = self.note(path)
             && let Ok(notes) = self.all_below(&note).await
@@ -178,8 +177,8 @@ impl Client {
         }
     }
 
-    /// Every file, with what the listing tells of its times: neither was later, but for the access where
-    /// it tells none.
+    /// Every file with the times that the listing contains. The real times are not later, except for an
+    /// access time that the listing does not contain.
     pub(super) async fn files(&self) -> Result<Vec<Entry>, ObjectError> {
         let root = MemoryPath::root();
         let items = self.below(&self.key(&root)?).await?;
@@ -194,8 +193,8 @@ impl Client {
         Ok(files.into_iter().filter(Entry::is_file).map(noted).collect())
     }
 
-    /// Those that were not used. What was viewed lately is known by the listing; of any other the
-    /// objects are asked.
+    /// The files that were not used. The listing shows recent views; for all other files the objects are
+    /// read.
     pub(super) async fn unused(
         &self,
         files: Vec<Entry>,
@@ -204,7 +203,7 @@ impl Client {
         let candidates = files.into_iter().filter(|file| file.accessed.is_none_or(|at| at < since));
         let looked = stream::iter(candidates).map(|file| async move {
             let key = self.key(&file.path)?;
-            // A listing does not say that the object is a copy of an older file.
+            // The listing does not show that the object is a copy of an older file.
             if file.modified.is_none_or(|stored| stored >= since) {
                 let head = self.file(&key).await?;
                 if head.is_none_or(|head| micros::of(since) <= head.modified()) {
@@ -220,8 +219,7 @@ impl Client {
         Ok(looked.into_iter().flatten().collect())
     }
 
-    /// The file is claimed as by a rename, which no edit comes between; an access that is noted in
-    /// that moment does.
+    /// Claims the file as in a rename, so no edit is lost. A concurrent access can be missed.
     pub(super) async fn delete_unused(
         &self,
         path: &MemoryPath,
@@ -234,7 +232,7 @@ impl Client {
         self.delete_version(path, &file.version).await
     }
 
-    /// Deletes the file if it still has this version, and returns whether it does.
+    /// Deletes the file if it still has this version, and returns whether it did.
     pub(super) async fn delete_version(
         &self,
         path: &MemoryPath,

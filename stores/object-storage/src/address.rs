@@ -1,7 +1,7 @@
-//! Addresses of object storage, and what the services' environment variables add to them.
+//! Addresses of object storage, and the services' environment variables.
 //!
-//! `s3://bucket/prefix?region=eu-central-1`: what is no secret may stand in the address; keys never
-//! do, because addresses are written into files and logs.
+//! `s3://bucket/prefix?region=eu-central-1`: an address may contain settings but never keys, because addresses are
+//! written into files and logs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use object_store::path::Path as Key;
 use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// The longest prefix, in bytes: below it even a short file name has room.
+/// The limit of a prefix, in bytes. It leaves room for file names.
 const MAX_PREFIX_BYTES: usize = 512;
-/// What stands in a namespace's name for something else: all but plain letters, digits, `-` and `_`.
+/// The characters that are encoded in a namespace's name: all except plain letters, digits, `-` and `_`.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
 use super::client::below;
 
-/// How to connect to a bucket.
+/// The connection settings of a bucket.
 pub(super) enum Service {
     S3(AmazonS3Builder),
     Google(GoogleCloudStorageBuilder),
@@ -29,7 +29,7 @@ pub(super) enum Service {
 
 impl Service {
     pub(super) fn connect(&self) -> object_store::Result<Arc<dyn ObjectStore>> {
-        // Tries are repeated by the client above, which has to know about each one.
+        // The client above retries, because it must know about each attempt.
         let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         Ok(match self {
             Self::S3(builder) => Arc::new(builder.clone().with_retry(retry).build()?),
@@ -58,7 +58,7 @@ impl Service {
         }
     }
 
-    /// The bucket, and where it is.
+    /// The bucket and its endpoint.
     pub(super) fn place(&self) -> String {
         let bucket = match self {
             Self::S3(builder) => builder.get_config_value(&S3::Bucket),
@@ -85,7 +85,7 @@ impl Service {
         allowed.as_deref() == Some("true")
     }
 
-    /// Sets an option of the address.
+    /// Sets an option from the address.
     fn set(self, name: &str, value: &str) -> Result<Self, String> {
         let unknown = |known: &str| {
             format!(
@@ -147,10 +147,10 @@ impl fmt::Debug for Service {
     }
 }
 
-/// The service and the prefix that an address names.
+/// Parses an address into the service and the prefix.
 ///
 /// # Errors
-/// A sentence for the developer, which repeats nothing of the address but its scheme.
+/// A sentence for the developer. It contains nothing of the address except its scheme.
 pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
     let (scheme, rest) = address.split_once(':').unwrap_or((address, ""));
     let wrong = |problem: &str| {
@@ -190,8 +190,8 @@ pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
     let mut seen = Vec::new();
     for option in options.split('&').filter(|option| !option.is_empty()) {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        // Of two values one would count, and whoever put a text of somebody else's into an address
-        // would have let them choose.
+        // Only one of two values would count. If a program inserts untrusted text into an address, that text could then
+        // override an option.
         if seen.contains(&name) {
             return Err(wrong("has an option twice"));
         }
@@ -215,10 +215,10 @@ pub(super) fn parse(address: &str) -> Result<(Service, Key), String> {
     Ok((service, prefix))
 }
 
-/// The prefix of a namespace's memory: one name below `prefix`, another for each text.
+/// The prefix of a namespace's memory: one name below `prefix`, different for each namespace.
 ///
 /// # Errors
-/// A sentence for the developer, which repeats nothing of the text.
+/// A sentence for the developer. It contains nothing of the text.
 pub(super) fn namespace(prefix: &Key, namespace: &str) -> Result<Key, String> {
     if namespace.is_empty() {
         return Err("the option \"namespace\" is empty".to_owned());
@@ -235,14 +235,14 @@ pub(super) fn namespace(prefix: &Key, namespace: &str) -> Result<Key, String> {
     Ok(below)
 }
 
-/// The namespace whose memory is below `prefix` at this name, and its own prefix. `None` if no namespace has this name.
+/// The namespace for this name below `prefix`, and the prefix of its memory. `None` if no namespace has this name.
 pub(super) fn namespace_at(prefix: &Key, name: &str) -> Option<(String, Key)> {
     let text = percent_decode_str(name).decode_utf8().ok()?.into_owned();
     let own = namespace(prefix, &text).ok()?;
     (below(prefix, name).ok()? == own).then_some((text, own))
 }
 
-/// What is missing. The library's own text can hold what is set.
+/// The missing setting. The library's own text may contain the values of others.
 fn missing(error: &object_store::Error) -> &'static str {
     let text = error.to_string();
     for (sign, meaning) in [

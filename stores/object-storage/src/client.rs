@@ -1,7 +1,7 @@
-//! Requests. Each is retried after a temporary failure, but never if a second try could do harm.
+//! Requests. Each is retried after a temporary failure, unless a second attempt could do harm.
 //!
-//! The client library's own retries are turned off. With them, a condition that is not met could not be
-//! distinguished from one that fails because the first, lost try had succeeded.
+//! The client library's own retries are disabled. With them, an unmet condition could not be distinguished
+//! from one that fails because the first attempt succeeded and its answer was lost.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,30 +22,30 @@ use super::command::ChangeCommand;
 use super::error::{ObjectError, RetryBackoff, is_no_condition};
 use super::stamp::{Id, Stamp};
 
-/// The object that makes a directory exist also when nothing else is in it. No path can hold this
-/// name, because it decodes to a slash. Empty, unless the directory is being moved.
+/// The object that makes an empty directory exist. No path can contain this name, because it decodes to a
+/// slash. It is empty, unless the directory is being moved.
 pub(super) const MARKER: &str = ".memdir-directory%2F";
 
-/// The most bytes that S3, Google and Azure all allow for an object's name.
+/// The limit that S3, Google and Azure all support for an object's name, in bytes.
 pub(super) const MAX_KEY_BYTES: usize = 1024;
 
-/// The size of the mark that replaces a file that was moved away. A listing has no metadata, so an
-/// object of exactly this size must be read to know whether it is a mark.
+/// The size of the mark that replaces a moved file. A listing contains no metadata, so an object of exactly
+/// this size must be read to know whether it is a mark.
 pub(super) const GONE_BYTES: usize = 4001;
 
 /// A file up to this size is read at once; a larger one as a stream.
 const AT_ONCE: u64 = 256 * 1024;
 
-/// How many requests of one command run at the same time.
+/// The number of concurrent requests of one command.
 pub(super) const AT_A_TIME: usize = 8;
 
 pub(super) struct Client {
     store: Arc<dyn ObjectStore>,
-    /// The key of `/memories`, without a slash at its end; may be empty.
+    /// The key of `/memories`, without a trailing slash; may be empty.
     prefix: Key,
 }
 
-/// What an object's head says.
+/// The metadata of an object.
 #[derive(Debug, Clone)]
 pub(super) struct FoundObject {
     pub(super) version: UpdateVersion,
@@ -55,12 +55,12 @@ pub(super) struct FoundObject {
 }
 
 impl FoundObject {
-    /// Microseconds since 1970.
+    /// The time of the last write, in microseconds since 1970.
     pub(super) fn modified(&self) -> i64 {
         self.stamp.modified.unwrap_or_else(|| memdir_store::micros::of(self.stored))
     }
 
-    /// Which version it is, as text.
+    /// The version as text.
     pub(super) fn tag(&self) -> String {
         let version = &self.version;
         version.e_tag.as_ref().or(version.version.as_ref()).cloned().unwrap_or_default()
@@ -76,15 +76,15 @@ impl FoundObject {
     }
 }
 
-/// A file's content, in pieces as they arrive.
+/// A file's content as a stream of pieces.
 pub(super) type Pieces = Pin<Box<dyn Stream<Item = object_store::Result<Vec<u8>>> + Send>>;
 
-/// How a content is wanted.
+/// How to read an object's content.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum How {
-    /// The whole object, if it has at most this many bytes.
+    /// As a whole, if it does not exceed this number of bytes.
     Whole(Option<u64>),
-    /// A large one as a stream.
+    /// As a stream if it is large.
     Streamed,
 }
 
@@ -93,12 +93,12 @@ pub(super) enum Body {
     Pieces(Pieces),
 }
 
-/// What became of one try to write.
+/// The result of one attempt to write.
 pub(super) enum Put {
     Done(UpdateVersion),
     /// The condition is not met, and nothing was written.
     Conflict,
-    /// No answer: it may have been written, or be written yet.
+    /// No answer: the object may have been written, or may still be written.
     Unknown(ObjectError),
 }
 
@@ -106,13 +106,13 @@ pub(super) enum Put {
 #[derive(Debug, Clone)]
 pub(super) struct Item {
     pub(super) key: Key,
-    /// Its name from the directory on.
+    /// Its name relative to the listed directory.
     pub(super) rest: String,
     pub(super) size: u64,
     pub(super) stored: SystemTime,
-    /// Which version of the object it is.
+    /// The version of the object.
     pub(super) tag: Option<String>,
-    /// It is the mark of a file that was moved away.
+    /// Whether it is the mark of a moved file.
     pub(super) gone: bool,
 }
 
@@ -122,7 +122,7 @@ impl Item {
         self.size == GONE_BYTES as u64
     }
 
-    /// The directory that this is the marker of, from the listed one on.
+    /// The directory that this is the marker of, relative to the listed directory.
     pub(super) fn marks(&self) -> Option<&str> {
         let above = self.rest.strip_suffix(MARKER)?;
         if above.is_empty() { Some(above) } else { above.strip_suffix('/') }
@@ -137,12 +137,12 @@ impl Client {
     /// The key of a file or directory.
     ///
     /// # Errors
-    /// [`StoreError::NameTooLong`] where it, or a marker below it, has no room.
+    /// [`StoreError::NameTooLong`] if the key, or that of a marker below it, exceeds the limit.
     pub(super) fn key(&self, path: &MemoryPath) -> Result<Key, StoreError> {
         key_below(&self.prefix, path)
     }
 
-    /// The head of an object, also of one in the place of a file that was moved away.
+    /// The metadata of an object, including the mark of a moved file.
     pub(super) async fn head(&self, key: &Key) -> Result<Option<FoundObject>, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
@@ -157,7 +157,7 @@ impl Client {
         }
     }
 
-    /// The head of a file.
+    /// The metadata of a file.
     pub(super) async fn file(&self, key: &Key) -> Result<Option<FoundObject>, ObjectError> {
         Ok(self.head(key).await?.filter(|found| !found.stamp.moved))
     }
@@ -202,7 +202,7 @@ impl Client {
         })
     }
 
-    /// Tries once to write.
+    /// Makes one attempt to write.
     pub(super) async fn put(
         &self,
         key: &Key,
@@ -232,10 +232,10 @@ impl Client {
         }
     }
 
-    /// Tries once to delete; a missing object counts as deleted.
+    /// Makes one attempt to delete; a missing object counts as deleted.
     pub(super) async fn try_to_delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let keys = stream::iter(keys.into_iter().map(Ok)).boxed();
-        // Of several, some may be deleted whatever the answer is.
+        // Of several objects, some may be deleted whatever the answer is.
         let _ = ChangeCommand::begin()?;
         let mut deleted = self.store.delete_stream(keys);
         while let Some(answer) = deleted.next().await {
@@ -248,7 +248,7 @@ impl Client {
         Ok(())
     }
 
-    /// Deletes objects that nobody else can have written again meanwhile.
+    /// Deletes objects that no other command can have written again meanwhile.
     pub(super) async fn delete(&self, keys: Vec<Key>) -> Result<(), ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
@@ -259,7 +259,7 @@ impl Client {
         }
     }
 
-    /// Makes a directory exist by itself.
+    /// Creates a directory by writing its marker.
     pub(super) async fn mark(&self, directory: &Key) -> Result<(), ObjectError> {
         let (marker, id) = (below(directory, MARKER)?, Id::new()?);
         let mut backoff = RetryBackoff::new();
@@ -271,7 +271,7 @@ impl Client {
         }
     }
 
-    /// Makes the directory of `path` exist by itself, because something in it is about to go.
+    /// Creates the directory of `path` before an entry in it is removed, so it stays.
     pub(super) async fn mark_parent(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         match path.parent().filter(|parent| !parent.is_root()) {
             Some(parent) => self.mark(&self.key(&parent)?).await,
@@ -279,7 +279,7 @@ impl Client {
         }
     }
 
-    /// Every object below a directory, of whatever kind.
+    /// All objects below a directory, of any kind.
     pub(super) async fn all_below(&self, directory: &Key) -> Result<Vec<Item>, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
@@ -291,13 +291,13 @@ impl Client {
         }
     }
 
-    /// Every object below a directory, and which of them are no files any more.
+    /// All objects below a directory, with marks of moved files identified.
     pub(super) async fn below(&self, directory: &Key) -> Result<Vec<Item>, ObjectError> {
         let all = self.all_below(directory).await?;
         self.with_the_gone(all).await
     }
 
-    /// The objects in a directory, and the names of the directories in it.
+    /// The objects in a directory, and the names of its subdirectories.
     pub(super) async fn within(
         &self,
         directory: &Key,
@@ -325,7 +325,7 @@ impl Client {
         items.buffered(AT_A_TIME).try_collect().await
     }
 
-    /// Whether anything is below the directory; in one request, however much it is.
+    /// Whether any object is below the directory. One request, whatever the number of objects.
     pub(super) async fn is_directory(&self, directory: &Key) -> Result<bool, ObjectError> {
         let mut backoff = RetryBackoff::new();
         loop {
@@ -338,7 +338,8 @@ impl Client {
         }
     }
 
-    /// That a file or directory may be at `path`: its parents are no files, and nothing is below.
+    /// Checks that a file or directory may be created at `path`: its parents are not files, and nothing is
+    /// below it.
     ///
     /// # Errors
     /// [`StoreError::NotADirectory`], [`StoreError::AlreadyExists`].
@@ -383,11 +384,11 @@ async fn body(got: GetResult, size: u64, how: How) -> Result<Body, ObjectError> 
     Ok(Body::Whole(content))
 }
 
-/// The error, unless it is only "not found".
+/// The error, unless it is just "not found".
 fn missing(error: object_store::Error) -> Option<ObjectError> {
     let nothing = matches!(error, object_store::Error::NotFound { .. });
     match ObjectError::from(error) {
-        // A missing bucket is more than a missing object.
+        // A missing bucket is not just a missing object.
         ObjectError::Broken(why) if nothing && why.contains("bucket") => {
             Some(ObjectError::Broken(why))
         }
@@ -396,11 +397,10 @@ fn missing(error: object_store::Error) -> Option<ObjectError> {
     }
 }
 
-/// The key of `rest` below a directory.
-/// The object of a path in a store at `prefix`.
+/// The key of a path in a store at `prefix`.
 ///
 /// # Errors
-/// [`StoreError::NameTooLong`] where it, or a marker below it, has no room.
+/// [`StoreError::NameTooLong`] if the key, or that of a marker below it, exceeds the limit.
 pub(super) fn key_below(prefix: &Key, path: &MemoryPath) -> Result<Key, StoreError> {
     let key = below(prefix, path.relative())?;
     if key.as_ref().len() + 1 + MARKER.len() > MAX_KEY_BYTES {
@@ -415,8 +415,8 @@ pub(super) fn below(directory: &Key, rest: &str) -> Result<Key, StoreError> {
         .map_err(|_| StoreError::failed("naming an object", "the name cannot be an object's"))
 }
 
-/// The part of a key below a directory; `None` for what other programs put there to stand for the
-/// directory itself, which has a slash at the end.
+/// The part of a key below a directory; `None` for the directory itself, which other programs represent by an
+/// object with a trailing slash.
 fn rest(directory: &Key, key: &Key) -> Option<String> {
     let rest = key.as_ref().strip_prefix(directory.as_ref())?;
     let rest = if directory.as_ref().is_empty() { rest } else { rest.strip_prefix('/')? };

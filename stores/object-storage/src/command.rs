@@ -1,7 +1,7 @@
 //! Tracks whether any request of a command may have changed something.
 //!
-//! Until the first such request is sent, nothing can have been changed, and the call can be cancelled at
-//! any moment. After that, the command goes on to its end.
+//! Until the first such request is sent, nothing can have been changed, and the call can be cancelled at any
+//! moment. After that, the command runs to its end.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use memdir_store::{Cancellation, StoreError, runtime};
 
 use super::error::ObjectError;
 
-/// How often it is looked whether a caller who has gone may be heard.
+/// How often a cancelled command that has begun a change checks whether the server refused it.
 const LOOK: Duration = Duration::from_millis(10);
 
 tokio::task_local! {
     static COMMAND: Command;
 }
 
-/// A command under way.
+/// The state of a running command.
 struct Command {
     cancellation: Cancellation,
-    /// How many of its requests may have changed something.
+    /// The number of its requests that may have changed something.
     changes: Cell<usize>,
 }
 
@@ -29,10 +29,10 @@ struct Command {
 pub(super) struct ChangeCommand(());
 
 impl ChangeCommand {
-    /// To be called before it is sent.
+    /// Call this before the request is sent.
     ///
     /// # Errors
-    /// [`StoreError::Cancelled`] if it would be the first, and the caller has gone.
+    /// [`StoreError::Cancelled`] if it would be the first such request and the call is cancelled.
     pub(super) fn begin() -> Result<Self, StoreError> {
         if !has_begun() {
             COMMAND.try_with(|command| command.cancellation.check()).unwrap_or(Ok(()))?;
@@ -41,7 +41,7 @@ impl ChangeCommand {
         Ok(Self(()))
     }
 
-    /// The server says that it was not done.
+    /// Records that the server refused the request.
     pub(super) fn refused(self) {
         count(-1);
     }
@@ -57,7 +57,7 @@ fn has_begun() -> bool {
     COMMAND.try_with(|command| command.changes.get()).is_ok_and(|changes| changes > 0)
 }
 
-/// Does the work of a command, or what is left of one where a change may have been made already.
+/// Runs a command, or its next step if it may already have changed something.
 pub(super) async fn carry_out<T>(
     operation: &'static str,
     cancellation: Cancellation,

@@ -1,6 +1,6 @@
-//! Deletes and moves a file if a condition accepts its content.
+//! Deletes or moves a file if a condition accepts its content.
 //!
-//! The content is read with its version. A change takes exactly that version away: by a conditional write, as in a rename. If
+//! The content is read with its version. The change claims exactly that version by a conditional write, as in a rename. If
 //! the file was changed meanwhile, that write fails, and the condition is called again.
 
 use memdir_store::path::MemoryPath;
@@ -62,7 +62,7 @@ impl ObjectStorage {
         }
     }
 
-    /// The content of a file that is not too large to be edited, and which version it is.
+    /// The content and the version of a file that is not too large for an edit.
     fn read_version(
         &self,
         context: &Context,

@@ -1,8 +1,7 @@
-//! Turns a server's errors into sentences for you.
+//! Converts a server's errors into sentences for you.
 //!
-//! An error of the client library can contain the address of the endpoint, the bucket, and what the
-//! server said about the credentials. None of its text is passed on, only its kind, the HTTP status and
-//! the server's short code.
+//! An error of the client library can contain the address of the endpoint, the bucket, and the server's message about the
+//! credentials. Its text is not passed on, only its kind, the HTTP status and the server's short code.
 
 use std::error::Error;
 use std::io;
@@ -12,21 +11,20 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use memdir_store::StoreError;
 
-/// For how long a command tries to get its turn.
+/// How long a command retries after conflicts.
 const CONTENTION: Duration = Duration::from_secs(120);
-/// How often a request is tried in all, with growing pauses: about three seconds where each try is
-/// refused at once.
+/// The limit of attempts for a request, with growing pauses: about three seconds if each attempt is refused at once.
 const TRIES: u32 = 6;
-/// When no third or further try is started. A second one always is: one request may be lost, and is only known to be when its
-/// whole timeout, 30 seconds, is over.
+/// No third or later attempt starts after this time. A second attempt always starts: a lost request is only detected after
+/// its whole timeout, 30 seconds.
 const GIVE_UP: Duration = Duration::from_secs(20);
 
-/// Why something did not succeed.
+/// Why a request failed.
 #[derive(Debug)]
 pub(super) enum ObjectError {
-    /// A condition that has a name already.
+    /// A condition of the store.
     Condition(StoreError),
-    /// A temporary failure. The request may have been carried out all the same.
+    /// A temporary failure. The request may have been carried out nevertheless.
     Passing(String),
     /// A permanent failure.
     Broken(String),
@@ -136,8 +134,8 @@ fn elsewhere(answer: &str) -> String {
     )
 }
 
-/// Where clouds give credentials to their own machines, which is asked last, where nothing else is set:
-/// how the part of the address after `://`, or after the host, begins. And what can be set.
+/// Metadata services of clouds, which provide credentials to machines. They are tried last, if nothing else is set. Each with
+/// the start of its address after `://` or of its path, and the variables to set instead.
 const METADATA_SERVICES: [(&str, &str); 6] = [
     ("/metadata/identity", "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_KEY"),
     ("/computeMetadata", "GOOGLE_APPLICATION_CREDENTIALS"),
@@ -147,7 +145,7 @@ const METADATA_SERVICES: [(&str, &str); 6] = [
     ("169.254.", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
 ];
 
-/// Only by the beginnings, because a file may have any name.
+/// Compares only the start, because a file may have any name.
 fn of_the_metadata_service(text: &str) -> Option<&'static str> {
     let (_, address) = text.split_once("://")?;
     let path = &address[address.find('/').unwrap_or(address.len())..];
@@ -156,8 +154,8 @@ fn of_the_metadata_service(text: &str) -> Option<&'static str> {
     service.map(|(_, variables)| *variables)
 }
 
-/// Whether Azure's answer has the status of an unmet condition, but for a reason that reading the object
-/// again does not remove.
+/// Whether Azure's answer has the status of an unmet condition, but for a reason that reading the object again does not
+/// remove.
 pub(super) fn is_no_condition(error: &object_store::Error) -> bool {
     matches!(
         code(&error.to_string()),
@@ -171,15 +169,15 @@ pub(super) fn is_no_condition(error: &object_store::Error) -> bool {
     )
 }
 
-/// The status is in no other part of the library's errors than their text. One part of Azure's answer to
-/// a request for many deletions has it at the end.
+/// The HTTP status. The library's errors contain it only in their text. One part of Azure's answer to a batch of deletions
+/// has it at the end.
 fn status(text: &str) -> Option<u16> {
     let of_a_part = || text.strip_suffix(')')?.rsplit_once("(code: ");
     let (_, after) = text.split_once("status code: ").or_else(of_a_part)?;
     after.get(..3)?.parse().ok()
 }
 
-/// The short word for what is wrong, which S3, Google and Azure all send as XML.
+/// The short error code, which S3, Google and Azure all send as XML.
 fn code(text: &str) -> &str {
     let code = text.split_once("<Code>").and_then(|(_, after)| after.split_once("</Code>"));
     code.map(|(code, _)| code)
@@ -198,7 +196,7 @@ fn kind(error: &(dyn Error + 'static)) -> Option<HttpErrorKind> {
     None
 }
 
-/// How long one step of a command retries after temporary failures.
+/// The retries of one step of a command after temporary failures.
 pub(super) struct RetryBackoff {
     tries: u32,
     since: Instant,
@@ -209,7 +207,7 @@ impl RetryBackoff {
         Self { tries: 1, since: Instant::now() }
     }
 
-    /// Waits before the next try; returns the error if there is no next try.
+    /// Waits before the next attempt, or returns the error if no attempt is left.
     pub(super) async fn after(&mut self, error: ObjectError) -> Result<(), ObjectError> {
         let passing = matches!(error, ObjectError::Passing(_));
         let is_late = self.tries > 1 && self.since.elapsed() > GIVE_UP;
@@ -222,14 +220,13 @@ impl RetryBackoff {
     }
 }
 
-/// Sleeps for a random time of at least half of `millis`, so commands that conflicted once do not
-/// conflict again.
+/// Sleeps for a random time between half of `millis` and `millis`, so commands that conflicted once do not conflict again.
 pub(super) async fn pause(millis: u64) {
     let chance = getrandom::u64().unwrap_or_default() % (millis / 2 + 1);
     tokio::time::sleep(Duration::from_millis(millis / 2 + chance)).await;
 }
 
-/// The conflicts with others who write the same object.
+/// The retries after conflicts with other writers of the same object.
 pub(super) struct ConflictBackoff {
     conflicts: u32,
     since: Instant,
@@ -240,7 +237,7 @@ impl ConflictBackoff {
         Self { conflicts: 0, since: Instant::now() }
     }
 
-    /// Lets others go first, longer each time; gives up after two minutes.
+    /// Waits before the next attempt, longer each time; gives up after two minutes.
     pub(super) async fn next(&mut self) -> Result<(), ObjectError> {
         if self.since.elapsed() > CONTENTION {
             return Err(ObjectError::Broken(
@@ -270,7 +267,7 @@ mod tests {
         assert!(backoff.after(lost()).await.is_err());
     }
 
-    /// As Azure's part of the library puts it.
+    /// The format of the library's Azure backend.
     #[test]
     fn a_part_of_many_deletions_has_a_status_of_its_own() {
         let busy = told("Bulk delete request failed for key a/b: Server Busy (code: 503)");

@@ -14,27 +14,28 @@ use super::stamp::{Id, Stamp};
 
 /// How long the command that claimed an object tries to remove its mark.
 const BURY: Duration = Duration::from_secs(10);
-/// How long other commands leave a mark alone. It is longer, so no late removal deletes what they write.
+/// How long other commands leave a mark in place. This is longer, so a late removal never deletes a newer
+/// file.
 const ABANDONED: Duration = Duration::from_secs(15);
 
-/// What was put at a place.
+/// The result of putting an object at a key.
 pub(super) struct Placed {
     pub(super) version: UpdateVersion,
-    /// Whether nothing was there before.
+    /// Whether the key was free before.
     pub(super) created: bool,
-    /// The stamp of the object, if an earlier try had put it there.
+    /// The stamp of the object, if an earlier attempt had written it.
     pub(super) earlier: Option<Stamp>,
 }
 
-/// What became of an attempt to claim one version of an object.
+/// The result of an attempt to claim one version of an object.
 pub(super) enum Claim {
-    /// The version is replaced by a mark, and only the claimer removes the mark.
+    /// The version is replaced by a mark, which only the claimer removes.
     Claimed,
-    /// Another claimed it.
+    /// Another command claimed it.
     Taken,
-    /// It was deleted.
+    /// The object was deleted.
     Gone,
-    /// It was changed.
+    /// The object was changed.
     Changed,
 }
 
@@ -57,7 +58,7 @@ impl Client {
         Ok(())
     }
 
-    /// Puts an object whose name nobody else uses, without a look at what is around it.
+    /// Writes an object with a unique name, without checking the directory around it.
     pub(super) async fn write_unique(
         &self,
         path: &MemoryPath,
@@ -85,8 +86,8 @@ impl Client {
         Ok(())
     }
 
-    /// Checks again after a file was made. If two commands made paths that exclude each other, at least
-    /// one of them finds the other's, and removes its own.
+    /// Checks again after a file was created. If two commands create paths that exclude each other, at least
+    /// one of them detects the other's, and removes its own.
     pub(super) async fn confirm(
         &self,
         path: &MemoryPath,
@@ -101,7 +102,7 @@ impl Client {
         confirmed
     }
 
-    /// Puts an object where nothing is, or with [`OnExisting::Overwrite`] where a file may be.
+    /// Writes an object to a free key, or with [`OnExisting::Overwrite`] over a file.
     pub(super) async fn place(
         &self,
         key: &Key,
@@ -144,8 +145,8 @@ impl Client {
         }
     }
 
-    /// Replaces exactly this version by a mark that says that nothing is here any more. The mark differs
-    /// from every other content, so an edit of the file notices it.
+    /// Replaces exactly this version by a mark of a removed file. The mark differs from every other content,
+    /// so an edit of the file detects it.
     pub(super) async fn claim(
         &self,
         key: &Key,
@@ -170,13 +171,13 @@ impl Client {
                 }
                 Some(found) if found.stamp.moved => return Ok(Claim::Taken),
                 Some(found) if found.version.e_tag != version.e_tag => return Ok(Claim::Changed),
-                // The try was lost on the way, or met another one.
+                // The attempt was lost, or conflicted with another write.
                 Some(_) => {}
             }
         }
     }
 
-    /// Removes the mark of a claim. If it cannot be removed, it stays, and counts as no file.
+    /// Removes the mark of a claim. If that fails, the mark stays and does not count as a file.
     pub(super) async fn bury(&self, key: &Key, id: Option<Id>) {
         let removal = async {
             let mut backoff = RetryBackoff::new();
@@ -192,7 +193,7 @@ impl Client {
         let _ = tokio::time::timeout(BURY, removal).await;
     }
 
-    /// Waits until the mark of a claim is removed. Removes it if it is our own, or if nobody else will.
+    /// Waits until the mark of a claim is removed. Removes it if it belongs to this command, or is abandoned.
     /// Returns `false` if it is not a mark.
     pub(super) async fn clear_away(&self, key: &Key, own: Option<Id>) -> Result<bool, ObjectError> {
         let mut abandoned = Abandoned::default();
@@ -211,7 +212,7 @@ impl Client {
         }
     }
 
-    /// Takes back what this command has put, unless somebody has changed it since.
+    /// Removes the object that this command has written, unless it was changed since.
     pub(super) async fn withdraw(
         &self,
         key: &Key,
@@ -239,7 +240,7 @@ impl Client {
         Ok(())
     }
 
-    /// Also its note, in one request where the service allows that.
+    /// Deletes a file and its note, in one request if the service supports that.
     async fn delete_file(
         &self,
         key: &Key,
@@ -249,7 +250,7 @@ impl Client {
         let mut backoff = RetryBackoff::new();
         while let Err(error) = self.try_to_delete(vec![key.clone(), note.clone()]).await {
             backoff.after(error).await?;
-            // It may be gone all the same, and another command may have made a file there since.
+            // It may be deleted despite the error, and another command may have created a file there since.
             let Some(now) = self.file(key).await? else { break };
             let edited = found.stamp.newest().is_some_and(|newest| now.stamp.has(newest));
             if now.version != found.version && !edited {
@@ -259,7 +260,7 @@ impl Client {
         Ok(())
     }
 
-    /// Deletes whatever is below a directory, until nothing is left.
+    /// Deletes everything below a directory, until nothing is left.
     pub(super) async fn delete_below(&self, directory: &Key) -> Result<(), ObjectError> {
         for _ in 0..100 {
             let left = self.all_below(directory).await?;
@@ -297,12 +298,12 @@ impl Client {
     }
 }
 
-/// Since when the same mark of a claim has been seen.
+/// The mark of a claim that was last seen, and when it was first seen.
 #[derive(Default)]
 struct Abandoned(Option<(String, Instant)>);
 
 impl Abandoned {
-    /// Whether nobody is going to remove it any more.
+    /// Whether the mark is abandoned, so no other command will remove it.
     fn is(&mut self, found: &FoundObject) -> bool {
         let tag = found.tag();
         match &self.0 {

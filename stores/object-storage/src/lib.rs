@@ -1,22 +1,19 @@
-//! [`ObjectStorage`]: a store in S3 and services with its protocol, in Google's or in Azure's object
-//! storage.
+//! [`ObjectStorage`]: a store in S3 and compatible services, in Google Cloud Storage or in Azure Blob Storage.
 //!
-//! Each file is one object, under the prefix and the file's path, so other programs can read and copy
-//! it. Object storage has neither directories nor transactions. It has conditional writes of single
-//! objects, and everything here is built on them.
+//! Each file is one object with a key of the prefix and the file's path, so other programs can read and copy it. Object storage
+//! has neither directories nor transactions. It has conditional writes of single objects, on which this store is built.
 //!
-//! - **A directory** exists while anything is below it. Before a command removes something from a
-//!   directory, it puts an empty object there, the marker (`client.rs`), so the directory stays.
-//! - **An edit** reads, and writes on the condition that nothing was written since. Otherwise it starts
-//!   again. Making a file has the condition that nothing is there.
-//! - **A lost answer** is resolved by the numbers that an object carries (`stamp.rs`).
-//! - **That nothing is below a file** cannot be a condition on one object. The store checks it before
-//!   and after writing, and undoes a write that violates it (`files.rs`).
-//! - **Renames** are in `moving.rs`, and times of access in `access.rs`.
+//! - **A directory** exists while anything is below it. Before a command removes something from a directory, it writes an empty
+//!   object there, the marker (`client.rs`), so the directory stays.
+//! - **An edit** reads, then writes on the condition that the object is unchanged. Otherwise it starts again. Creating a file
+//!   has the condition that the key is free.
+//! - **A lost answer** is resolved by the ids that an object carries (`stamp.rs`).
+//! - **A file must have nothing below it.** This cannot be a condition on one object. The store checks it before and after
+//!   writing, and undoes a write that violates it (`files.rs`).
+//! - **Renames** are in `moving.rs`, and access times in `access.rs`.
 //!
-//! One thing is not exact, because S3's conditions compare contents. An edit can be done twice if its
-//! answer is lost, another edit restores the old content, and a third edit that had started before is
-//! written next.
+//! One guarantee has an exception, because S3's conditions compare contents. An edit can be applied twice if its answer is
+//! lost, another edit restores the old content, and a third edit that had started before is written next.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,9 +48,9 @@ mod moving;
 mod stamp;
 mod stream;
 
-/// A store that keeps each file as an object of a bucket.
+/// A store that keeps each file as an object in a bucket.
 ///
-/// Connections are opened when they are needed. A forked process opens its own.
+/// Connections are opened on demand. A forked process opens its own.
 pub struct ObjectStorage {
     service: Service,
     prefix: Key,
@@ -62,15 +59,15 @@ pub struct ObjectStorage {
 }
 
 impl fmt::Debug for ObjectStorage {
-    /// Without what the service is opened with, which can hold keys.
+    /// Omits the settings of the service, which can contain keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ObjectStorage").finish_non_exhaustive()
     }
 }
 
 impl ObjectStorage {
-    /// Opens the bucket and prefix of an address such as `s3://bucket/agents/42`, with the settings in
-    /// the service's usual environment variables, and checks that it can be listed.
+    /// Opens the bucket and prefix of an address such as `s3://bucket/agents/42`, with the service's usual environment
+    /// variables, and checks that it can be listed.
     ///
     /// # Errors
     /// [`Error::Config`] if the address or the environment is wrong; [`Error::Store`] if the bucket
@@ -79,9 +76,9 @@ impl ObjectStorage {
         Self::open_namespace(address, None)
     }
 
-    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty. It becomes
-    /// one name below the address's prefix, with every byte but `A-Z`, `a-z`, `0-9`, `-` and `_`
-    /// percent-encoded. Use this for a user's name: in an address it could name another user's memory.
+    /// As [`open`](Self::open), for the memory of `namespace`, any text that is not empty. It becomes one name below the
+    /// address's prefix. All bytes except `A-Z`, `a-z`, `0-9`, `-` and `_` are percent-encoded. Use this for a user's name: as
+    /// a part of the address it could refer to another user's memory.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`Error::Config`] if the namespace is too long.
@@ -107,15 +104,15 @@ impl ObjectStorage {
         }
     }
 
-    /// The same store, which refuses to edit a file of more than this many bytes with
-    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
+    /// The same store with a limit for edits: editing a file of more bytes fails with [`StoreError::TooLarge`]. By default only
+    /// the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
     }
 
-    /// The namespaces below the prefix of the address, sorted by their names, with how much each holds. A directory of a memory
-    /// that is at this prefix itself looks like one if its name could be that of a namespace. It takes a listing of everything.
+    /// The namespaces below the prefix of the address with their sizes, sorted by name. If this prefix itself contains a
+    /// memory, its directories look like namespaces if their names are valid for one. This lists all objects.
     ///
     /// # Errors
     /// Only failures of the store.
@@ -144,7 +141,7 @@ impl ObjectStorage {
         client.cloned()
     }
 
-    /// Does the work on the runtime of remote stores, and waits for it.
+    /// Runs the work on the runtime of remote stores, and waits for it.
     fn run<T, W>(
         &self,
         context: &Context,
@@ -158,7 +155,7 @@ impl ObjectStorage {
         self.run_on(context, operation, false, work)
     }
 
-    /// As [`run`](Self::run), for the next step of a command that may have changed something.
+    /// As [`run`](Self::run), for the next step of a command that may already have changed something.
     fn run_on<T, W>(
         &self,
         context: &Context,
@@ -185,7 +182,7 @@ impl ObjectStorage {
         let id = Id::new().map_err(|error| error.during(operation).unchanged())?;
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         let how = How::Whole(self.max_file_bytes);
-        // The version that a write without an answer was meant for.
+        // The base version of a write whose answer was lost.
         let mut doubtful = None;
         loop {
             let at = path.clone();
@@ -313,7 +310,7 @@ impl Store for ObjectStorage {
         StoreInfo {
             locations: vec![Location::in_service(self.service.place(), self.prefix.as_ref())],
             tracks_access: true,
-            // An edit is made between a read and a conditional write.
+            // The edit is computed between a read and a conditional write.
             edits_apart: true,
             // The ETag, which every conditional write needs.
             fingerprints: Fingerprints::Exact,
@@ -411,7 +408,7 @@ impl Store for ObjectStorage {
     }
 }
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

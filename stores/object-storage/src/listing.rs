@@ -1,4 +1,4 @@
-//! Opens and lists paths: derives directories and files from the names of objects.
+//! Opens and lists paths: derives directories and files from the keys of objects.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::client::{Body, Client, FoundObject, How, Item};
 use super::error::ObjectError;
 
 impl Client {
-    /// The file at `path`; `None` if there is none.
+    /// The file at `path`; `None` if it does not exist.
     pub(super) async fn open(
         &self,
         path: &MemoryPath,
@@ -24,7 +24,7 @@ impl Client {
         }
     }
 
-    /// Which condition it is that there is no file at `path`.
+    /// The error if `path` is not a file.
     pub(super) async fn no_file(&self, path: &MemoryPath) -> Result<StoreError, ObjectError> {
         let is_directory = match self.key(path) {
             _ if path.is_root() => true,
@@ -54,14 +54,14 @@ impl Client {
                 found.file(at, &file);
             }
         }
-        // Commands cannot reach what has a reserved name, so it is never viewed.
+        // Commands cannot reach reserved names, so they have no accesses.
         if path.is_reserved() {
             return Ok(found.all());
         }
         self.with_accesses(path, found.all()).await
     }
 
-    /// The wanted entries below a directory.
+    /// The entries below a directory that `scope` includes.
     pub(super) async fn entries_below(
         &self,
         path: &MemoryPath,
@@ -75,7 +75,7 @@ impl Client {
         Ok(Self::entries_of(path, &items, scope))
     }
 
-    /// The entries that the objects below a directory make up.
+    /// The entries that result from the objects below a directory.
     pub(super) fn entries_of(path: &MemoryPath, items: &[Item], scope: Scope) -> Vec<Entry> {
         let mut found = Entries::default();
         for item in items {
@@ -84,7 +84,7 @@ impl Client {
         found.all()
     }
 
-    /// How much the memory at `own`, which is that of a namespace, holds.
+    /// The size of the memory of a namespace, whose prefix is `own`.
     pub(super) async fn namespace(
         &self,
         name: String,
@@ -104,7 +104,7 @@ impl Client {
         Ok(namespace)
     }
 
-    /// What is left of commands that were broken off, and what no path can name.
+    /// Reports leftovers of interrupted commands, and names that no path can contain.
     pub(super) async fn problems(&self) -> Result<Vec<Problem>, ObjectError> {
         let root = MemoryPath::root();
         let mut problems = Vec::new();
@@ -129,7 +129,7 @@ impl Client {
     }
 }
 
-/// Entries by their paths.
+/// Entries sorted by path.
 #[derive(Default)]
 struct Entries(BTreeMap<MemoryPath, Entry>);
 
@@ -142,7 +142,7 @@ impl Entries {
         self.0.entry(path).or_insert(entry);
     }
 
-    /// Some programs put an empty object at a directory's own path.
+    /// Adds a directory. Some programs put an empty object at a directory's own path, which is replaced.
     fn directory(&mut self, path: MemoryPath) {
         let there = self.0.entry(path.clone()).or_insert_with(|| Entry::directory(path));
         if there.kind == EntryKind::File(0) {
@@ -150,7 +150,7 @@ impl Entries {
         }
     }
 
-    /// Enters what `item`, somewhere below `directory`, shows: itself and the directories above it.
+    /// Adds the entries that `item`, below `directory`, implies: itself and the directories above it.
     fn enter(&mut self, directory: &MemoryPath, item: &Item, scope: Scope) {
         let (names, is_file) = match item.marks() {
             Some(marked) => (marked, false),
@@ -173,7 +173,7 @@ impl Entries {
         }
     }
 
-    /// All of them, but what other programs put below a file, which is out of reach.
+    /// All entries except those below a file, which other programs created and which are unreachable.
     fn all(self) -> Vec<Entry> {
         let mut all: Vec<Entry> = Vec::new();
         let mut file: Option<MemoryPath> = None;

@@ -1,22 +1,29 @@
 //! Renames. An object cannot be renamed, so a move is a copy, a claim and a deletion.
 //!
-//! **A file.** (1) A copy is made at the destination, where nothing may be. (2) The source is claimed: a
-//! conditional write replaces exactly the version that was copied by a mark. If somebody has edited the
-//! source meanwhile, the condition fails, and the copy is made again. A later edit finds the mark and no
-//! file. So no edit is lost. (3) The mark is removed. If somebody else has claimed or deleted the
-//! source, the copy is removed again.
+//! **A file.**
 //!
-//! **A directory.** (1) The intention is written into the source's marker. There is only one marker, so
-//! one of two moves of a directory is first. The marker is removed last. (2) The destination's marker is
-//! written, where nothing may be, with the same number. (3) Everything is copied. (4) The copies are
-//! verified against a listing. (5) A conditional write into the source's marker settles the move: from
-//! now on it can only be finished, not undone. (6) Each file is claimed and removed, as above. (7) Files
-//! that others have added to the source meanwhile are moved in the same way. (8) The source's marker is
-//! removed.
+//! 1. Copy it to the destination, which must be free.
+//! 2. Claim the source: a conditional write replaces exactly the copied version by a mark. If the source was
+//!    edited meanwhile, the condition fails, and the copy is repeated. A later edit finds the mark and no
+//!    file. So no edit is lost.
+//! 3. Remove the mark. If another command has claimed or deleted the source, remove the copy.
 //!
-//! After a crash at any point every file is at its old place, its new place, or both, and the intention
-//! is still in the marker. The same rename, requested again, goes on: the numbers of the copies say that
-//! they belong to this move, and which version of the source they are.
+//! **A directory.**
+//!
+//! 1. Write the intent into the source's marker. There is only one marker, so one of two concurrent moves of
+//!    a directory wins. The marker is removed last.
+//! 2. Write the destination's marker, which must be free, with the same id.
+//! 3. Copy all files.
+//! 4. Verify the copies against a listing.
+//! 5. Settle the move by a conditional write of the source's marker: from now on it can only be completed,
+//!    not undone.
+//! 6. Claim and remove each file, as above.
+//! 7. Move files that were added to the source meanwhile in the same way.
+//! 8. Remove the source's marker.
+//!
+//! After a crash at any point every file is at its old path, its new path, or both, and the intent is still
+//! in the marker. If the same rename is requested again, it continues: the ids of the copies show that they
+//! belong to this move, and which version of the source each one is.
 
 use std::collections::HashMap;
 
@@ -34,7 +41,7 @@ use super::error::{ConflictBackoff, ObjectError, RetryBackoff};
 use super::files::Claim;
 use super::stamp::{Id, Stamp};
 
-/// A copy, and what it is of.
+/// A copy and its source.
 #[derive(Clone)]
 struct Copied {
     source: UpdateVersion,
@@ -42,13 +49,13 @@ struct Copied {
     size: u64,
 }
 
-/// The copies of a directory's files, by their names from the directory on.
+/// The copies of a directory's files, by their names relative to the directory.
 type Copies = HashMap<String, Copied>;
 
-/// What the marker of a directory that is being moved says.
+/// The content of the marker of a directory that is being moved.
 struct Intent {
     id: Id,
-    /// Whether it is only finished, and no longer taken back.
+    /// Whether the move can only be completed, and no longer undone.
     settled: bool,
     to: String,
 }
@@ -94,7 +101,7 @@ impl Client {
     }
 
     /// # Errors
-    /// [`StoreError::AlreadyExists`] if there is anything at `path`.
+    /// [`StoreError::AlreadyExists`] if `path` exists.
     async fn check_free(&self, path: &MemoryPath) -> Result<(), ObjectError> {
         let Ok(key) = self.key(path) else { return Ok(()) };
         if path.is_root() || self.file(&key).await?.is_some() || self.is_directory(&key).await? {
@@ -132,7 +139,7 @@ impl Client {
         }
     }
 
-    /// Renames the file if it still has this version, and returns whether it does.
+    /// Renames the file if it still has this version, and returns whether it did.
     pub(super) async fn rename_version(
         &self,
         from: &MemoryPath,
@@ -162,8 +169,8 @@ impl Client {
         Ok(false)
     }
 
-    /// Copies a file to where nothing is, or where an earlier try has put an older version; `None`
-    /// if there is no such file any more.
+    /// Copies a file to a free key, or over an older copy by the same move; `None` if the file does not
+    /// exist.
     async fn copy(
         &self,
         source: &Key,
@@ -195,7 +202,7 @@ impl Client {
         }
     }
 
-    /// Claims the source of a copy, and copies it again for as long as it changes.
+    /// Claims the source of a copy. Repeats the copy as long as the source changes.
     async fn claim_copied(
         &self,
         source: &Key,
@@ -247,7 +254,7 @@ impl Client {
         };
         let copies = match self.copy_all(to, &target, &marker, &items, id, again).await {
             Ok(copies) => copies,
-            // After a failure, the same rename goes on when it is requested again.
+            // After a failure, the same rename continues when it is requested again.
             Err(condition @ ObjectError::Condition(_)) => {
                 self.take_back(&marker, &target, id).await?;
                 return Err(condition);
@@ -263,7 +270,7 @@ impl Client {
         Ok(())
     }
 
-    /// The intention in a directory's marker, and the marker's version.
+    /// The intent in a directory's marker, with the marker's metadata.
     async fn intent(&self, marker: &Key) -> Result<Option<(Intent, FoundObject)>, ObjectError> {
         match self.read(marker).await? {
             Some((found, content)) if !content.is_empty() => match Intent::parse(&content) {
@@ -274,7 +281,7 @@ impl Client {
         }
     }
 
-    /// Writes the intention into the source's marker.
+    /// Writes the intent into the source's marker.
     async fn announce(&self, marker: &Key, to: &MemoryPath) -> Result<Id, ObjectError> {
         let intent = Intent { id: Id::new()?, settled: false, to: to.to_string() };
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
@@ -293,7 +300,7 @@ impl Client {
         }
     }
 
-    /// From here on the move is only finished, and no longer taken back.
+    /// Settles the move: from here on it can only be completed, not undone.
     async fn settle(&self, marker: &Key, id: Id) -> Result<(), ObjectError> {
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         loop {
@@ -316,8 +323,7 @@ impl Client {
         }
     }
 
-    /// Gives the move up, unless it is settled: the intention goes first, and then the copies that
-    /// nobody has changed.
+    /// Undoes the move, unless it is settled: removes the intent first, then the unchanged copies.
     async fn take_back(&self, marker: &Key, target: &Key, id: Id) -> Result<(), ObjectError> {
         let (mut backoff, mut conflicts) = (RetryBackoff::new(), ConflictBackoff::new());
         while let Some((intent, found)) = self.intent(marker).await?.filter(|(i, _)| i.id == id) {
@@ -348,7 +354,7 @@ impl Client {
         Ok(())
     }
 
-    /// Takes the destination, copies everything there, and verifies it.
+    /// Reserves the destination, copies everything there, and verifies it.
     async fn copy_all(
         &self,
         to: &MemoryPath,
@@ -361,7 +367,8 @@ impl Client {
         let target_marker = below(target, MARKER)?;
         let empty = PutPayload::new();
         self.place(&target_marker, &empty, &Stamp::new(id), id, OnExisting::Error).await?;
-        // As after making a file: if two commands make paths that exclude each other, one finds out.
+        // As after the creation of a file: if two commands create paths that exclude each other, one of them
+        // detects it.
         if self.file(target).await?.is_some() {
             return Err(StoreError::AlreadyExists.into());
         }
@@ -396,7 +403,7 @@ impl Client {
             if there.get(rest) == Some(&copied.size) {
                 continue;
             }
-            // Unless others are at work there already, for whom it is a file like any other.
+            // Another command may already have changed the copy, which then is an ordinary file.
             let now = self.file(&below(target, rest)?).await?;
             if now.is_some_and(|now| now.stamp.newest() == Some(id)) {
                 return Err(ObjectError::Broken("a copy differs from its original".to_owned()));
@@ -405,7 +412,7 @@ impl Client {
         Ok(())
     }
 
-    /// Claims and removes everything at the source, also what is added meanwhile.
+    /// Claims and removes everything at the source, including files that are added meanwhile.
     async fn move_all(
         &self,
         source: &Key,
@@ -460,10 +467,10 @@ impl Client {
         let (copied, claim) = self.claim_copied(source, target, copied, id).await?;
         match claim {
             Claim::Claimed => self.bury(source, Some(id)).await,
-            // Another move took it somewhere else.
+            // Another command moved it elsewhere.
             Claim::Taken => self.withdraw(target, copied.target, id).await?,
-            // Deleted, or moved to the same place by another who finishes the same rename: then
-            // this is the only copy.
+            // Deleted, or moved to the same path by another command that completes the same rename. In the
+            // second case this is the only copy.
             Claim::Gone | Claim::Changed => {}
         }
         Ok(())
@@ -478,7 +485,7 @@ fn changed_twice() -> ObjectError {
     )
 }
 
-/// For the developer; a model is told that the memory cannot be reached.
+/// For the developer. A model gets a reply that the memory cannot be reached.
 fn unfinished() -> ObjectError {
     ObjectError::Broken(
         "a rename of this directory, or of one in it, has not been finished: ask for the same \
@@ -487,14 +494,14 @@ fn unfinished() -> ObjectError {
     )
 }
 
-/// That everything can have the name that it would have.
+/// Checks that all entries can have their new names.
 fn check_names(to: &MemoryPath, target: &Key, items: &[Item]) -> Result<(), StoreError> {
     for item in items {
         let rest = item.marks().unwrap_or(&item.rest);
         let mut names = rest.split('/').filter(|name| !name.is_empty());
         match names.try_fold(to.clone(), |directory, name| directory.join(name)) {
             Ok(_) => {}
-            // What no path can name is out of reach before and after.
+            // Names that no path can contain are unreachable before and after.
             Err(PathError::Escapes) => {}
             Err(_) => return Err(StoreError::NameTooLong),
         }

@@ -1,8 +1,8 @@
 //! [`Stamp`]: the user metadata of an object.
 //!
-//! An answer can be lost after the server has carried out the request. So every write has a number, and
-//! an object carries the numbers of its latest writes. A command that is in doubt about its write reads
-//! the object and looks for its number, also if others have written after it.
+//! An answer can be lost after the server has carried out the request. So every write has an id, and an
+//! object carries the ids of its latest writes. If a command does not know the outcome of its write, it reads
+//! the object and looks for its id, which is there even if others have written after it.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -12,18 +12,18 @@ use object_store::{Attribute, AttributeValue, Attributes};
 
 use super::error::ObjectError;
 
-/// How many writes an object remembers. S3 allows 2 KiB of metadata; this takes 1.1.
+/// The number of writes that an object carries. This takes 1.1 KiB of metadata, of which S3 allows 2 KiB.
 const REMEMBERED: usize = 64;
 
-/// The metadata's name: without a hyphen, which Azure does not allow.
+/// The name of the metadata, without a hyphen, which Azure does not allow.
 const NAME: &str = "memdir";
 
-/// The number of one write.
+/// The id of one write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Id(u64);
 
 impl Id {
-    /// From the operating system's randomness, which a forked process does not share.
+    /// A random id from the operating system, so a forked process gets different ones.
     pub(super) fn new() -> Result<Self, ObjectError> {
         getrandom::u64()
             .map(Self)
@@ -41,21 +41,21 @@ impl fmt::Display for Id {
     }
 }
 
-/// What an object says about itself.
+/// The metadata of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// When the file was written, in microseconds since 1970.
+    /// When the file was last written, in microseconds since 1970.
     pub(super) modified: Option<i64>,
     /// The latest writes, newest first.
     writes: Vec<Id>,
-    /// Nothing is here any more: what was here has been moved, and this object is to be removed.
+    /// Whether the file was moved away. This object is then a mark that will be removed.
     pub(super) moved: bool,
-    /// Which version of another object this is a copy of.
+    /// The version of another object that this is a copy of.
     pub(super) source: Option<String>,
 }
 
 impl Stamp {
-    /// A new file, written now.
+    /// The stamp of a new file, written now.
     pub(super) fn new(write: Id) -> Self {
         Self {
             modified: Some(micros::of(SystemTime::now())),
@@ -64,14 +64,14 @@ impl Stamp {
         }
     }
 
-    /// The same file, written again now.
+    /// The stamp after another write, now.
     pub(super) fn written(&self, write: Id) -> Self {
         let mut stamp = self.touched(write);
         stamp.modified = Some(micros::of(SystemTime::now()));
         stamp
     }
 
-    /// The same file with the same content.
+    /// The stamp after a write of the same content.
     pub(super) fn touched(&self, write: Id) -> Self {
         let mut stamp = self.clone();
         stamp.writes.retain(|earlier| *earlier != write);
@@ -80,12 +80,12 @@ impl Stamp {
         stamp
     }
 
-    /// What stands in the place of a file that was moved away.
+    /// The stamp of a mark that replaces a moved file.
     pub(super) fn gone(write: Id) -> Self {
         Self { writes: vec![write], moved: true, ..Self::default() }
     }
 
-    /// What a note says: when a file was accessed that had this write last.
+    /// The stamp of a note: the access time and the file's latest write.
     pub(super) fn note(micros: i64, write: Option<Id>) -> Self {
         Self { modified: Some(micros), writes: Vec::from_iter(write), ..Self::default() }
     }
@@ -114,13 +114,13 @@ impl Stamp {
         Attributes::from_iter([(Attribute::Metadata(NAME.into()), AttributeValue::from(text))])
     }
 
-    /// Empty for what somebody else wrote.
+    /// Empty for an object that another program wrote.
     pub(super) fn of(attributes: &Attributes) -> Self {
         let mut stamp = Self::default();
         let text = attributes.get(&Attribute::Metadata(NAME.into()));
         let mut rest = text.map_or("", |text| text.as_ref());
         while !rest.is_empty() {
-            // The last one may hold anything.
+            // The source is the last field and may contain any character.
             if let Some(source) = rest.strip_prefix("s=") {
                 stamp.source = Some(source.to_owned());
                 break;

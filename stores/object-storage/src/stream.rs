@@ -59,7 +59,7 @@ impl Read for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // The parent's connection is not a child's to close.
+        // A forked child must not close the connection of its parent.
         if self.process != process::id() {
             std::mem::forget(self.pieces.take());
         }

@@ -1,4 +1,4 @@
-//! Object storage keeps the contract of a store, on real servers of S3's and Azure's protocols.
+//! Object storage keeps the contract of a store, on real servers with the S3 and Azure protocols.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 

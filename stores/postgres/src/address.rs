@@ -11,17 +11,17 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
-/// The namespace of an address that names none.
+/// The namespace of an address without one.
 const DEFAULT_NAMESPACE: &str = "default";
-/// The longest namespace, in bytes: it is a part of every row's key.
+/// The limit of a namespace, in bytes: it is a part of every row's key.
 const MAX_NAMESPACE_BYTES: usize = 255;
-/// How many connections a process keeps to one server, unless the address says so. A server takes
-/// 100 by default, and of the writers of one namespace only one works at a time.
+/// The default number of connections from a process to one server. A server accepts 100 by default, and only
+/// one writer of a namespace works at a time.
 const POOL_SIZE: usize = 8;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the driver takes as it is.
+/// The parameters that are passed to the driver unchanged.
 const PASSED_ON: &[&str] = &[
     "user",
     "password",
@@ -42,23 +42,23 @@ const PASSED_ON: &[&str] = &[
     "load_balance_hosts",
     "sslnegotiation",
 ];
-/// What is read here.
+/// The parameters that are parsed here.
 const OWN: &[&str] = &["namespace", "pool_size", "sslmode", "sslrootcert", "statement_timeout"];
 
-/// An address, taken apart.
+/// A parsed address.
 pub(super) struct Address {
     pub(super) server: Settings,
-    /// The one that it names, if it names one.
+    /// The namespace in the address, if any.
     namespace: Option<String>,
-    /// How long one statement may take; zero is for ever.
+    /// The limit of one statement's duration; zero means no limit.
     pub(super) statement_timeout: Duration,
 }
 
-/// What a connection is opened with: stores that agree on all of it share their connections.
+/// The settings of a connection. Stores with the same settings share their connections.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) config: Config,
-    /// The file with the certificates to trust, in place of the system's.
+    /// The file with the trusted certificates, instead of the system's.
     pub(super) root_certificates: Option<PathBuf>,
     pub(super) pool_size: usize,
     pub(super) connect_timeout: Duration,
@@ -66,7 +66,7 @@ pub(super) struct Settings {
 
 impl Address {
     /// # Errors
-    /// A sentence about what is wrong, without a part of the address.
+    /// A sentence about the problem, without a part of the address.
     pub(super) fn parse(address: &str) -> Result<Self, String> {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let mut namespace = None;
@@ -79,8 +79,8 @@ impl Address {
                 let decoded = percent_decode_str(raw).decode_utf8();
                 decoded.map_err(|_| format!("the value of \"{name}\" is not UTF-8"))
             };
-            // Of two values one would count, and whoever put a text of somebody else's into an address
-            // would have let them choose.
+            // Only one of two values would count. If a program inserts untrusted text into an address, that
+            // text could then override a parameter.
             if seen.contains(&name) {
                 return Err(match [OWN, PASSED_ON].concat().contains(&name) {
                     true => format!("it has the parameter \"{name}\" twice"),
@@ -104,7 +104,7 @@ impl Address {
                 "statement_timeout" => statement_timeout = duration(&value()?)?,
                 "sslmode" => tls = Some(ssl_mode(&value()?)?),
                 "sslrootcert" => root_certificates = Some(PathBuf::from(value()?.into_owned())),
-                // The driver looks for the user's end in the whole address.
+                // The driver searches the whole address for the `@` after the user.
                 name if PASSED_ON.contains(&name) => passed_on.push(pair.replace('@', "%40")),
                 _ => return Err(unknown()),
             }
@@ -121,7 +121,7 @@ impl Address {
         if config.get_application_name().is_none() {
             config.application_name("memdir");
         }
-        // Where every other client of PostgreSQL looks too.
+        // Every other client of PostgreSQL uses this variable, too.
         if let (None, Some(password)) = (config.get_password(), std::env::var_os("PGPASSWORD")) {
             config.password(password.into_encoded_bytes());
         }
@@ -129,10 +129,10 @@ impl Address {
         Ok(Self { server, namespace, statement_timeout })
     }
 
-    /// Whose memory it is: `option` is what the developer says beside the address.
+    /// Determines the namespace. `option` is the namespace given separately from the address.
     ///
     /// # Errors
-    /// A sentence about what is wrong, without a part of the address or of the option.
+    /// A sentence about the problem, without a part of the address or of the option.
     pub(super) fn namespace(&self, option: Option<&str>) -> Result<String, String> {
         match (&self.namespace, option) {
             (Some(_), Some(_)) => {
@@ -156,7 +156,7 @@ fn unknown() -> String {
     format!("it has a parameter that is not known; known are {}", known.join(", "))
 }
 
-/// That no parameter says once more what stands before the `?`.
+/// Checks that no parameter repeats a part of the address before the `?`.
 fn check_not_repeated(base: &str, parameters: &[&str]) -> Result<(), String> {
     let before: Config = base.parse().map_err(|error| invalid(&error))?;
     let said = [
@@ -181,13 +181,13 @@ fn check_namespace(namespace: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The driver names the parameter and not its value.
+/// Contains the name of the parameter, but not its value.
 fn invalid(error: &tokio_postgres::Error) -> String {
     let cause = std::error::Error::source(error);
     cause.map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// As PostgreSQL writes them: a number of milliseconds, or one with a unit.
+/// Parses a duration in PostgreSQL's format: a number of milliseconds, or a number with a unit.
 fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
@@ -196,7 +196,7 @@ fn duration(text: &str) -> Result<Duration, String> {
         "min" => 60_000,
         _ => 0,
     };
-    // The server's own limit.
+    // The limit of the server.
     let milliseconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match milliseconds {
         Some(milliseconds) if unit > 0 && milliseconds <= 2_147_483_647 => {
@@ -208,8 +208,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Wherever there is TLS, the certificate is checked; so the strictest mode is no stricter than
-/// `require`.
+/// The certificate is always verified with TLS, so the strictest mode equals `require`.
 fn ssl_mode(text: &str) -> Result<SslMode, String> {
     match text {
         "disable" => Ok(SslMode::Disable),
@@ -219,7 +218,7 @@ fn ssl_mode(text: &str) -> Result<SslMode, String> {
     }
 }
 
-/// What never leaves the machine needs no TLS; else it is used where the server offers it.
+/// Without TLS for a connection within this machine. Otherwise TLS is used if the server supports it.
 fn default_tls(config: &Config) -> SslMode {
     let local_host = |host: &Host| match host {
         Host::Tcp(name) => {
@@ -358,7 +357,7 @@ mod tests {
             assert!(problem.contains(&format!("\"{name}\"")), "{address}: {problem}");
             assert!(problem.contains("twice"), "{address}: {problem}");
         }
-        // Neither another spelling nor another separator makes a second one.
+        // Another spelling or separator does not bypass the check.
         for spelling in ["Namespace=b", "%6eamespace=b", "namespace%3db", ";namespace=b"] {
             assert!(Address::parse(&format!("postgres://h/d?namespace=a&{spelling}")).is_err());
         }

@@ -1,4 +1,4 @@
-//! Errors of the server, and the store's errors that they become.
+//! Errors of the server, and their conversion into errors of the store.
 
 use std::error::Error as _;
 use std::io::{self, ErrorKind};
@@ -8,16 +8,16 @@ use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use memdir_store::StoreError;
 
-/// Why something inside the store did not succeed.
+/// Why something inside the store failed.
 #[derive(Debug)]
 pub(super) enum PostgresError {
-    /// A condition that has a name already.
+    /// A condition of the store.
     Condition(StoreError),
-    /// No connection could be had.
+    /// No connection could be opened.
     NoConnection(Option<Error>),
-    /// A connection that was there did not do what it was asked to.
+    /// A statement failed on an open connection.
     Statement(Error),
-    /// The server said nothing for longer than a statement may take.
+    /// The server did not answer within the time limit of a statement.
     Silence,
 }
 
@@ -34,8 +34,8 @@ impl From<Error> for PostgresError {
 }
 
 impl PostgresError {
-    /// Whether it was the connection that broke, and not the server that refused: what was asked
-    /// may or may not have been done.
+    /// Whether the connection broke, as opposed to a refusal by the server. The statement may or may not have
+    /// been executed.
     pub(super) fn is_broken_connection(&self) -> bool {
         match self {
             Self::Condition(_) | Self::NoConnection(_) => false,
@@ -44,7 +44,7 @@ impl PostgresError {
         }
     }
 
-    /// Whether the server may be there again in a moment.
+    /// Whether a retry may succeed soon.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::NoConnection(None) => true,
@@ -55,14 +55,14 @@ impl PostgresError {
         }
     }
 
-    /// Whether the server is there and says that it will take connections soon.
+    /// Whether the server reports that it is starting.
     pub(super) fn is_starting(&self) -> bool {
         let Self::NoConnection(Some(error)) = self else { return false };
         error.as_db_error().is_some_and(is_starting)
     }
 
-    /// The store's error. Nothing was changed if there was no connection, or if the server refused,
-    /// because it then undoes the whole transaction.
+    /// Converts the error into an error of the store. Nothing was changed if there was no connection. The
+    /// same is true if the server refused, because it then rolls back the whole transaction.
     pub(super) fn during(self, operation: &'static str) -> StoreError {
         let refused = !self.is_broken_connection();
         let error = match self {
@@ -84,7 +84,7 @@ impl PostgresError {
                 Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
                     StoreError::PermissionDenied
                 }
-                // Of the lock_timeout that the store sets.
+                // Caused by the `lock_timeout` that the store sets.
                 Some(&SqlState::LOCK_NOT_AVAILABLE) => StoreError::Busy,
                 _ => StoreError::failed(operation, explain(&error)),
             },
@@ -103,8 +103,8 @@ fn is_starting(error: &DbError) -> bool {
     *error.code() == SqlState::CANNOT_CONNECT_NOW
 }
 
-/// One sentence for the developer. It may name a user or a database, as the server does, and never
-/// a password or a content: what PostgreSQL calls the detail of an error is left out.
+/// One sentence for the developer. It may contain a user or a database, as the server's message does, but no
+/// password and no content. The `DETAIL` of a PostgreSQL error is left out.
 pub(super) fn explain(error: &Error) -> String {
     if let Some(db) = error.as_db_error() {
         return match *db.code() {

@@ -9,8 +9,7 @@ use tokio_postgres::{Error, Row};
 
 use super::statements::Statement;
 
-/// Every node of the namespace, with every directory before its entries; and last, at depth -1,
-/// those that no directory leads to.
+/// Every node of the namespace, with every directory before its entries. Unreachable nodes come last, with depth -1.
 pub(super) const ALL: Statement = Statement {
     sql: "
     WITH RECURSIVE found (depth, id) AS (
@@ -28,8 +27,8 @@ pub(super) const ALL: Statement = Statement {
     types: &[Type::TEXT],
 };
 
-/// How much each namespace that this role may see holds. A history is in notes, or, of an encrypted memory with plain names, in
-/// hidden files. A namespace without a file, a directory and a note is left out.
+/// The size of each namespace that is visible to this role. The history is in notes, or in hidden files if the memory is
+/// encrypted with plain names. A namespace without files, directories and notes is left out.
 pub(super) const NAMESPACES: Statement = Statement {
     sql: "
     WITH history AS (
@@ -76,7 +75,7 @@ pub(super) fn inspect(rows: &[Row], report: &mut dyn FnMut(Problem)) -> Result<(
                 }
                 Err(_) => report(Problem::with_entry(ProblemKind::BadName, above, name.as_bytes())),
             },
-            // Below a name that was reported.
+            // Below a name that was already reported.
             (1.., None) => {}
             _ => strays += 1,
         }

@@ -1,8 +1,7 @@
 //! [`PostgresDatabase`]: a store in a namespace of a PostgreSQL database.
 //!
-//! Every method is one transaction. A read takes one round trip and sees one state of the tree. A change
-//! takes two: the first takes the namespace's lock and reads, the second changes and commits. In between
-//! the calling thread decides on the change.
+//! Every method is one transaction. A read takes one round trip and sees one state of the tree. A change takes two: the first
+//! takes the namespace's lock and reads, the second changes and commits. The calling thread computes the change in between.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,13 +38,13 @@ mod tls;
 mod tree;
 mod writer_queue;
 
-/// How often a change is begun that a broken connection undid.
+/// The limit of attempts for a change that broken connections roll back.
 const ATTEMPTS: usize = 4;
 
 /// A store in a namespace of a PostgreSQL database.
 ///
-/// All stores of a process whose addresses differ only in the namespace share their connections. A
-/// forked process opens its own.
+/// All stores of a process whose addresses differ only in the namespace share their connections. A forked process opens its
+/// own.
 pub struct PostgresDatabase {
     session: Arc<Session>,
     lock_timeout: Option<Duration>,
@@ -55,33 +54,31 @@ pub struct PostgresDatabase {
 
 impl fmt::Debug for PostgresDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Neither the server nor whose memory it is.
+        // Shows neither the server nor the namespace.
         f.debug_struct("PostgresDatabase").finish_non_exhaustive()
     }
 }
 
 impl PostgresDatabase {
-    /// Opens the namespace of a database that `address` names, such as
-    /// `postgres://user:password@host/database?namespace=user-42`. Makes the tables if they are missing
-    /// and the user may make them.
+    /// Opens a namespace of the database at `address`, such as `postgres://user:password@host/database?namespace=user-42`.
+    /// Creates the tables if they are missing and the user has the right.
     ///
-    /// With [`Durability::Full`] a change is acknowledged when the server has flushed it
-    /// (`synchronous_commit` is `on`). Otherwise a crash of the server may take the newest changes.
+    /// With [`Durability::Full`] a change is acknowledged when the server has flushed it (`synchronous_commit` is `on`).
+    /// Otherwise a crash of the server may lose the newest changes.
     ///
     /// # Errors
-    /// [`Error::Config`] for a wrong address. [`Error::Store`] if the server cannot be reached or
-    /// refuses the user, if the tables are those of a newer memdir, or if they are missing and the user
-    /// may not make them.
+    /// [`Error::Config`] for an invalid address. [`Error::Store`] if the server cannot be reached or rejects the user, if the
+    /// tables belong to a newer memdir, or if they are missing and the user may not create them.
     pub fn open(address: &str, durability: Durability) -> Result<Self, Error> {
         Self::open_namespace(address, None, durability)
     }
 
-    /// As [`open`](Self::open), for the memory of `namespace`, any text of 1 to 255 bytes without a zero
-    /// byte. The address then names no namespace. Use this for a user's name: in an address it could
-    /// name another user's memory.
+    /// As [`open`](Self::open), for the memory of `namespace`, any text of 1 to 255 bytes without a zero byte. The address
+    /// must not contain a namespace. Use this for a user's name: as a part of the address it could select another user's
+    /// memory.
     ///
     /// # Errors
-    /// As [`open`](Self::open), and [`Error::Config`] if the address names a namespace as well.
+    /// As [`open`](Self::open), and [`Error::Config`] if the address contains a namespace as well.
     pub fn open_namespace(
         address: &str,
         namespace: Option<&str>,
@@ -108,28 +105,27 @@ impl PostgresDatabase {
         })
     }
 
-    /// The same store with another `MemoryOptions::lock_timeout`; the default
-    /// is 10 seconds.
+    /// The same store with another `MemoryOptions::lock_timeout`. The default is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(self, lock_timeout: Option<Duration>) -> Self {
         Self { lock_timeout, ..self }
     }
 
-    /// The same store, which refuses to edit a file of more than this many bytes with
-    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
+    /// The same store with a limit for edits: editing a file of more bytes fails with [`StoreError::TooLarge`]. By default
+    /// only the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(self, max_file_bytes: Option<u64>) -> Self {
         Self { max_file_bytes, ..self }
     }
 
-    /// The same store with limits of the namespace's total. A change that would exceed one is refused
-    /// with [`StoreError::OverLimit`]. Other writers keep the limits only if they set them as well.
+    /// The same store with limits for the namespace's total. A change that would exceed one is refused with
+    /// [`StoreError::OverLimit`]. Other writers respect the limits only if they set them as well.
     #[must_use]
     pub fn with_total_limits(self, total: TotalLimits) -> Self {
         Self { total, ..self }
     }
 
-    /// That a file may come to hold `after` bytes, where it held `before`.
+    /// Checks that a file may change its size from `before` to `after` bytes.
     fn check_total(
         &self,
         held: Option<Total>,
@@ -139,8 +135,8 @@ impl PostgresDatabase {
         held.map_or(Ok(()), |held| self.total.check(held, before, after as u64))
     }
 
-    /// The namespaces of the database that hold something, sorted by their names, with how much each holds. Row-level security
-    /// limits them to those that the user may see. It reads the whole table, but no contents.
+    /// The non-empty namespaces of the database with their sizes, sorted by name. Row-level security limits them to those
+    /// visible to the user. This reads the whole table, but no contents.
     ///
     /// # Errors
     /// Only failures of the store.
@@ -150,13 +146,13 @@ impl PostgresDatabase {
         inspect::namespaces(&rows).map_err(|error| PostgresError::from(error).during(OPERATION))
     }
 
-    /// The SQL that makes the tables, for a database whose users may not make tables.
+    /// The SQL that creates the tables, for a database whose users may not create tables.
     #[must_use]
     pub fn schema() -> String {
         schema::script()
     }
 
-    /// The SQL for row-level security, which shows a role only the rows of its namespace. Run it after
+    /// The SQL for row-level security, which restricts a role to the rows of its namespace. Run it after
     /// [`schema`](Self::schema).
     #[must_use]
     pub fn row_security() -> &'static str {
@@ -177,7 +173,7 @@ impl PostgresDatabase {
         })
     }
 
-    /// What is at the end of `path`.
+    /// The node at `path`.
     fn find(
         &self,
         context: &Context,
@@ -194,13 +190,13 @@ impl PostgresDatabase {
             Way::of(&rows, levels).map_err(|error| PostgresError::from(error).during(operation))?;
         match way.end() {
             Some(found) => Ok(found),
-            // Nobody has written to the namespace yet.
+            // No process has written to the namespace yet.
             None if path.is_root() => Err(StoreError::IsADirectory),
             None => Err(StoreError::NotFound),
         }
     }
 
-    /// What is at `path`: a file's content, or a directory's entries, `depth` levels deep.
+    /// Opens `path`: a file's content, or a directory's entries, `depth` levels deep.
     fn opened(
         &self,
         context: &Context,
@@ -221,13 +217,13 @@ impl PostgresDatabase {
         }
     }
 
-    /// The most bytes of a file that is read to be edited: no more than a file may come to hold.
+    /// The size limit of a file for an edit, in bytes.
     fn most_edited(&self) -> i64 {
         self.max_file_bytes.and_then(|most| i64::try_from(most).ok()).unwrap_or(i64::MAX)
     }
 
-    /// Changes the tree: `decide` looks at what was wanted, and says what to do, if anything. It is
-    /// asked again where the connection breaks and what it said was not done.
+    /// Changes the tree. `decide` gets the data that was read and returns the change, or `None` to change nothing. It is
+    /// called again if the connection breaks and the change was not made.
     fn change(
         &self,
         context: &Context,
@@ -241,14 +237,14 @@ impl PostgresDatabase {
         for _ in 0..ATTEMPTS {
             let (session, asked) = (self.session.clone(), wanted.clone());
             let cancellation = context.cancellation().clone();
-            // Whatever goes wrong before the change is on its way has changed nothing.
+            // An error before the change is sent has changed nothing.
             let begun = runtime::run(async move {
                 let begun = session.begin(&cancellation, &asked, lock_timeout).await;
                 begun.map_err(|error| error.during(operation).unchanged())
             })?;
             let (transaction, seen) = Begun::into_parts(begun);
             let decided = decide(seen).and_then(|change| {
-                // Others were waited for, and the decision may have taken its time.
+                // Waiting for others and the decision may have taken a long time.
                 context.check()?;
                 Ok(change)
             });
@@ -260,7 +256,7 @@ impl PostgresDatabase {
                 })?;
                 return decided.map(drop);
             };
-            // A change that is made again has the same note, unless it was decided anew.
+            // A repeated change keeps its note, unless `decide` set another one.
             note = context.take_note().or(note);
             let kept = note.clone();
             let outcome = runtime::run(async move {
@@ -428,7 +424,7 @@ impl Store for PostgresDatabase {
                     }))
                 })
             }
-            // One round trip, and not in turn with the changes of the namespace.
+            // One round trip, without waiting for changes of the namespace.
             Mutation::RecordAccess { path, time } => {
                 let operation = "noting that a file was accessed";
                 let (session, names) = (self.session.clone(), statements::names(path));
@@ -448,7 +444,7 @@ impl Store for PostgresDatabase {
                 match (said(0)?, said(1)?) {
                     (true, _) => Err(StoreError::IsADirectory),
                     (false, true) => Ok(()),
-                    // A policy of row-level security shows the row and does not let it be changed.
+                    // A policy of row-level security makes the row visible but not writable.
                     (false, false) => Err(StoreError::PermissionDenied),
                 }
             }
@@ -466,7 +462,7 @@ impl Store for PostgresDatabase {
         }
     }
 
-    /// The newest change of the namespace, which each change notes.
+    /// The id of the namespace's newest change. Each change updates it.
     fn revision(&self) -> Result<Option<String>, StoreError> {
         let operation = "asking for changes";
         let rows = self.ask(&Context::new(), operation, &statements::NEWEST, Vec::new())?;
@@ -529,7 +525,7 @@ impl Store for PostgresDatabase {
     }
 }
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,5 @@
-//! The notes of changes: rows that no directory leads to, so what keeps tenants apart holds for them as well.
+//! The notes of changes, as rows that no directory contains. So the isolation of tenants applies to them as
+//! well.
 
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::path::MemoryPath;
@@ -81,7 +82,7 @@ impl Notes for PostgresDatabase {
             context.put_note(note.clone());
         }
         self.change_notes(&context, "rewriting the history", || {
-            // The namespace is locked here, so no note comes after this look.
+            // The namespace is locked here, so no note can be added after this check.
             is_known = self.list(&Context::new(), last)?.is_empty();
             Ok(is_known.then(|| ChangeTransaction {
                 statement: &statements::REMOVE_NOTES,
@@ -93,7 +94,7 @@ impl Notes for PostgresDatabase {
         Ok(is_known)
     }
 
-    /// The server's own `VACUUM` does that. No user but the owner of the table may call it.
+    /// The server's own `VACUUM` does this. Only the owner of the table may run it.
     fn scrub(&self) -> Result<(), StoreError> {
         Ok(())
     }

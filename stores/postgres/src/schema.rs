@@ -1,4 +1,4 @@
-//! The table and its version. Brings an older one up to date.
+//! The table and its schema version. Upgrades an older one.
 //!
 //! Everything is in the schema `memdir`, so other programs can use the same database.
 
@@ -7,8 +7,8 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 use super::error::{PostgresError, explain};
 
-/// What makes version `n + 1` of the schema out of version `n`; the first makes it out of nothing.
-/// A step that was ever released is never changed.
+/// The steps from version `n` of the schema to `n + 1`; the first one creates the schema. A released step is
+/// never changed.
 const STEPS: &[&str] = &[
     "\
 CREATE SCHEMA IF NOT EXISTS memdir;
@@ -39,7 +39,7 @@ ALTER TABLE memdir.node ADD COLUMN accessed timestamptz;
 ",
 ];
 
-/// What keeps a tenant from another's rows, also where a program goes wrong.
+/// Isolates a tenant's rows from others, even if a program has a bug.
 pub(super) const ROW_SECURITY: &str = "\
 -- The store says in every transaction which namespace it is working on, and sees no other row.
 -- Whoever owns the table is not bound by this; let the program connect as another role.
@@ -55,11 +55,11 @@ CREATE POLICY namespace ON memdir.node
 --         USING (namespace = current_user) WITH CHECK (namespace = current_user);
 ";
 
-/// Of the advisory lock that is held while tables are made: \"memdir\" in ASCII.
+/// The key of the advisory lock for creating the tables: \"memdir\" in ASCII.
 const LOCK: i64 = 0x6d65_6d64_6972;
 const OPERATION: &str = "preparing the PostgreSQL database";
 
-/// All steps, to be run by hand.
+/// All steps as a script, to run manually.
 pub(super) fn script() -> String {
     let (steps, version) = (STEPS.concat(), STEPS.len());
     format!(
@@ -80,7 +80,7 @@ COMMIT;
     )
 }
 
-/// Makes the tables or brings older ones up to date; where they are, nothing is changed.
+/// Creates the tables or upgrades older ones. Changes nothing if they are current.
 pub(super) async fn prepare(client: &Client) -> Result<(), PostgresError> {
     prepare_with(client, STEPS).await
 }
@@ -96,7 +96,7 @@ async fn prepare_with(client: &Client, steps: &[&str]) -> Result<(), PostgresErr
     ))
 }
 
-/// What the server refuses, while a store is opened, as a sentence for the developer.
+/// Adds a sentence for the developer to a refusal of the server while a store is opened.
 fn in_words(sentence: &'static str) -> impl Fn(PostgresError) -> PostgresError {
     move |error| match error {
         PostgresError::Statement(error) if error.as_db_error().is_some() => {
@@ -112,7 +112,7 @@ async fn make(client: &Client, steps: &[&str]) -> Result<(), PostgresError> {
          SELECT pg_advisory_xact_lock({LOCK})"
     );
     client.batch_execute(&lock).await?;
-    // Again, because another process may have been faster.
+    // Check again, because another process may have been faster.
     let old = version(client, steps.len()).await?;
     for step in steps.iter().skip(old) {
         client.batch_execute(step).await?;
@@ -121,10 +121,11 @@ async fn make(client: &Client, steps: &[&str]) -> Result<(), PostgresError> {
     Ok(client.batch_execute(&end).await?)
 }
 
-/// The version of the schema that the database has; 0 for none.
+/// The schema version of the database; 0 for none.
 async fn version(client: &Client, current: usize) -> Result<usize, PostgresError> {
     let refused = |problem: String| PostgresError::from(StoreError::failed(OPERATION, problem));
-    // By the catalogue's rows: what the server has in mind of names may be of before the lock.
+    // Queries the catalogue's rows, because the server may resolve names from a cache that is older than the
+    // lock.
     let about = client
         .simple_query(
             "SELECT (SELECT 1 FROM pg_class JOIN pg_namespace AS space ON space.oid = relnamespace \
@@ -206,7 +207,7 @@ mod tests {
         assert_eq!(server.sql("older", rows), "1|0");
         let version = server.sql("older", "SELECT version FROM memdir.schema_version");
         assert_eq!(version, (STEPS.len() + 1).to_string());
-        // The one that does not know the newest step leaves them alone.
+        // A program that does not know the newest step leaves the tables unchanged.
         let error = with(&address, async |lease: Lease| prepare(&lease).await).unwrap_err();
         assert!(error.to_string().contains("newer memdir"), "{error}");
     }
@@ -248,7 +249,7 @@ mod tests {
         let Some(server) = memdir_test_support::postgres::server() else { return };
         let address = server.database("planned");
         with(&address, async |lease: Lease| prepare(&lease).await).unwrap();
-        // Statements are planned for any parameters, once a connection has used them for a while.
+        // After some executions on a connection, the server uses a generic plan.
         let explain = |statement: &sql::Statement, types: &str, arguments: &str| {
             let statement = statement.sql;
             let sql = format!(

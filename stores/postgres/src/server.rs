@@ -1,4 +1,4 @@
-//! Connections: one pool for a server in a process, shared by the stores of all its namespaces.
+//! Connections: one pool per server and process, shared by the stores of all its namespaces.
 
 use std::ops::Deref;
 use std::process;
@@ -19,16 +19,16 @@ use super::error::PostgresError;
 use super::writer_queue::{WriterPermit, WriterQueue};
 use super::{schema, tls};
 
-/// The servers that this process knows. A forked process begins anew.
+/// The servers that this process uses. A forked process starts with an empty list.
 static SERVERS: PerProcess<Mutex<Vec<Arc<Server>>>> = PerProcess::new();
 
-/// How many servers keep their connections when no store uses them: a program that opens a store
-/// for each request shall not connect for each request.
+/// The number of servers whose connections are kept while no store uses them, so a program that opens a store
+/// for each request does not connect each time.
 const KEPT: usize = 16;
 
-/// How long a connection is waited for where all are in use.
+/// How long a command waits for a connection when all are in use.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Between two attempts to reach a server that is starting.
+/// The pause between two attempts to reach a server that is starting.
 const PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) struct Server {
@@ -36,14 +36,14 @@ pub(super) struct Server {
     connections: PerProcess<Connections>,
 }
 
-/// Those of one process.
+/// The connections of one process.
 struct Connections {
     pool: Pool,
     writers: WriterQueue,
 }
 
 impl Server {
-    /// The one for these settings.
+    /// The shared server for these settings.
     pub(super) fn shared(settings: Settings) -> Result<Arc<Self>, StoreError> {
         let servers = SERVERS.get(|| Ok::<_, StoreError>(Mutex::default()))?;
         let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +52,7 @@ impl Server {
         }
         let unused = |server: &Arc<Self>| Arc::strong_count(server) == 1;
         if servers.iter().filter(|server| unused(server)).count() >= KEPT {
-            // The oldest of them.
+            // Remove the oldest of them.
             servers.iter().position(unused).map(|index| servers.remove(index));
         }
         let server = Arc::new(Self { settings, connections: PerProcess::new() });
@@ -60,7 +60,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Which database it is, by what its address says.
+    /// The database, identified by its address.
     pub(super) fn place(&self) -> String {
         let config = &self.settings.config;
         let database = config.get_dbname().or_else(|| config.get_user());
@@ -79,7 +79,8 @@ impl Server {
             let pool = Pool::builder(manager)
                 .max_size(self.settings.pool_size)
                 .wait_timeout(Some(PATIENCE))
-                // The driver's own limit is for the socket; a server may also be silent afterwards.
+                // The driver's own limit applies to the socket only, but a server can also stop responding
+                // after that.
                 .create_timeout(Some(self.settings.connect_timeout))
                 .runtime(Runtime::Tokio1)
                 .build()
@@ -94,8 +95,8 @@ impl Server {
         self.settings.config.get_ssl_mode() == SslMode::Disable
     }
 
-    /// As [`lease`](Self::lease), for a writer of the namespace, which waits for its turn; until
-    /// `deadline`, if there is one.
+    /// As [`lease`](Self::lease), for a writer of the namespace, which first waits for its turn, at most
+    /// until `deadline`.
     pub(super) async fn lease_for_change(
         &self,
         namespace: &str,
@@ -113,7 +114,7 @@ impl Server {
         Ok(lease)
     }
 
-    /// Has the server give up what the connection of the token is waiting for.
+    /// Asks the server to cancel the statement of the token's connection.
     async fn give_up(&self, token: CancelToken) {
         let asked = async {
             if self.is_without_tls() {
@@ -125,7 +126,7 @@ impl Server {
         let _ = tokio::time::timeout(self.settings.connect_timeout, asked).await;
     }
 
-    /// A connection to a database whose tables are there. A server that is starting is waited for.
+    /// A connection to a database with prepared tables. Waits for a server that is starting.
     pub(super) async fn lease(&self) -> Result<Lease, PostgresError> {
         let until = Instant::now() + self.settings.connect_timeout;
         loop {
@@ -151,7 +152,7 @@ impl Server {
         Ok(lease)
     }
 
-    /// Closes the connections that nobody is using: where one broke, the others may have, too.
+    /// Closes idle connections: if one broke, the others may be broken, too.
     pub(super) fn close_idle(&self) {
         if let Ok(connections) = self.connections() {
             drop(connections.pool.retain(|_, _| false));
@@ -159,18 +160,19 @@ impl Server {
     }
 }
 
-/// A connection for one command. Only [`give_back`](Lease::give_back) puts it into the pool again;
-/// else it is closed, and the server undoes what was not committed.
+/// A connection for one command. Only [`give_back`](Lease::give_back) returns it to the pool. Otherwise it is
+/// closed, and the server rolls back uncommitted changes.
 pub(super) struct Lease {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     connection: Option<Object>,
     process: u32,
-    /// Of a writer.
+    /// Set for a writer.
     permit: Option<WriterPermit>,
 }
 
-/// Waiting at the server, for another's lock. Dropped before it is over, the server is told to wait no
-/// longer: by itself it would not notice that the connection is gone, and keep its end of it for as long.
+/// A wait for another transaction's lock on the server. If this is dropped before the wait ends, the server
+/// is asked to cancel it. By itself the server would not notice the closed connection, and would keep
+/// waiting.
 pub(super) struct Waiting {
     server: Arc<Server>,
     token: Option<CancelToken>,
@@ -197,14 +199,14 @@ impl Drop for Waiting {
 }
 
 impl Lease {
-    /// For a connection that is in no transaction.
+    /// Returns a connection that is not in a transaction to the pool.
     pub(super) fn give_back(mut self) {
         if self.is_ours() {
             drop(self.connection.take());
         }
     }
 
-    /// Whether it can still be used: not in a child of the process that took it.
+    /// Whether this process may use the connection: a child of the process that took it may not.
     pub(super) fn is_ours(&self) -> bool {
         self.process == process::id()
     }
@@ -227,7 +229,7 @@ impl Drop for Lease {
         if self.is_ours() {
             drop(Object::take(connection));
         } else {
-            // The parent's: not even to be closed.
+            // It belongs to the parent, so it must not even be closed.
             std::mem::forget((connection, self.permit.take()));
         }
     }

@@ -1,9 +1,9 @@
-//! Transactions: a read takes one round trip, a change takes two. If the acknowledgement of a change is
-//! lost, the change is searched for.
+//! Transactions: a read takes one round trip, a change takes two. If the acknowledgement of a change is lost, the outcome is
+//! determined afterwards.
 //!
-//! The beginning and the end of a transaction are sent together with its statements: the driver does not
-//! wait between requests that are polled together. Nothing is kept with a connection between
-//! transactions, and statements have no names, so a connection pooler may be in between.
+//! The start and the end of a transaction are sent together with its statements: the driver does not wait between requests
+//! that are polled together. A connection has no state between transactions, and statements have no names, so a connection
+//! pooler may be used.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use super::error::PostgresError;
 use super::server::{Lease, Server, Waiting};
 use super::statements::{self, Statement, Way};
 
-/// How long the store searches for the outcome of a change while the server is down.
+/// How long the store tries to determine the outcome of a change while the server is down.
 const SEARCH: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long the network may take, in addition to the statement's time on the server.
+/// The extra time for the network, in addition to the statement's time on the server.
 const WAY: Duration = Duration::from_secs(10);
 
 pub(super) type Parameter = Box<dyn ToSql + Send + Sync>;
@@ -35,24 +35,24 @@ pub(super) struct Session {
     namespace: String,
     begin_question: String,
     begin_change: String,
-    /// What a statement may take again, when the lock was waited for.
+    /// Restores the time limit of statements after the wait for the lock.
     limit_statements: String,
-    /// How long an answer is waited for.
+    /// The time limit for an answer.
     answer_timeout: Option<Duration>,
 }
 
-/// What a change reads first.
+/// The data that a change reads first.
 pub(super) struct Wanted {
     pub(super) path: MemoryPath,
-    /// The content of the file at `path`, if it is no larger than this.
+    /// The size limit up to which the content of the file at `path` is read; `None` reads no content.
     pub(super) content: Option<i64>,
-    /// A second path, and how far the first one reaches down.
+    /// A second path. If set, the extent of the first one is read, too.
     pub(super) to: Option<MemoryPath>,
-    /// What all files hold together.
+    /// Whether to read the total of all files.
     pub(super) total: bool,
 }
 
-/// A change that holds the lock, and what it has read.
+/// A change that holds the lock, and the data that it has read.
 pub(super) struct Begun {
     transaction: Transaction,
     pub(super) way: Way,
@@ -60,41 +60,41 @@ pub(super) struct Begun {
     pub(super) total: Option<Total>,
 }
 
-/// What a change has read.
+/// The data that a change has read.
 pub(super) struct Seen {
     pub(super) way: Way,
     pub(super) to: Option<(Way, Extent)>,
     pub(super) total: Option<Total>,
 }
 
-/// An open transaction that holds the namespace's lock. Dropped, it is undone.
+/// An open transaction that holds the namespace's lock. Dropping it rolls it back.
 pub(super) struct Transaction {
     lease: Lease,
-    /// Its own number, and that of the change before it.
+    /// The id of this change, and of the one before it.
     change: String,
     before: Option<String>,
 }
 
-/// How much longer the longest path below a directory is than the directory's own.
+/// The difference between the longest path below a directory and the directory's own path.
 pub(super) struct Extent {
     pub(super) bytes: usize,
     pub(super) levels: usize,
 }
 
-/// A statement that changes something, with what comes after the namespace.
+/// A statement that makes a change, with its parameters after the namespace.
 pub(super) struct ChangeTransaction {
     pub(super) statement: &'static Statement,
     pub(super) parameters: Vec<Parameter>,
-    /// The notes that get other bytes before that, by their numbers.
+    /// The notes to replace first, as their numbers and new bytes.
     pub(super) replaced_notes: Vec<(i64, Vec<u8>)>,
-    /// Whether it changes at least one row.
+    /// Whether it must change at least one row.
     pub(super) changes_a_row: bool,
 }
 
 /// The outcome of a change.
 pub(super) enum Outcome {
     Done,
-    /// It was undone, and may be tried again.
+    /// It was rolled back, and can be retried.
     Undone,
 }
 
@@ -116,7 +116,7 @@ impl Session {
             Durability::Full => "on",
             Durability::Relaxed => "off",
         };
-        // The last setting frees the lock of a client that vanished without closing its connection.
+        // The last setting releases the lock of a client that disappeared without closing its connection.
         let begin_change = format!(
             "{begin}; SET LOCAL synchronous_commit = {synchronous}; \
              SET LOCAL idle_in_transaction_session_timeout = {milliseconds}"
@@ -126,18 +126,18 @@ impl Session {
         Self { server, namespace, begin_question, begin_change, limit_statements, answer_timeout }
     }
 
-    /// Namespaces are no parts of each other, whatever they are called.
+    /// One namespace never contains another, whatever their names.
     pub(super) fn location(&self) -> Location {
         Location::in_service(format!("{} {:?}", self.server.place(), self.namespace), "")
     }
 
-    /// Connects, if nobody has, and makes the tables, if they are not there.
+    /// Connects if there is no connection, and creates missing tables.
     pub(super) async fn check(&self) -> Result<(), PostgresError> {
         self.server.lease().await?.give_back();
         Ok(())
     }
 
-    /// Runs one query, and runs it again if the connection is broken.
+    /// Runs one query, and retries it once if the connection is broken.
     pub(super) async fn ask(
         &self,
         cancellation: &Cancellation,
@@ -148,7 +148,7 @@ impl Session {
         runtime::unless_cancelled(cancellation, answer).await
     }
 
-    /// As [`ask`](Self::ask), for a write that needs no lock and may be done twice.
+    /// As [`ask`](Self::ask), for a write that needs no lock and is idempotent.
     pub(super) async fn note(
         &self,
         statement: &'static Statement,
@@ -198,8 +198,8 @@ impl Session {
         Ok(rows)
     }
 
-    /// Begins a change, and begins it again if the connection is broken. Waits for other writers until
-    /// `lock_timeout` is over or the call is cancelled.
+    /// Begins a change. Retries if the connection is broken. Waits for other writers at most for `lock_timeout`, and until the
+    /// call is cancelled.
     pub(super) async fn begin(
         &self,
         cancellation: &Cancellation,
@@ -280,10 +280,10 @@ impl Session {
         Ok(Begun { transaction: Transaction { lease, change, before }, way, to, total })
     }
 
-    /// What begins a change. Waiting for the lock has a limit of its own, and does not count as what a
-    /// statement takes.
+    /// The statements that begin a change. The wait for the lock has its own limit, and does not count towards the limit of a
+    /// statement.
     fn begin_and_lock_until(&self, deadline: Option<tokio::time::Instant>) -> String {
-        // Zero would be for ever.
+        // Zero would mean no limit.
         let left = deadline.map_or(0, |deadline| {
             let left = deadline.saturating_duration_since(tokio::time::Instant::now());
             left.as_millis().clamp(1, 2_147_483_647)
@@ -294,7 +294,7 @@ impl Session {
         )
     }
 
-    /// Rolls a begun transaction back. Nothing was changed yet, so a failure does not matter.
+    /// Rolls back a transaction. Nothing was changed yet, so a failure does not matter.
     pub(super) async fn undo(&self, transaction: Transaction) {
         let Transaction { lease, .. } = transaction;
         if lease.is_ours()
@@ -304,7 +304,7 @@ impl Session {
         }
     }
 
-    /// Makes the change. If its acknowledgement is lost, finds out whether it was made.
+    /// Makes the change. If its acknowledgement is lost, determines whether it was made.
     pub(super) async fn commit(
         &self,
         transaction: Transaction,
@@ -316,7 +316,7 @@ impl Session {
             let problem = "the process was forked in the middle of the command";
             return Err(StoreError::failed("changing a file", problem).unchanged().into());
         }
-        // Nothing is committed yet: a failure undoes it.
+        // Nothing is committed yet, so a failure rolls everything back.
         for (id, bytes) in &change.replaced_notes {
             let statement = &statements::REPLACE_NOTE;
             let parameters: [&(dyn ToSql + Sync); 3] = [&self.namespace, id, bytes];
@@ -341,7 +341,7 @@ impl Session {
                     let statement = &statements::NOTE;
                     lease.execute_typed(statement.sql, &typed(statement, &parameters)).await
                 };
-                // All in one round trip. If one fails, the others do as well: the transaction is broken.
+                // All in one round trip. If one fails, the others fail as well, because the transaction is aborted.
                 let (changed, noted, committed) = tokio::join!(
                     biased;
                     lease.execute_typed(change.statement.sql, &parameters),
@@ -357,8 +357,7 @@ impl Session {
         match made {
             Ok(0) if change.changes_a_row => {
                 lease.give_back();
-                // Such as a policy of row-level security that shows a row and does not let it be
-                // changed.
+                // For example, a policy of row-level security makes a row visible but not writable.
                 Err(StoreError::PermissionDenied.into())
             }
             Ok(_) => {
@@ -374,8 +373,8 @@ impl Session {
         }
     }
 
-    /// Whether the change is among the newest of the namespace. Waits for a server that restarts,
-    /// and, by the lock, for the end of a transaction that is still under way.
+    /// Determines whether the change is among the newest of the namespace. Waits for a server that restarts. The lock makes it
+    /// wait for the end of a transaction in progress.
     async fn search(
         &self,
         number: &String,
@@ -400,7 +399,8 @@ impl Session {
         };
         let newest = match newest {
             Ok(Some(newest)) => newest,
-            // The namespace was erased meanwhile. Whether the change came before that or was not made, nothing of it is there.
+            // The namespace was erased meanwhile. Either the change came before that, or it was not made. In both cases
+            // nothing of it is left.
             Ok(None) if before.is_some() => return Ok(Outcome::Undone),
             Ok(None) => Vec::new(),
             Err(error) => {
@@ -418,7 +418,7 @@ impl Session {
         }
     }
 
-    /// `None` if the namespace has no root.
+    /// The newest changes; `None` if the namespace has no root.
     async fn recall(&self) -> Result<Option<Vec<String>>, PostgresError> {
         let lease = self.server.lease().await?;
         let namespace: [&(dyn ToSql + Sync); 1] = [&self.namespace];
@@ -450,7 +450,7 @@ impl Session {
         typed(statement, &all)
     }
 
-    /// As [`wait`](Self::wait), for an answer that other writers may keep waiting until the deadline.
+    /// As [`wait`](Self::wait), for an answer that other writers may delay until the deadline.
     async fn wait_until<T>(
         &self,
         deadline: Option<tokio::time::Instant>,
@@ -463,7 +463,7 @@ impl Session {
         tokio::time::timeout_at(until, answer).await.unwrap_or(Err(PostgresError::Silence))
     }
 
-    /// Waits for an answer no longer than the server can need for one.
+    /// Waits for an answer, at most for the time that the server may need.
     async fn wait<T>(
         &self,
         answer: impl Future<Output = Result<T, PostgresError>>,
@@ -478,7 +478,7 @@ impl Session {
 }
 
 impl Begun {
-    /// The transaction, to be ended, and what it saw.
+    /// The open transaction and the data that it has read.
     pub(super) fn into_parts(self) -> (Transaction, Seen) {
         (self.transaction, Seen { way: self.way, to: self.to, total: self.total })
     }
@@ -502,7 +502,7 @@ fn total_of(row: &Row) -> Result<Total, PostgresError> {
     Ok(Total { bytes: number(0)?, files: number(1)? })
 }
 
-/// Asks one thing in one round trip.
+/// Runs one query in one round trip.
 async fn query(
     lease: &Lease,
     statement: &Statement,
@@ -518,7 +518,7 @@ fn typed<'p>(
     parameters.iter().copied().zip(statement.types.iter().cloned()).collect()
 }
 
-/// A text in SQL, whatever the server takes a backslash for.
+/// A string literal in SQL that does not depend on the server's handling of backslashes.
 fn literal(text: &str) -> String {
     format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

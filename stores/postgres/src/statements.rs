@@ -1,8 +1,7 @@
 //! The SQL of every command, and the types of its rows.
 //!
-//! A path is found from the root of its namespace down, one name at a time, each by one lookup in the
-//! index. The fences (`LIMIT 1`, `OFFSET 0`) keep the server from planning this as a join of whole
-//! tables while it has no statistics.
+//! A path is resolved from the root of its namespace, one name at a time, each by one index lookup. `LIMIT 1` and
+//! `OFFSET 0` keep the planner from joining whole tables while it has no statistics.
 
 use std::time::SystemTime;
 
@@ -12,15 +11,15 @@ use tokio_postgres::{Error, Row};
 use memdir_store::micros;
 use memdir_store::path::MemoryPath;
 
-/// One statement with the types of its parameters. They are sent along, so no round trip is needed to
-/// ask for them. The statement has no name on the server, because a pooled connection does not know the
-/// names of another client.
+/// A statement with the types of its parameters. The types are sent along, which saves the round trip to request
+/// them. The statement has no name on the server, because a pooled connection does not know the names of another
+/// client.
 pub(super) struct Statement {
     pub(super) sql: &'static str,
     pub(super) types: &'static [Type],
 }
 
-/// The way along the names `$2` in the namespace `$1`, as far as it goes; level 0 is the root.
+/// Resolves the names `$2` in the namespace `$1`, as far as they exist; level 0 is the root.
 macro_rules! way {
     ($more:literal) => {
         concat!(
@@ -37,7 +36,8 @@ macro_rules! way {
     };
 }
 
-/// What is along the way `$2`, and, if `$3`, the content at its end, unless it has more than `$4` bytes.
+/// The nodes of the path `$2`. If `$3` is set, also the content of the last one, unless it has more than `$4`
+/// bytes.
 pub(super) const LOOK: Statement = Statement {
     sql: way!(
         " SELECT node.id, node.content IS NULL, node.modified,
@@ -49,9 +49,9 @@ pub(super) const LOOK: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY, Type::BOOL, Type::INT8],
 };
 
-/// What is at the end of the way `$2`: a file with its content, or a directory with its entries, as
-/// many levels deep as `$3` says. Hidden ones are left out unless `$4`, by the rule of
-/// [`is_hidden`](memdir_store::path::is_hidden). `written` is the number of the transaction that wrote the row.
+/// The node at the path `$2`: a file with its content, or a directory with its entries, `$3` levels deep. Hidden
+/// entries are left out unless `$4` is set, by the rule of [`is_hidden`](memdir_store::path::is_hidden). `written`
+/// is the id of the transaction that wrote the row.
 pub(super) const OPEN: Statement = Statement {
     sql: way!(
     ", below (depth, parent, id, name, size, modified, accessed, written) AS (
@@ -76,7 +76,7 @@ pub(super) const OPEN: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY, Type::INT4, Type::BOOL],
 };
 
-/// How much longer, in bytes and in levels, the longest path below the end of the way is.
+/// The length of the longest path below the node, in bytes and in levels, relative to the node.
 pub(super) const EXTENT: Statement = Statement {
     sql: way!(
         ", below (id, bytes, levels) AS (
@@ -93,7 +93,7 @@ pub(super) const EXTENT: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY],
 };
 
-/// What all files of the namespace hold together.
+/// The total of all files in the namespace.
 pub(super) const TOTAL: Statement = Statement {
     sql: "
     SELECT coalesce(sum(octet_length(content)), 0)::bigint, count(content)
@@ -101,8 +101,8 @@ pub(super) const TOTAL: Statement = Statement {
     types: &[Type::TEXT],
 };
 
-/// Waits until no other change of the namespace is under way, keeps others out until the end of the
-/// transaction, and notes a change among the namespace's newest. Makes the root if it is not there.
+/// Waits until no other change of the namespace is in progress, and excludes others until the end of the
+/// transaction. Adds the change to the namespace's newest ones. Creates the root if it is missing.
 pub(super) const LOCK: Statement = Statement {
     sql: "
     INSERT INTO memdir.node AS root (namespace, parent, name, changes)
@@ -113,10 +113,10 @@ pub(super) const LOCK: Statement = Statement {
     types: &[Type::TEXT],
 };
 
-/// How many changes [`LOCK`] keeps note of.
+/// The number of newest changes that [`LOCK`] keeps.
 pub(super) const REMEMBERED: usize = 64;
 
-/// The newest changes of the namespace, when none is under way.
+/// The newest changes of the namespace. Waits until no change is in progress.
 pub(super) const RECALL: Statement = Statement {
     sql: "
     SELECT coalesce(changes, '{}')::text[] FROM memdir.node
@@ -124,7 +124,7 @@ pub(super) const RECALL: Statement = Statement {
     types: &[Type::TEXT],
 };
 
-/// The newest change of the namespace; nothing if nobody has written to it yet.
+/// The newest change of the namespace; no row if the namespace was never written.
 pub(super) const NEWEST: Statement = Statement {
     sql: "
     SELECT coalesce(changes[1]::text, '') FROM memdir.node
@@ -132,7 +132,7 @@ pub(super) const NEWEST: Statement = Statement {
     types: &[Type::TEXT],
 };
 
-/// The names `$3`, each in the one before it, from the directory `$2` on; the last one is a file, if
+/// Adds the names `$3`, each inside the one before it, starting in the directory `$2`. The last one is a file if
 /// there is a content `$4`.
 pub(super) const ADD: Statement = Statement {
     sql: "
@@ -148,7 +148,7 @@ pub(super) const ADD: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::TEXT_ARRAY, Type::BYTEA],
 };
 
-/// A file's new content.
+/// Replaces the content of a file.
 pub(super) const REPLACE: Statement = Statement {
     sql: "
     UPDATE memdir.node SET content = $3, modified = clock_timestamp()
@@ -156,7 +156,7 @@ pub(super) const REPLACE: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::BYTEA],
 };
 
-/// A node, and what is below it.
+/// Removes a node and everything below it.
 pub(super) const REMOVE: Statement = Statement {
     sql: "
     WITH RECURSIVE gone (id) AS (
@@ -170,8 +170,8 @@ pub(super) const REMOVE: Statement = Statement {
     types: &[Type::TEXT, Type::INT8],
 };
 
-/// The node `$2` comes to be the entry `$5` of the last of the new directories `$4`, which are made
-/// each in the one before it, from the directory `$3` on.
+/// Moves the node `$2` to the name `$5` in the last of the new directories `$4`. These are created each inside the
+/// one before it, starting in the directory `$3`.
 pub(super) const MOVE: Statement = Statement {
     sql: "
     WITH new AS MATERIALIZED (
@@ -187,7 +187,7 @@ pub(super) const MOVE: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::INT8, Type::TEXT_ARRAY, Type::TEXT],
 };
 
-/// A file's time.
+/// Sets the time of a file.
 pub(super) const DATE: Statement = Statement {
     sql: "
     UPDATE memdir.node SET modified = $3
@@ -195,8 +195,8 @@ pub(super) const DATE: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::TIMESTAMPTZ],
 };
 
-/// Notes when the file at the end of the way was accessed; says whether there is a directory, and
-/// whether it was noted.
+/// Records an access of the file at the path. Returns whether the path is a directory, and whether the access was
+/// recorded.
 pub(super) const ACCESS: Statement = Statement {
     sql: way!(
         ", noted AS (
@@ -210,18 +210,18 @@ pub(super) const ACCESS: Statement = Statement {
     types: &[Type::TEXT, Type::TEXT_ARRAY, Type::TIMESTAMPTZ],
 };
 
-/// All but the root, whose parent is 0, and the notes.
+/// Removes everything except the root, whose parent is 0, and the notes.
 pub(super) const CLEAR: Statement = Statement {
     sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent > 0",
     types: &[Type::TEXT],
 };
 
-/// All rows of the namespace, also the root that the same transaction has locked.
+/// Removes all rows of the namespace, including the root that the same transaction has locked.
 pub(super) const ERASE: Statement =
     Statement { sql: "DELETE FROM memdir.node WHERE namespace = $1", types: &[Type::TEXT] };
 
-/// A note: a row that no directory leads to, because its parent is -1. Its id is its number: it is drawn under the
-/// namespace's lock.
+/// Adds a note: a row that no directory contains, because its parent is -1. Its id is its number, which is drawn
+/// under the namespace's lock.
 pub(super) const NOTE: Statement = Statement {
     sql: "INSERT INTO memdir.node (namespace, parent, name, content) VALUES ($1, -1, $2, $3)",
     types: &[Type::TEXT, Type::TEXT, Type::BYTEA],
@@ -235,7 +235,7 @@ pub(super) const NOTES: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::INT4],
 };
 
-/// `$4` bytes of a note, from the byte `$3` on, which is 1 for the first.
+/// `$4` bytes of a note, starting at the byte `$3`, which is 1 for the first.
 pub(super) const READ_NOTE: Statement = Statement {
     sql: "
     SELECT substring(content FROM $3 FOR $4) FROM memdir.node
@@ -243,39 +243,39 @@ pub(super) const READ_NOTE: Statement = Statement {
     types: &[Type::TEXT, Type::INT8, Type::INT4, Type::INT4],
 };
 
-/// Other bytes for a note.
+/// Replaces the bytes of a note.
 pub(super) const REPLACE_NOTE: Statement = Statement {
     sql: "UPDATE memdir.node SET content = $3 WHERE namespace = $1 AND parent = -1 AND id = $2",
     types: &[Type::TEXT, Type::INT8, Type::BYTEA],
 };
 
-/// Without these notes.
+/// Removes these notes.
 pub(super) const REMOVE_NOTES: Statement = Statement {
     sql: "DELETE FROM memdir.node WHERE namespace = $1 AND parent = -1 AND id = ANY($2)",
     types: &[Type::TEXT, Type::INT8_ARRAY],
 };
 
-/// The names of a path, as `$2` of the statements above.
+/// The names of a path, for `$2` of the statements above.
 pub(super) fn names(path: &MemoryPath) -> Vec<String> {
     path.names().map(str::to_owned).collect()
 }
 
-/// What [`LOOK`] found: nodes from the root on, as many as there are.
+/// The result of [`LOOK`]: the existing nodes of a path, starting at the root.
 pub(super) struct Way {
     found: Vec<FoundRow>,
-    /// How many levels the path has.
+    /// The number of levels of the path.
     levels: usize,
 }
 
-/// A node on the way.
+/// A node of the path.
 pub(super) struct FoundRow {
     pub(super) id: i64,
     pub(super) is_directory: bool,
     pub(super) modified: Option<SystemTime>,
-    /// Of a file at the end of the way, if it was asked for.
+    /// Set for a file at the end of the path, if requested.
     pub(super) content: Option<Vec<u8>>,
     pub(super) accessed: Option<SystemTime>,
-    /// Of a file.
+    /// Set for a file.
     pub(super) size: Option<u64>,
 }
 
@@ -294,7 +294,7 @@ impl Way {
         Ok(Self { found: found.collect::<Result<_, Error>>()?, levels })
     }
 
-    /// What is at the end of the path.
+    /// The node at the end of the path.
     pub(super) fn end(self) -> Option<FoundRow> {
         self.found.into_iter().nth(self.levels)
     }
@@ -303,13 +303,13 @@ impl Way {
         self.found.len() > self.levels
     }
 
-    /// The last node that is there, and how many of the path's names lead to it.
+    /// The last existing node, and how many of the path's names lead to it.
     pub(super) fn last(&self) -> Option<(&FoundRow, usize)> {
         Some((self.found.last()?, self.found.len() - 1))
     }
 }
 
-/// The time, or the earliest that PostgreSQL can keep: 4714 BC.
+/// The time, or the earliest one that PostgreSQL supports: 4714 BC.
 pub(super) fn storable(time: SystemTime) -> SystemTime {
     const EARLIEST: i64 = -210_866_803_200_000_000;
     micros::time(micros::of(time).max(EARLIEST)).unwrap_or(time)

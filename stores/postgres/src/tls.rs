@@ -1,4 +1,4 @@
-//! TLS: the certificate is checked wherever there is any.
+//! TLS. The certificate is always verified.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,13 +26,13 @@ pub(super) fn connector(settings: &Settings) -> Result<MakeRustlsConnect, StoreE
         .with_root_certificates(roots)
         .with_no_client_auth();
     if settings.config.get_ssl_negotiation() == SslNegotiation::Direct {
-        // A server that is spoken to in TLS from the first byte on wants to hear what follows.
+        // With direct TLS negotiation, the server requires this protocol name.
         config.alpn_protocols = vec![b"postgresql".to_vec()];
     }
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Where the system has none, every certificate is refused, and the refusal says so.
+/// If the system has no certificates, every server certificate is rejected, with an error that says this.
 fn of_the_system() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

@@ -10,17 +10,17 @@ use tokio_postgres::Row;
 use super::session::{ChangeTransaction, Extent};
 use super::statements::{self, FoundRow, Way};
 
-/// The most bytes in one file: PostgreSQL's values end at 1 GiB, and a row has more than one.
+/// The size limit of a file, in bytes: PostgreSQL's values end at 1 GiB, and a row contains more than one.
 const MAX_CONTENT_BYTES: usize = 1_000_000_000;
 
-/// What [`statements::OPEN`] found.
+/// The result of [`statements::OPEN`].
 pub(super) enum Opened {
     File(Vec<u8>),
     Directory(Vec<Entry>),
 }
 
 impl Opened {
-    /// `node` is at `path`; `below` has every directory before its entries.
+    /// `node` is the node at `path`; `below` has every directory before its entries.
     pub(super) fn of(
         path: &MemoryPath,
         node: &Row,
@@ -33,7 +33,7 @@ impl Opened {
         directories.insert(node.try_get(1)?, path.clone());
         let mut entries = Vec::with_capacity(below.len());
         for row in below {
-            // A name that no path can hold: somebody else put it there.
+            // Another program created a name that no path can contain.
             let above = directories.get(&row.try_get(0)?);
             let Some(path) = above.and_then(|above| above.join(row.try_get(2).ok()?).ok()) else {
                 continue;
@@ -43,7 +43,7 @@ impl Opened {
                     let size = u64::try_from(size).unwrap_or(0);
                     let (id, written): (i64, i64) = (row.try_get(1)?, row.try_get(7)?);
                     let modified: Option<SystemTime> = row.try_get(4)?;
-                    // The numbers of transactions come again after four thousand million, and then the time is another one.
+                    // Transaction ids repeat after four billion, but then the time differs.
                     let time = modified.map_or(0, micros::of);
                     let [id, written, time] = [id, written, time].map(i64::cast_unsigned);
                     let fingerprint = Fingerprint::of_numbers(&[written, id, time, size]);
@@ -62,7 +62,7 @@ impl Opened {
     }
 }
 
-/// The directory that the last names of `path` are missing in, and these names.
+/// The existing directory on the path, and the missing names below it.
 pub(super) fn missing<'p>(
     way: &Way,
     path: &'p MemoryPath,
@@ -72,7 +72,7 @@ pub(super) fn missing<'p>(
             Ok((last.id, path.names().skip(levels).collect()))
         }
         Some(_) => Err(StoreError::NotADirectory),
-        // The lock made it.
+        // The lock has created the root, so this is an error.
         None => {
             let gone = "the root of the namespace is gone";
             Err(StoreError::failed("looking for the root", gone).unchanged())
@@ -80,7 +80,7 @@ pub(super) fn missing<'p>(
     }
 }
 
-/// The file at the end of the way.
+/// The file at the end of the path.
 pub(super) fn file(way: Way) -> Result<FoundRow, StoreError> {
     match way.end() {
         None => Err(StoreError::NotFound),
@@ -89,7 +89,7 @@ pub(super) fn file(way: Way) -> Result<FoundRow, StoreError> {
     }
 }
 
-/// The id and the content of the file at the end of the way, if it is not too large to be edited.
+/// The id and the content of the file at the end of the path, if it is not too large for an edit.
 pub(super) fn whole_file(way: Way) -> Result<(i64, Vec<u8>), StoreError> {
     let file = file(way)?;
     match file.content {
@@ -107,7 +107,7 @@ pub(super) fn remove(id: i64) -> ChangeTransaction {
     }
 }
 
-/// Moves the file or directory at `from`, of this id, to the end of the way to `to`.
+/// Moves the file or directory at `from`, which has this id, to `to`.
 pub(super) fn rename(
     (id, is_directory): (i64, bool),
     from: &MemoryPath,
@@ -142,7 +142,7 @@ pub(super) fn rename(
     })
 }
 
-/// The file or directory at the end of the way, which is not there yet, and its missing parents.
+/// Adds a file or directory at the end of the path, and its missing parents.
 pub(super) fn add(
     way: &Way,
     path: &MemoryPath,

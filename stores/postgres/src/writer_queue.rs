@@ -1,8 +1,8 @@
-//! [`WriterQueue`]: limits how many of a process's connections its writers hold at once.
+//! [`WriterQueue`]: limits the number of a process's connections that its writers hold at once.
 //!
 //! A writer that waits for the lock of its namespace holds a connection meanwhile. The writers of one
-//! namespace must leave connections to other namespaces, and all writers must leave some to views. So
-//! they wait here first, without a connection, in the order of their arrival.
+//! namespace must leave connections to other namespaces, and all writers must leave some to views. So they
+//! wait here first, without a connection, in the order of their arrival.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,11 +11,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use memdir_store::StoreError;
 
-/// For the writers of one namespace: one that works, and one that has its place at the server's lock
-/// already, so that no time is lost between the two.
+/// The limit for one namespace: one writer that works, and one that already waits for the server's lock, so
+/// no time is lost between the two.
 const OF_A_NAMESPACE: usize = 2;
 
-/// How many namespaces are remembered before those without writers are forgotten.
+/// From this number on, namespaces without writers are removed from the map.
 const FORGET_FROM: usize = 64;
 
 pub(super) struct WriterQueue {
@@ -23,7 +23,7 @@ pub(super) struct WriterQueue {
     namespaces: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
-/// That a writer may hold a connection, until it is dropped.
+/// The permit of a writer to hold a connection, until it is dropped.
 pub(super) struct WriterPermit {
     _of_all: OwnedSemaphorePermit,
     _of_namespace: OwnedSemaphorePermit,
@@ -37,7 +37,7 @@ impl WriterQueue {
 
     /// Waits for a turn.
     pub(super) async fn take(&self, namespace: &str) -> Result<WriterPermit, StoreError> {
-        // The own one first: a namespace with many writers takes no more than its share of all.
+        // The namespace's permit first, so a namespace with many writers takes only its share of all.
         let of_namespace = permit(self.of(namespace)).await?;
         let of_all = permit(self.all.clone()).await?;
         Ok(WriterPermit { _of_all: of_all, _of_namespace: of_namespace })
@@ -57,14 +57,14 @@ impl WriterQueue {
     }
 }
 
-/// How many of the connections no writer takes: a quarter. Of a single one views have to wait for.
+/// The number of connections reserved for views: a quarter. A single connection is shared, so views may have to wait for it.
 fn for_views(connections: usize) -> usize {
     connections.div_ceil(4)
 }
 
 async fn permit(of: Arc<Semaphore>) -> Result<OwnedSemaphorePermit, StoreError> {
     let permit = of.acquire_owned().await;
-    // It is never closed.
+    // The semaphore is never closed.
     permit.map_err(|error| StoreError::failed("waiting for a turn", error).unchanged())
 }
 
@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// A turn, if there is one without waiting.
+    /// Takes a turn without waiting; `None` if there is none.
     fn now(writers: &WriterQueue, namespace: &str) -> Option<WriterPermit> {
         match pin!(writers.take(namespace)).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn.unwrap()),

@@ -11,7 +11,7 @@ use memdir_test_support::postgres;
 #[test]
 fn the_postgresql_database_keeps_the_contract() {
     let Some(server) = postgres::server() else { return };
-    // Several at once, as tenants of one database are.
+    // Several at once, like tenants of one database.
     std::thread::scope(|scope| {
         for durability in [Durability::Full, Durability::Relaxed, Durability::Full] {
             scope.spawn(move || {

@@ -1,13 +1,13 @@
 //! Connections: opens them, and keeps idle ones for the next command, also in a process that forks.
 //!
-//! SQLite's state (its locks, its list of open files) belongs to the whole process. A forked child
-//! inherits a copy that is wrong, because the operating system's locks stay with the parent. So a child
-//! must not use the parent's connections. All stores keep their idle connections in one place, and the
-//! first command in a new process drops them there. This only frees memory and descriptors: our
-//! connections do not touch the file when they are dropped, unless [`close`] closes them. It is sound
-//! only if no other thread was inside SQLite at the moment of the fork; otherwise the child refuses to
-//! go on. For the same reason only a thread that is counted as inside takes the lock on the idle
-//! connections: a child that goes on cannot have inherited it locked.
+//! SQLite's state (its locks, its list of open files) belongs to the whole process. A forked child inherits an invalid copy,
+//! because the operating system's locks stay with the parent. So a child must not use the parent's connections. All stores
+//! keep their idle connections in one place, and the first command in a new process drops them there. This only frees memory
+//! and descriptors: these connections do not touch the file when they are dropped, unless [`close`] closes them.
+//!
+//! This is sound only if no other thread was inside SQLite at the moment of the fork; otherwise every command in the child
+//! fails. For the same reason only a thread that is counted as inside takes the lock on the idle connections: a child that
+//! continues cannot have inherited it locked.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -28,36 +28,35 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{Database, SqliteError, schema};
 
-/// The most idle connections to keep: about as many as commands usually run at once.
+/// The limit of idle connections: about the usual number of concurrent commands.
 const KEPT: usize = 16;
 
-/// The connections that no command is using.
+/// The connections that no command uses.
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 /// The process that the idle connections and the count below belong to; 0 at the start.
 static OWNER: AtomicU32 = AtomicU32::new(0);
-/// How many threads are inside SQLite or about to enter, and (in units of [`FORKER`]) how many are about
-/// to fork and keep others from entering. It is one number, so both parts change in one step.
+/// The number of threads that are inside SQLite or about to enter. In units of [`FORKER`], also the number that are about to
+/// fork and keep others from entering. It is one number, so both parts change in one step.
 static PRESENT: AtomicU64 = AtomicU64::new(0);
 const FORKER: u64 = 1 << 32;
 /// The number of the next connection.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
-/// Held while a forked process takes over from its parent.
+/// Locked while a forked process takes over from its parent.
 static TAKING_OVER: Mutex<()> = Mutex::new(());
 
 struct Idle {
     database: Database,
     file: FileId,
     connection: Connection,
-    /// No other connection of this process has the same.
+    /// Unique among the connections of this process.
     number: u64,
-    /// Whether it was opened on the assumption that nobody writes the file.
+    /// Whether it was opened on the assumption that no process writes the file.
     frozen: bool,
 }
 
-/// A connection for one command. When it is dropped, it goes back to the idle ones, and uncommitted
-/// changes are undone.
+/// A connection for one command. Dropping it returns it to the idle ones, and rolls back uncommitted changes.
 pub(super) struct Lease {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     idle: Option<Idle>,
     inside: Inside,
 }
@@ -66,7 +65,7 @@ impl Lease {
     /// A connection to `database`, which must exist.
     pub(super) fn take(database: &Database) -> Result<Self, SqliteError> {
         let inside = Inside::enter()?;
-        // If another file has replaced the one that was opened, it is another database.
+        // If another file has replaced the opened one, it is another database.
         let file = FileId::of(&database.path)?;
         while let Some(idle) = take_idle(database) {
             if idle.file == file {
@@ -79,12 +78,12 @@ impl Lease {
         Ok(Self { idle: Some(idle), inside })
     }
 
-    /// What tells this connection from all others of this process; `None` if it is not used again.
+    /// The unique number of this connection; `None` if the connection is not used again.
     pub(super) fn number(&self) -> Option<u64> {
         self.idle.as_ref().filter(|idle| !idle.frozen).map(|idle| idle.number)
     }
 
-    /// Whether this process may still use it: a forked child may not.
+    /// Whether this process may use it: a forked child may not.
     pub(super) fn is_ours(&self) -> bool {
         self.inside.process == process::id()
     }
@@ -112,7 +111,7 @@ impl Drop for Lease {
         if !idle.connection.is_autocommit() {
             let _ = idle.connection.execute_batch("ROLLBACK");
         }
-        // Not one that cannot leave its transaction, nor one that would not notice later writes.
+        // Drop a connection that cannot leave its transaction, or that would not notice later writes.
         if idle.connection.is_autocommit() && !idle.frozen {
             let mut kept = all_idle();
             if kept.len() < KEPT {
@@ -136,7 +135,7 @@ pub(super) fn forget(database: &Database) {
     }
 }
 
-/// The idle connections, for a thread that is inside.
+/// The idle connections. Only for a thread that is inside.
 fn all_idle() -> MutexGuard<'static, Vec<Idle>> {
     IDLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -147,14 +146,14 @@ fn take_idle(database: &Database) -> Option<Idle> {
     Some(kept.swap_remove(found))
 }
 
-/// Closes a connection; the last one to a database leaves one file, without a write-ahead log.
+/// Closes a connection. Closing the last one to a database leaves a single file, without a write-ahead log.
 fn close(connection: Connection) {
     // If this fails, the log stays, and the next program that opens the database reads it.
     let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false);
     drop(connection);
 }
 
-/// The presence of a thread in SQLite.
+/// Marks a thread as inside SQLite.
 struct Inside {
     process: u32,
 }
@@ -165,7 +164,7 @@ impl Inside {
         if OWNER.load(SeqCst) != process {
             take_over(process)?;
         }
-        // A thread that is kept out for too long enters all the same, and the child refuses to go on.
+        // A thread that is kept out for too long enters nevertheless. A child forked meanwhile then returns errors.
         let enter = |present: u64| (present < FORKER).then_some(present + 1);
         if !wait_until(|| PRESENT.fetch_update(SeqCst, SeqCst, enter).is_ok()) {
             PRESENT.fetch_add(1, SeqCst);
@@ -176,35 +175,35 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // In a child the count stays that of the parent at the moment of the fork.
+        // In a child the count is still that of the parent at the moment of the fork.
         if self.process == process::id() {
             PRESENT.fetch_sub(1, SeqCst);
         }
     }
 }
 
-/// Waits until no thread is inside and keeps others out, so that a child will be able to go on.
+/// Waits until no thread is inside, and keeps others out, so the child will be able to use SQLite.
 pub fn before_fork() {
     PRESENT.fetch_add(FORKER, SeqCst);
-    // In a child that refuses to go on, the count is that of the parent and never falls.
+    // In a child that cannot use SQLite, the count is that of the parent and never decreases.
     if OWNER.load(SeqCst) == process::id() {
         wait_until(|| PRESENT.load(SeqCst).is_multiple_of(FORKER));
     }
 }
 
-/// Lets other threads go on in the parent of a fork.
+/// Lets other threads continue in the parent of a fork.
 pub fn after_fork_in_parent() {
     PRESENT.fetch_sub(FORKER, SeqCst);
 }
 
-/// Lets the child of a fork go on.
+/// Lets the child of a fork continue.
 pub fn after_fork_in_child() {
     // Of all threads that were about to fork, the child has only this one.
     PRESENT.fetch_and(FORKER - 1, SeqCst);
 }
 
-/// Waits until `ready` returns true, ten seconds at most, and returns whether it did. The wait is
-/// bounded, because the others may be waiting for this very thread.
+/// Waits until `ready` returns true, at most ten seconds, and returns whether it did. The wait is limited, because the other
+/// threads may be waiting for this one.
 fn wait_until(mut ready: impl FnMut() -> bool) -> bool {
     for _ in 0..20_000 {
         if ready() {
@@ -215,7 +214,7 @@ fn wait_until(mut ready: impl FnMut() -> bool) -> bool {
     false
 }
 
-/// Makes `process` the owner: drops the connections that it inherited, if it was forked.
+/// Makes `process` the owner. If it was forked, drops the inherited connections.
 fn take_over(process: u32) -> Result<(), StoreError> {
     let refused = || {
         StoreError::failed(
@@ -245,7 +244,7 @@ fn take_over(process: u32) -> Result<(), StoreError> {
     Err(refused())
 }
 
-/// The identity of a file, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileId(u64, u64);
 
@@ -254,7 +253,7 @@ impl FileId {
         let failed =
             |problem: String| StoreError::failed(format!("opening {}", path.display()), problem);
         let found = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
-        // Opening a FIFO would wait for somebody at its other end.
+        // Opening a FIFO would wait for a process at its other end.
         if !found.is_file() {
             let what = if found.is_dir() { "it is a directory" } else { "it is not a plain file" };
             return Err(failed(format!("{what} and no SQLite database")));
@@ -264,25 +263,25 @@ impl FileId {
             use std::os::unix::fs::MetadataExt;
             Ok(Self(found.dev(), found.ino()))
         }
-        // Elsewhere an open file cannot be replaced.
+        // On other systems an open file cannot be replaced.
         #[cfg(not(unix))]
         Ok(Self(0, 0))
     }
 }
 
-/// Opens a connection, checks that the database is ours, and brings it up to date. Also returns whether
-/// it was opened on the assumption that nobody writes the file.
+/// Opens a connection, checks that the database belongs to memdir, and upgrades it. Also returns whether it was opened on
+/// the assumption that no process writes the file.
 fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
     let mut attempt = 0;
     loop {
         match try_to_connect(database) {
-            // Turning on the log of a new database fails at once if another process is doing it.
+            // Enabling the log of a new database fails immediately if another process is doing it.
             Err(SqliteError::Engine(error))
                 if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && wait(attempt) =>
             {
                 attempt += 1;
             }
-            // Even a reader needs the files beside it, and here they can neither be made nor found.
+            // Even a reader needs the files beside the database, which neither exist here nor can be created.
             Err(SqliteError::Engine(error))
                 if matches!(
                     error.sqlite_error_code(),
@@ -296,7 +295,7 @@ fn connect(database: &Database) -> Result<(Connection, bool), SqliteError> {
     }
 }
 
-/// Whether all changes are in the database file, with no other files beside it.
+/// Whether all changes are in the database file, without other files beside it.
 fn is_alone(path: &Path) -> bool {
     ["-wal", "-journal"].iter().all(|end| {
         let mut beside = path.as_os_str().to_owned();
@@ -305,8 +304,8 @@ fn is_alone(path: &Path) -> bool {
     })
 }
 
-/// Opens a database in a directory in which no file can be made. SQLite then checks no lock. Nobody can
-/// hold one that matters, because a writer needs the files beside the database.
+/// Opens a database in a directory where no file can be created. SQLite then checks no lock. No lock can matter, because a
+/// writer needs the files beside the database.
 fn connect_to_frozen(path: &Path) -> Result<Connection, SqliteError> {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(byte);
     let bytes = path.as_os_str().as_encoded_bytes().iter();
@@ -336,17 +335,16 @@ fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     distrust(&db)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true)?;
-    // What is deleted or replaced does not stay in free pages: what is redacted later is then in the history only.
+    // Overwrites deleted or replaced content in free pages, so redacting it later needs to change only the history.
     db.pragma_update(None, "secure_delete", true)?;
     match database.durability {
-        // Each commit is flushed. The second setting is for Apple's systems, whose fsync does not reach
-        // the disk.
+        // Each commit is flushed. The second setting is for Apple's systems, whose fsync does not reach the disk.
         Durability::Full => {
             db.pragma_update(None, "synchronous", "FULL")?;
             db.pragma_update(None, "fullfsync", true)?;
         }
-        // Only checkpoints are flushed. A loss of power may take the newest commits, but does not damage
-        // the database, as OFF could.
+        // Only checkpoints are flushed. A loss of power may lose the newest commits, but does not damage the database, as
+        // `OFF` could.
         Durability::Relaxed => db.pragma_update(None, "synchronous", "NORMAL")?,
     }
     schema::prepare(&db)?;
@@ -354,18 +352,18 @@ fn try_to_connect(database: &Database) -> Result<Connection, SqliteError> {
 }
 
 thread_local! {
-    /// The deadline of this thread's command for other writers, if it has set one; the inner `None` is
-    /// for ever.
+    /// The deadline of this thread's command for waiting for other writers, if it has set one. The inner `None` means no
+    /// limit.
     static UNTIL: Cell<Option<Option<Instant>>> = const { Cell::new(None) };
 }
 
 thread_local! {
-    /// What cancels the call whose transaction this thread begins. SQLite calls [`wait`], which is a plain function, without
-    /// anything of the transaction.
+    /// The cancellation of the call whose transaction this thread begins. A static is needed, because SQLite calls [`wait`]
+    /// as a plain function without context.
     static CANCELLATION: RefCell<Cancellation> = const { RefCell::new(Cancellation::never()) };
 }
 
-/// While this lives, this thread waits for locks of SQLite until the call is cancelled.
+/// While this lives, this thread's waits for locks of SQLite end when the call is cancelled.
 #[must_use]
 pub(super) struct Waits(Cancellation);
 
@@ -375,12 +373,12 @@ pub(super) fn waits_for(cancellation: &Cancellation) -> Waits {
 
 impl Drop for Waits {
     fn drop(&mut self) {
-        // What asks whether a call is cancelled may have begun a transaction of its own.
+        // The callback that checks for cancellation may have begun a transaction of its own.
         CANCELLATION.set(std::mem::replace(&mut self.0, Cancellation::never()));
     }
 }
 
-/// Runs `work`, which waits for other writers for `timeout` at most, or for ever.
+/// Runs `work`, which waits for other writers at most for `timeout`, or without limit.
 pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T) -> T {
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     UNTIL.set(Some(until));
@@ -389,8 +387,8 @@ pub(super) fn waiting_for<T>(timeout: Option<Duration>, work: impl FnOnce() -> T
     done
 }
 
-/// Sleeps before the next attempt to get a lock. Returns false when the time is over or the call is
-/// cancelled. Outside of changes the time is about two minutes; nobody keeps a lock for so long.
+/// Sleeps before the next attempt to get a lock. Returns false after the deadline or if the call is cancelled. Outside of
+/// changes the limit is about two minutes, which exceeds the duration of any lock.
 fn wait(attempt: i32) -> bool {
     let tenths = u64::try_from(attempt.clamp(0, 19)).unwrap_or(19) + 1;
     let mut pause = Duration::from_micros(100 * tenths);
@@ -407,7 +405,7 @@ fn wait(attempt: i32) -> bool {
         None => {}
     }
     thread::sleep(pause);
-    // Not under the borrow: what is asked may use a database itself.
+    // Without the borrow, because the callback may use a database itself.
     let cancellation = CANCELLATION.with_borrow(Clone::clone);
     !cancellation.is_cancelled()
 }

@@ -1,5 +1,5 @@
-//! Reads and writes contents in chunks. A large file is read one chunk at a time, and an edit writes
-//! only the chunks that it changes: an addition at the end writes the last one.
+//! Reads and writes contents in chunks. A large file is read one chunk at a time. An edit writes only the
+//! chunks that it changes; appending writes only the last one.
 
 use std::io::{self, Read};
 use std::time::SystemTime;
@@ -11,13 +11,13 @@ use super::SqliteError;
 use super::connection::Lease;
 use super::tree::Tree;
 
-/// The bytes in each chunk but the last. Most files are smaller, and are one row.
+/// The size of all chunks except the last, in bytes. Most files are smaller, and have one row.
 pub(super) const CHUNK: usize = 64 * 1024;
 
 /// The whole content of a file of `size` bytes.
 pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, SqliteError> {
     let mut content = Vec::new();
-    // The size in a damaged database may be too large for the memory of a phone.
+    // The size in a damaged database may exceed the available memory.
     reserve(&mut content, usize::try_from(size).unwrap_or(usize::MAX))?;
     let mut chunks =
         tree.prepare_cached("SELECT bytes FROM chunk WHERE file = ?1 ORDER BY number")?;
@@ -35,7 +35,7 @@ pub(super) fn read(tree: &Tree<'_>, file: i64, size: u64) -> Result<Vec<u8>, Sql
     Ok(content)
 }
 
-/// Writes the chunks in which `new` differs from `old`, the present content.
+/// Writes the chunks in which `new` differs from the current content `old`.
 pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Result<(), SqliteError> {
     let mut put =
         tree.prepare_cached("REPLACE INTO chunk (file, number, bytes) VALUES (?1, ?2, ?3)")?;
@@ -58,7 +58,7 @@ pub(super) fn write(tree: &Tree<'_>, file: i64, old: &[u8], new: &[u8]) -> Resul
     Ok(())
 }
 
-/// Removes all chunks of a file before its content is written again.
+/// Removes all chunks of a file before its content is rewritten.
 pub(super) fn remove(tree: &Tree<'_>, file: i64) -> Result<(), SqliteError> {
     tree.prepare_cached("DELETE FROM chunk WHERE file = ?1")?.execute([file])?;
     Ok(())
@@ -68,15 +68,15 @@ fn damaged() -> StoreError {
     StoreError::failed("reading a file", "the database is damaged: a part of the file is missing")
 }
 
-/// Reads a file one chunk at a time, in the transaction of its lease. It sees the content as it was when
-/// it was opened, whatever writers do meanwhile.
+/// Reads a file one chunk at a time, in the transaction of its lease. It sees the content at the time of
+/// opening, independently of concurrent writers.
 pub(super) struct Stream {
     lease: Lease,
     file: i64,
     next: i64,
     chunk: Vec<u8>,
     at: usize,
-    /// How many bytes are in the chunks from `next` on.
+    /// The number of bytes in the chunks starting with `next`.
     left: u64,
 }
 

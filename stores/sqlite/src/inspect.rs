@@ -7,10 +7,10 @@ use rusqlite::ErrorCode;
 use super::tree::Tree;
 use super::{SqliteError, schema};
 
-/// The most problems of one kind to report.
+/// The limit of reported problems per kind.
 const MOST: usize = 100;
 
-/// Queries for rows that no directory leads to, or that belong to no file.
+/// Queries for rows that no directory contains, or that belong to no file.
 const STRAYS: &[(&str, &str)] = &[
     (
         "WITH RECURSIVE found (id) AS (
@@ -38,7 +38,7 @@ pub(super) fn inspect(tree: &Tree<'_>, report: &mut dyn FnMut(Problem)) -> Resul
     let inspected = structure(tree, &mut damage);
     let inspected = inspected.and_then(|()| names(tree, schema::ROOT, &MemoryPath::root(), report));
     match inspected {
-        // It is too damaged to be inspected.
+        // The database is too damaged for an inspection.
         Err(SqliteError::Engine(error))
             if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) =>
         {
@@ -54,7 +54,7 @@ fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), Sqli
     let mut check = tree.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
     for said in check.query_map([], |row| row.get::<_, String>(0))? {
         let said = said?;
-        // Each line is a finding, below one with the name of the database.
+        // Each line is a finding, after a line with the name of the database.
         let findings = said.lines().filter(|line| *line != "ok" && !line.starts_with("***"));
         findings.for_each(|finding| damage(finding.to_owned()));
     }
@@ -67,7 +67,7 @@ fn structure(tree: &Tree<'_>, damage: &mut dyn FnMut(String)) -> Result<(), Sqli
     Ok(())
 }
 
-/// Names that another program put there.
+/// Reports names that another program created.
 fn names(
     tree: &Tree<'_>,
     id: i64,

@@ -1,9 +1,8 @@
 //! [`SqliteDatabase`]: a store in one SQLite database file.
 //!
-//! Every method is one transaction. A reader sees one state of the tree. A writer has the database for
-//! itself from its first read on (`BEGIN IMMEDIATE`), and is undone as a whole if it fails. SQLite's own
-//! locks keep the writers of all threads and processes apart: a writer waits for its turn, and readers
-//! wait for nobody.
+//! Every method is one transaction. A reader sees one state of the tree. A writer has exclusive write access to the database
+//! from its first read on (`BEGIN IMMEDIATE`), and is rolled back as a whole if it fails. SQLite's own locks exclude the writers
+//! of all threads and processes from each other: a writer waits for its turn, and readers never wait for writers.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -35,10 +34,9 @@ mod turns;
 
 pub use connection::{after_fork_in_child, after_fork_in_parent, before_fork};
 
-/// A store in an SQLite database of its own.
+/// A store in its own SQLite database.
 ///
-/// Connections are opened when they are needed, and all stores of a process share them. A forked process
-/// opens its own.
+/// Connections are opened on demand, and all stores of a process share them. A forked process opens its own.
 #[derive(Debug)]
 pub struct SqliteDatabase {
     database: Database,
@@ -55,11 +53,11 @@ struct Database {
 }
 
 impl SqliteDatabase {
-    /// Opens the database at `path`, or makes it, readable by its owner only. The directory must exist.
+    /// Opens the database at `path`, or creates it, readable only by its owner. The directory must exist.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] if the database cannot be opened or made, is damaged, is not one of
-    /// memdir's, or is one of a newer memdir.
+    /// [`StoreError::Failed`] if the database cannot be opened or created, is damaged, belongs to another program, or was
+    /// written by a newer memdir.
     pub fn open(path: impl AsRef<Path>, durability: Durability) -> Result<Self, StoreError> {
         let path = make(path.as_ref(), durability).map_err(|error| {
             StoreError::failed(format!("opening {}", path.as_ref().display()), error)
@@ -67,7 +65,7 @@ impl SqliteDatabase {
         Self::connected(path, durability)
     }
 
-    /// Opens the database at `path` if it exists. Makes nothing; an empty file is not a database.
+    /// Opens the database at `path` if it exists. Creates nothing; an empty file is not a database.
     ///
     /// # Errors
     /// As [`open`](SqliteDatabase::open).
@@ -96,24 +94,23 @@ impl SqliteDatabase {
         })
     }
 
-    /// The same store with another `MemoryOptions::lock_timeout`; the default
-    /// is 10 seconds.
+    /// The same store with another `MemoryOptions::lock_timeout`. The default is 10 seconds.
     #[must_use]
     pub fn with_lock_timeout(mut self, lock_timeout: Option<Duration>) -> Self {
         self.lock_timeout = lock_timeout;
         self
     }
 
-    /// The same store, which refuses to edit a file of more than this many bytes with
-    /// [`StoreError::TooLarge`]. By default only the available memory limits it.
+    /// The same store with a limit for edits: editing a file of more bytes fails with [`StoreError::TooLarge`]. By default only
+    /// the available memory limits it.
     #[must_use]
     pub fn with_max_file_bytes(mut self, max_file_bytes: Option<u64>) -> Self {
         self.max_file_bytes = max_file_bytes;
         self
     }
 
-    /// The same store with limits of its total. A change that would exceed one is refused with
-    /// [`StoreError::OverLimit`]. Other writers keep the limits only if they set them as well.
+    /// The same store with limits for its total. A change that would exceed one is refused with [`StoreError::OverLimit`]. Other
+    /// writers respect the limits only if they set them as well.
     #[must_use]
     pub fn with_total_limits(mut self, total: TotalLimits) -> Self {
         self.total = total;
@@ -139,12 +136,12 @@ impl SqliteDatabase {
         &self.database.path
     }
 
-    /// Whether a file is too large to be read as a whole.
+    /// Whether a file exceeds the limit for reading it as a whole.
     fn is_too_large(&self, size: u64) -> bool {
         self.max_file_bytes.is_some_and(|most| size > most)
     }
 
-    /// The file at `path` with its content, if that is not too large to be edited.
+    /// The file at `path` with its content, if it is not too large for an edit.
     fn whole_file(
         &self,
         tree: &Tree<'_>,
@@ -157,7 +154,7 @@ impl SqliteDatabase {
         Ok((id, content::read(tree, id, size)?))
     }
 
-    /// Reads from one state of the tree.
+    /// Runs a read transaction.
     fn look<T>(
         &self,
         context: &Context,
@@ -171,7 +168,7 @@ impl SqliteDatabase {
         read
     }
 
-    /// Changes the tree, as a whole or not at all.
+    /// Runs a write transaction, which changes everything or nothing.
     fn change(
         &self,
         context: &Context,
@@ -181,8 +178,8 @@ impl SqliteDatabase {
         self.change_if(context, operation, |tree| change(tree).map(|()| true)).map(drop)
     }
 
-    /// As [`change`](Self::change), if there is something to change: returns what `change` says. The note of the change is added
-    /// only then.
+    /// As [`change`](Self::change), for a change that may turn out to be unnecessary. Returns the result of `change`. The
+    /// change's note is added only if the result is true.
     fn change_if(
         &self,
         context: &Context,
@@ -193,7 +190,7 @@ impl SqliteDatabase {
         let begin = |lease: &Lease| {
             let mut begin = lease.prepare_cached("BEGIN IMMEDIATE")?;
             let begun = connection::waiting_for(self.lock_timeout, || begin.execute([]));
-            // The call may have been cancelled while it waited for others.
+            // The call may have been cancelled while it waited for other writers.
             context.check()?;
             match begun {
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
@@ -215,8 +212,8 @@ impl SqliteDatabase {
         changed
     }
 
-    /// Writes the database again, and empties its log. `secure_delete` overwrites what is deleted, but not the copies that stay
-    /// in the free space of a page when its rows are moved to another page.
+    /// Rewrites the database, and empties its log. `secure_delete` overwrites deleted content, but not the copies that stay in
+    /// the free space of a page when its rows are moved to another page.
     fn rewrite_file(&self) -> Result<(), StoreError> {
         const OPERATION: &str = "removing deleted text from the database file";
         let mut turn = turns::to_write(&self.database, self.lock_timeout, &Cancellation::never())?;
@@ -228,7 +225,7 @@ impl SqliteDatabase {
                 loop {
                     let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
                     let is_busy: bool = lease.query_row(checkpoint, [], |row| row.get(0))?;
-                    // While another connection moves pages from the log, SQLite does not wait.
+                    // If another connection is moving pages from the log, SQLite returns without waiting.
                     let may_wait = self.lock_timeout.is_none_or(|most| begun.elapsed() < most);
                     if !is_busy || !may_wait {
                         return Ok(is_busy);
@@ -261,7 +258,7 @@ impl SqliteDatabase {
             let done = work(Tree(&lease))?;
             Ok((lease, done))
         };
-        // Before the commit nothing is changed: an uncommitted transaction is undone.
+        // Before the commit nothing is changed: an uncommitted transaction is rolled back.
         let (lease, done) =
             worked().map_err(|error: SqliteError| error.during(operation).unchanged())?;
         let committed = lease.prepare_cached("COMMIT").and_then(|mut commit| commit.execute([]));
@@ -283,8 +280,8 @@ impl Drop for SqliteDatabase {
     }
 }
 
-/// Makes the file if it does not exist, and returns its real path. So a later change of the working
-/// directory, or of a link, has no effect.
+/// Creates the file if it does not exist, and returns its canonical path. So a later change of the working directory, or of a
+/// link, has no effect.
 fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -300,7 +297,7 @@ fn make(path: &Path, durability: Durability) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Flushes a directory, so a loss of power does not take the new file's name.
+/// Flushes a directory, so the new file survives a loss of power.
 #[cfg(unix)]
 fn flush_directory(file: &Path) -> io::Result<()> {
     file.parent().map_or(Ok(()), |directory| std::fs::File::open(directory)?.sync_all())
@@ -368,7 +365,7 @@ impl Store for SqliteDatabase {
                         let id = tree.add(parent, path, Some(content.len()))?;
                         content::write(&tree, id, &[], content)
                     }
-                    // A content that is too large to be compared is written again as a whole.
+                    // If the old content is too large for a comparison, all of it is written again.
                     (Some(FoundRow { id, size: Some(size), .. }), OnExisting::Overwrite)
                         if self.is_too_large(size) =>
                     {
@@ -484,8 +481,9 @@ impl Store for SqliteDatabase {
         }
     }
 
-    /// SQLite tells a connection cheaply whether another one has committed something, and how many rows it has changed
-    /// itself. The connection is a part of the answer, because the next question may go to another one.
+    /// Combines the number of the connection, a counter of commits by other connections, and the number of rows changed by this
+    /// one. SQLite provides the last two cheaply. The number of the connection is included, because the next call may use
+    /// another one.
     fn revision(&self) -> Result<Option<String>, StoreError> {
         let _turn = turns::to_read(&self.database, &Cancellation::never())?;
         let asked = || {
@@ -582,7 +580,7 @@ impl Store for SqliteDatabase {
     }
 }
 
-/// The example of the README, which runs with the tests.
+/// The example of the README, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! The notes of changes, in a table of their own.
+//! The notes of changes, in a separate table.
 
 use memdir_store::notes::{HEAD, Listed, Note, Notes};
 use memdir_store::{Context, StoreError};

@@ -1,18 +1,18 @@
-//! The tables and their version. Brings an older database up to date.
+//! The tables and their schema version. Upgrades an older database.
 
 use memdir_store::StoreError;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteError;
 
-/// The application id in the database's header, "memd". It identifies a database as ours.
+/// The application id in the database's header, "memd". It identifies a database of memdir.
 const APPLICATION_ID: i32 = 0x6d65_6d64;
 
-/// The steps from version `n` of the schema to `n + 1`; the first one makes the tables. A released step
-/// is never changed.
+/// The steps from version `n` of the schema to `n + 1`; the first one creates the tables. A released step is
+/// never changed.
 const STEPS: &[&str] = &[
-    // A node is a directory if its size is NULL. Names compare by bytes, as text does in a UTF-8
-    // database. A file's content is cut into chunks, numbered from 0.
+    // A node is a directory if its size is NULL. Names are compared by bytes, as is usual for text in a UTF-8
+    // database. A file's content is split into chunks, numbered from 0.
     "CREATE TABLE node (
          id INTEGER PRIMARY KEY,
          parent INTEGER REFERENCES node (id) ON DELETE CASCADE,
@@ -27,33 +27,32 @@ const STEPS: &[&str] = &[
          PRIMARY KEY (file, number)
      ) STRICT;
      INSERT INTO node (id, parent, name, size) VALUES (1, NULL, '', NULL);",
-    // When a file was last written: microseconds since 1970, NULL if that is not known.
+    // When a file was last written: microseconds since 1970, NULL if unknown.
     "ALTER TABLE node ADD COLUMN modified INTEGER;",
-    // When a file was last accessed, likewise; NULL also if that was never recorded.
+    // When a file was last accessed, in the same unit. NULL if unknown or never recorded.
     "ALTER TABLE node ADD COLUMN accessed INTEGER;",
-    // What is kept with changes, in their order: the records of the history.
+    // Notes that are stored with changes, in their order: the records of the history.
     "CREATE TABLE note (
          number INTEGER PRIMARY KEY AUTOINCREMENT,
          id TEXT NOT NULL,
          bytes BLOB NOT NULL
      ) STRICT;",
-    // Which write of a file was the last one: a number that no other write has. NULL if that is not known.
+    // The unique number of the last write of a file, NULL if unknown.
     "ALTER TABLE node ADD COLUMN written INTEGER;",
 ];
 
 /// The node of `/memories` itself.
 pub(super) const ROOT: i64 = 1;
 
-/// Makes the tables of a new database, or brings an older one up to date. Leaves any other database as
-/// it is.
+/// Creates the tables of a new database, or upgrades an older one. Leaves any other database unchanged.
 pub(super) fn prepare(db: &Connection) -> Result<(), SqliteError> {
     prepare_with(db, STEPS)
 }
 
 fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
     let current = steps.len();
-    // Checked before anything is changed, because the database may be another program's; and in one
-    // snapshot, because another process may be making the tables.
+    // Check before changing anything, because the database may belong to another program. The snapshot is
+    // needed, because another process may be creating the tables.
     let snapshot = db.unchecked_transaction()?;
     let found = version(&snapshot, current)?;
     snapshot.rollback()?;
@@ -66,7 +65,7 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
         return Err(StoreError::failed("opening the SQLite database", problem).into());
     }
     db.execute_batch("BEGIN IMMEDIATE")?;
-    // Again, because another process may have been faster.
+    // Check again, because another process may have been faster.
     let changed = version(db, current).and_then(|old| {
         for step in steps.iter().skip(old) {
             db.execute_batch(step)?;
@@ -76,13 +75,13 @@ fn prepare_with(db: &Connection, steps: &[&str]) -> Result<(), SqliteError> {
         Ok(db.execute_batch("COMMIT")?)
     });
     if changed.is_err() && !db.is_autocommit() {
-        // The first error says more than one of the rollback.
+        // The first error is more informative than one of the rollback.
         let _ = db.execute_batch("ROLLBACK");
     }
     changed
 }
 
-/// The version of the schema that the database has; 0 for an empty one.
+/// The schema version of the database; 0 if it is empty.
 fn version(db: &Connection, current: usize) -> Result<usize, SqliteError> {
     let refused = |problem: String| {
         SqliteError::from(StoreError::failed("opening the SQLite database", problem))
@@ -160,7 +159,7 @@ mod tests {
                         loop {
                             match prepare(&db) {
                                 Ok(()) => break,
-                                // Turning the log on does not wait.
+                                // Enabling the log does not wait.
                                 Err(SqliteError::Engine(error))
                                     if error.sqlite_error_code()
                                         == Some(rusqlite::ErrorCode::DatabaseBusy) => {}

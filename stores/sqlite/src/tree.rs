@@ -1,5 +1,5 @@
-//! The tree as rows of a table. Each node refers to its parent, and ranges of one index find the entries
-//! of a directory.
+//! The tree as rows of a table. Each node refers to its parent, and range queries on one index find the
+//! entries of a directory.
 
 use std::ops::Deref;
 use std::time::SystemTime;
@@ -11,22 +11,22 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{SqliteError, schema};
 
-/// The tree as one transaction sees it.
+/// The tree within one transaction.
 pub(super) struct Tree<'c>(pub(super) &'c Connection);
 
-/// A node: a directory, if it has no size.
+/// A node. It is a directory if it has no size.
 #[derive(Clone, Copy)]
 pub(super) struct FoundRow {
     pub(super) id: i64,
     pub(super) size: Option<u64>,
     pub(super) modified: Option<SystemTime>,
     pub(super) accessed: Option<SystemTime>,
-    /// Which write was the last one.
+    /// The number of the last write.
     written: Option<i64>,
 }
 
 impl FoundRow {
-    /// A database that an older memdir wrote has no numbers of writes.
+    /// In a database of an older memdir, writes have no numbers.
     fn fingerprint(&self) -> Fingerprint {
         let numbers = [self.written, Some(self.id), self.modified.map(micros::of)];
         let [written, id, modified] = numbers.map(|number| number.unwrap_or(0).cast_unsigned());
@@ -96,13 +96,13 @@ impl Tree<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// The entries of a directory, also the hidden ones.
+    /// The entries of a directory, including hidden ones.
     pub(super) fn entries(&self, id: i64, path: &MemoryPath) -> Result<Vec<Entry>, SqliteError> {
         let children = self.children(id)?;
         Ok(children.iter().filter_map(|(found, name)| entry(path, *found, name)).collect())
     }
 
-    /// The wanted entries below a directory, each directory before its own.
+    /// The entries below a directory that `scope` includes, each directory before its entries.
     pub(super) fn below(
         &self,
         id: i64,
@@ -124,13 +124,13 @@ impl Tree<'_> {
         Ok(())
     }
 
-    /// The directory above `path`, which is made if it is missing.
+    /// The directory above `path`. Creates missing directories.
     pub(super) fn make_parents(&self, path: &MemoryPath) -> Result<i64, SqliteError> {
         let mut parent = schema::ROOT;
         let Some(above) = path.parent() else { return Ok(parent) };
         let mut at = MemoryPath::root();
         for name in above.names() {
-            // It is part of a path that is valid as a whole, so this cannot fail.
+            // It is a part of a valid path, so this cannot fail.
             at = at.join(name).map_err(|_| StoreError::NameTooLong)?;
             parent = match self.child(parent, name)? {
                 Some(FoundRow { id, size: None, .. }) => id,
@@ -143,7 +143,7 @@ impl Tree<'_> {
         Ok(parent)
     }
 
-    /// A new file of `size` bytes, or a new directory.
+    /// Adds a file of `size` bytes, or a directory.
     pub(super) fn add(
         &self,
         parent: i64,
@@ -185,7 +185,7 @@ impl Tree<'_> {
         self.put(found.id, parent, to)
     }
 
-    /// Moves a node, and with it everything below.
+    /// Moves a node with everything below it.
     fn put(&self, id: i64, parent: i64, path: &MemoryPath) -> Result<(), SqliteError> {
         self.prepare_cached("UPDATE node SET parent = ?2, name = ?3 WHERE id = ?1")?.execute((
             id,
@@ -211,7 +211,7 @@ impl Tree<'_> {
         for (found, name) in self.children(id)? {
             match path.join(&name) {
                 Ok(below) if found.size.is_none() => self.check_paths_below(found.id, &below)?,
-                // A name that no path can contain is out of reach before and after.
+                // A name that no path can contain is unreachable before and after.
                 Ok(_) | Err(PathError::Escapes) => {}
                 Err(_) => return Err(StoreError::NameTooLong.into()),
             }
@@ -220,7 +220,7 @@ impl Tree<'_> {
     }
 }
 
-/// A row of one of the queries above. A negative size is an error.
+/// Converts a row of one of the queries above. A negative size is an error.
 fn found(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     let size: Option<i64> = row.get(1)?;
     let (modified, accessed): (Option<i64>, Option<i64>) = (row.get(2)?, row.get(3)?);
@@ -233,7 +233,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<FoundRow> {
     })
 }
 
-/// `None` for a name that no path can contain: another program put it there.
+/// `None` for a name that no path can contain, which another program created.
 fn entry(directory: &MemoryPath, found: FoundRow, name: &str) -> Option<Entry> {
     let path = directory.join(name).ok()?;
     Some(match found.size {

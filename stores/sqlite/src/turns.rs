@@ -1,8 +1,8 @@
-//! How many connections the threads of a process use at the same time.
+//! Limits the number of connections that the threads of a process use at the same time.
 //!
-//! A connection has three open files. SQLite lets one writer work at a time and the others wait, each with its connection; a
-//! thousand waiting writers would use up the descriptors of most processes. So the others wait here, in the order of their
-//! arrival, and so do readers when there are many.
+//! A connection has three open files. SQLite lets one writer work at a time and the others wait, each with its connection. A
+//! thousand waiting writers would exceed the descriptor limit of most processes. So the others wait here, in the order of their
+//! arrival, and so do readers if there are many.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use memdir_store::{Cancellation, StoreError};
 
 use super::Database;
 
-/// How many threads of a process write to a database at the same time: one that works, and one that has its place at SQLite's
-/// lock already.
+/// The number of threads of a process that write to a database at the same time: one that works, and one that already waits for
+/// SQLite's lock.
 const WRITERS: usize = 2;
 
-/// How many read at the same time. A large file that is read bit by bit is not counted: its reader may take as long as it likes.
+/// The number of concurrent readers. A large file that is read in chunks does not count, because its reader may take any time.
 const READERS: usize = 32;
 
 static TO_WRITE: PerProcess<Turns<Database>> = PerProcess::new();
@@ -31,7 +31,7 @@ pub(super) fn to_write(
     take(&TO_WRITE, WRITERS, database, timeout, cancellation)
 }
 
-/// A reader waits for no lock, and so has no limit to its waiting.
+/// A reader waits for no lock, so its wait has no timeout.
 pub(super) fn to_read(
     database: &Database,
     cancellation: &Cancellation,

@@ -1,9 +1,9 @@
-//! Opening what is beneath a directory handle, and nothing else.
+//! Opens files and directories beneath a directory handle, and never outside it.
 //!
-//! On Linux one `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` does it. If the kernel or its
-//! sandbox does not have that call, and on other systems, each component is opened by itself without
-//! following links. Either way a directory that is swapped for a link in the middle of a command leads
-//! nowhere. (Android ends a process that calls `openat2`, so it is not used there.)
+//! On Linux one `openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_SYMLINKS` does this. If the kernel or its
+//! sandbox does not support that call, and on other systems, each component is opened separately without
+//! following links. Either way, a directory that is replaced by a link in the middle of a command is never
+//! followed. (Android kills a process that calls `openat2`, so it is not used there.)
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, fstat, openat, statat};
@@ -11,7 +11,8 @@ use rustix::io::Errno;
 
 use memdir_store::StoreError;
 
-/// Opens `relative`, a canonical path without a leading slash, beneath `root`; empty is `root`.
+/// Opens `relative`, a canonical path without a leading slash, beneath `root`. An empty path is `root`
+/// itself.
 pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
     let relative = if relative.is_empty() { "." } else { relative };
     #[cfg(target_os = "linux")]
@@ -21,7 +22,7 @@ pub(super) fn open(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Resul
     open_by_steps(root, relative, flags)
 }
 
-/// `None` if this system cannot do it.
+/// `None` if this system does not support the call.
 #[cfg(target_os = "linux")]
 fn open_at_once(
     root: BorrowedFd<'_>,
@@ -37,12 +38,13 @@ fn open_at_once(
     }
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
     match openat2(root, relative, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
-        // Sandboxes answer EPERM to calls that they do not know.
+        // Sandboxes return EPERM for unknown calls.
         Err(Errno::NOSYS | Errno::PERM) => {
             MISSING.store(true, Ordering::Relaxed);
             None
         }
-        // Somebody renamed a directory on the way meanwhile: the steps do not mind.
+        // Another process renamed a directory of the path meanwhile. Opening each component separately is not
+        // affected.
         Err(Errno::AGAIN) => None,
         result => Some(result),
     }
@@ -59,7 +61,7 @@ fn open_by_steps(root: BorrowedFd<'_>, relative: &str, flags: OFlags) -> Result<
     open_child(directory.as_ref().map_or(root, AsFd::as_fd), rest, flags)
 }
 
-/// What a directory is opened with that is only passed through.
+/// The flags for a directory that is only traversed.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) const PASSAGE: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -72,14 +74,14 @@ pub(super) fn open_child(
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     let result = openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
-    // Systems differ in what they call a link that is not followed.
+    // Systems return different errors for a link that is not followed.
     result.map_err(|errno| match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if kind(&stat) == FileType::Symlink => Errno::LOOP,
         _ => errno,
     })
 }
 
-/// What a look at a path found.
+/// The kind of entry at a path.
 pub(super) enum EntryAt {
     File(OwnedFd, Stat),
     Directory(OwnedFd),
@@ -87,14 +89,14 @@ pub(super) enum EntryAt {
 
 /// Opens `relative` beneath `root` for reading, if it is a file or a directory.
 ///
-/// Anything else is never opened, as opening a FIFO or a device can have effects: what is there is
-/// looked at first. Should it be swapped in between, the flags keep the opening from blocking.
+/// Anything else is never opened, because opening a FIFO or a device can have effects. So the kind is checked
+/// first. If the entry is replaced by one in between, the flags keep the call from blocking.
 pub(super) fn look(root: BorrowedFd<'_>, relative: &str) -> Result<EntryAt, StoreError> {
     let failed = |errno| condition("opening a file", errno);
     if !relative.is_empty() {
         let stat = statat(root, relative, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
         if !matches!(kind(&stat), FileType::RegularFile | FileType::Directory | FileType::Symlink) {
-            // This look may have gone through a link, which then is what has to be said.
+            // The first check may have followed a link in the path. In that case report the link.
             let (above, name) = relative.rsplit_once('/').unwrap_or(("", relative));
             let above = open(root, above, PASSAGE | OFlags::DIRECTORY).map_err(failed)?;
             statat(above, name, AtFlags::SYMLINK_NOFOLLOW).map_err(failed)?;
@@ -115,7 +117,7 @@ pub(super) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// What the operating system says, as the store's own condition or failure.
+/// Converts an error of the operating system into a condition or failure of the store.
 pub(super) fn condition(operation: &'static str, errno: Errno) -> StoreError {
     match errno {
         Errno::NOENT => StoreError::NotFound,
@@ -124,9 +126,9 @@ pub(super) fn condition(operation: &'static str, errno: Errno) -> StoreError {
         Errno::NOTDIR => StoreError::NotADirectory,
         Errno::LOOP | Errno::MLINK => StoreError::Symlink,
         Errno::NAMETOOLONG => StoreError::NameTooLong,
-        // A name that this file system cannot have, such as a reserved one.
+        // The file system cannot represent the name, such as a reserved one.
         Errno::ILSEQ => StoreError::NameTooLong,
-        // Also a mount point on the way of a deletion or a move.
+        // Includes a mount point within a tree that is deleted or moved.
         Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::BUSY | Errno::XDEV => {
             StoreError::PermissionDenied
         }

@@ -1,4 +1,4 @@
-//! Deletes and moves files and directories: one step under the lock, however much is below the path.
+//! Deletes and moves files and directories: one step under the lock, whatever the number of files below the path.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -29,7 +29,7 @@ impl LocalDirectory {
         let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
-            // Without the lock, because it may take long.
+            // Without the lock, because the check may take long.
             let checked = {
                 let (parent, name, stat) = existing_entry(root.as_fd(), path)?;
                 check_directory(&parent, name, &stat)?
@@ -37,7 +37,7 @@ impl LocalDirectory {
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let (parent, name, stat) = existing_entry(locked.as_fd(), path)?;
             if kind(&stat) != FileType::Directory {
-                // A file, or what somebody else put there: a link is removed and not followed.
+                // A file, or an entry that another program created: a link is removed and not followed.
                 remove::file(&parent, name)?;
                 drop(locked);
                 Self::tidy(&root);
@@ -49,11 +49,11 @@ impl LocalDirectory {
             let doomed = set_aside(root.as_fd(), &parent, name)?;
             drop(locked);
             let Some(doomed) = doomed else { return flush(&parent, self.durability) };
-            // If a loss of power undoes the rename, the directory is back, and must be whole.
+            // If a loss of power undoes the rename, the directory is back and must be complete.
             let flushed =
                 flush(&parent, self.durability).and_then(|()| flush(root.file(), self.durability));
-            // It is removed also if the flush failed: it is out of sight and stays so, and the next writer would remove it
-            // as a leftover anyway.
+            // Remove it even if the flush failed: it is hidden and stays hidden, and the next writer would remove it as a
+            // leftover anyway.
             doomed.remove_with_leftovers();
             Self::tidy(&root);
             return flushed;
@@ -75,18 +75,18 @@ impl LocalDirectory {
         flush(&old_parent, self.durability)
     }
 
-    /// Everything goes into one directory, which is deleted.
+    /// Moves everything into one directory, then deletes that directory.
     pub(super) fn delete_all(&self, context: &Context) -> Result<(), StoreError> {
         let mut backoff = self.backoff(context);
         loop {
             let root = self.enter_to_write()?;
-            // Without the lock, because it may take long.
+            // Without the lock, because the check may take long.
             check_all(root.as_fd())?;
             let Some(locked) = self.lock(&root, &mut backoff)? else { continue };
             let doomed = set_all_aside(root.as_fd())?;
             drop(locked);
             let flushed = flush(root.file(), self.durability);
-            // As in a deletion, also if the flush failed.
+            // As in a deletion, even if the flush failed.
             doomed.remove_with_leftovers();
             Self::tidy(&root);
             return flushed;
@@ -94,11 +94,11 @@ impl LocalDirectory {
     }
 }
 
-/// Whether all can be deleted, as far as that can be known.
+/// Checks that everything can be deleted, as far as that can be predicted.
 fn check_all(root: BorrowedFd<'_>) -> Result<(), StoreError> {
     for (name, _) in visible(root)? {
         match remove::check(root, name.as_c_str()) {
-            // What is no directory.
+            // Entries that are not directories.
             Err(StoreError::NotADirectory | StoreError::Symlink | StoreError::NotFound)
             | Ok(()) => {}
             Err(error) => return Err(error),
@@ -107,7 +107,7 @@ fn check_all(root: BorrowedFd<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Moves everything out of sight; the caller has the lock.
+/// Moves everything into a hidden directory. The caller has the lock.
 fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
     let failed = |errno| condition("clearing the memory directory", errno);
     let entries = visible(root)?;
@@ -121,7 +121,7 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
                 moved.push(name);
                 continue;
             }
-            // Nothing that can be moved: it is removed where it is.
+            // The entry cannot be moved, such as a directory on an overlay: it is removed where it is.
             Err(Errno::XDEV) => {
                 removed = true;
                 match remove::entry(root, name) {
@@ -131,7 +131,7 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
             }
             Err(errno) => errno,
         };
-        // Try to put each of them back, even if another one fails.
+        // Try to put each entry back, even if another one fails.
         moved.retain(|name| renameat(&directory, *name, root, *name).is_err());
         if moved.is_empty() {
             doomed.remove();
@@ -139,14 +139,14 @@ fn set_all_aside(root: BorrowedFd<'_>) -> Result<Doomed<'_>, StoreError> {
         if moved.is_empty() && !removed {
             return Err(failed(problem).unchanged());
         }
-        // A part of it is gone, so no condition of the tree describes the state.
+        // A part of the tree is gone, so no condition of the tree describes the state.
         let problem = std::io::Error::from(problem);
         return Err(StoreError::failed("clearing the memory directory", problem));
     }
     Ok(doomed)
 }
 
-/// Does a rename; the caller has the lock. The caller must flush the returned directories.
+/// Renames a file or directory. The caller has the lock, and must flush the returned directories.
 pub(super) fn move_in(
     context: &Context,
     root: BorrowedFd<'_>,
@@ -174,7 +174,7 @@ pub(super) fn move_in(
         Ok(_) | Err(StoreError::NotFound) => {}
         Err(error) => return Err(error),
     }
-    // Everything below has a valid path now, and can lose it only if paths become longer.
+    // Everything below has a valid path now. Only a longer or deeper path can make one invalid.
     if is_directory && moving::grows(from, to) {
         moving::check_paths_below(old_parent.as_fd(), old, from, to)
             .map_err(|_| StoreError::NameTooLong)?;
@@ -183,18 +183,18 @@ pub(super) fn move_in(
     context.check()?;
     rename_new(old_parent.as_fd(), old, parent.directory.as_fd(), new).map_err(|errno| {
         let error = match errno {
-            // Another file system, mounted into the tree; or an overlay, which moves files and no directories
-            // of what it lies over.
+            // Either another file system is mounted in the tree, or this is an overlay, which moves files but no
+            // directories of its lower layer.
             Errno::XDEV if is_directory => StoreError::Source(Box::new(StoreError::Unmovable)),
             errno => condition("moving a file", errno),
         };
-        // If it is still at the old place, nothing was moved.
+        // If it is still at the old path, nothing was moved.
         if matches!(peek(&old_parent, old), Ok(Some(_))) { error.unchanged() } else { error }
     })?;
     Ok((old_parent, parent.keep()))
 }
 
-/// Whether `to` is below the directory `from` by another spelling of its path, which a file system may take for the same.
+/// Whether `to` is below the directory `from` by another spelling of its path that the file system treats as equal.
 fn is_above_folded(
     root: BorrowedFd<'_>,
     from: &MemoryPath,
@@ -226,7 +226,7 @@ fn existing_entry<'p>(
     found.map_err(StoreError::unchanged)
 }
 
-/// Whether it is a directory. If so, it can be deleted, as far as that can be known.
+/// Whether the entry is a directory. If so, also checks that it can be deleted, as far as that can be predicted.
 fn check_directory(parent: &File, name: &str, stat: &Stat) -> Result<bool, StoreError> {
     if kind(stat) != FileType::Directory {
         return Ok(false);
@@ -235,7 +235,7 @@ fn check_directory(parent: &File, name: &str, stat: &Stat) -> Result<bool, Store
     Ok(true)
 }
 
-/// Moves a directory out of sight; the caller has the lock. `None` if it is removed already.
+/// Moves a directory to a hidden name. The caller has the lock. `None` if it is already removed.
 fn set_aside<'d>(
     root: BorrowedFd<'d>,
     parent: &'d File,
@@ -244,7 +244,7 @@ fn set_aside<'d>(
     let failed = |errno| condition("deleting a directory", errno);
     let still_there = || matches!(peek(parent, name), Ok(Some(_)));
     match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-        // It was empty.
+        // The directory was empty.
         Ok(()) => return Ok(None),
         Err(Errno::NOTEMPTY | Errno::EXIST) => {}
         Err(errno) if still_there() => return Err(failed(errno).unchanged()),
@@ -252,8 +252,8 @@ fn set_aside<'d>(
     }
     let in_root = remove::set_aside(parent.as_fd(), name, root);
     let moved = match in_root {
-        // It is on another file system, mounted into the tree, or somebody else's, which may be moved
-        // only within its parent.
+        // The directory is on another file system that is mounted in the tree. Or it belongs to another user, and may be
+        // moved only within its parent.
         Err(Errno::XDEV | Errno::ACCESS | Errno::PERM) => {
             remove::set_aside(parent.as_fd(), name, parent.as_fd())
         }
@@ -261,11 +261,11 @@ fn set_aside<'d>(
     };
     match moved {
         Ok(doomed) => Ok(Some(doomed)),
-        // A file system that moves no directories, such as an overlay over one that may not be changed:
-        // then it is removed where it is, while nobody else is at work.
+        // The file system cannot move directories, such as an overlay with a read-only lower layer. So remove the
+        // directory where it is, while the lock excludes other writers.
         Err(Errno::XDEV) => match remove::entry(parent.as_fd(), name) {
             Ok(()) => Ok(None),
-            // Part of it may be gone.
+            // A part of the directory may be gone.
             Err(errno) => {
                 Err(StoreError::failed("deleting a directory", std::io::Error::from(errno)))
             }

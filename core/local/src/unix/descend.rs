@@ -1,8 +1,8 @@
-//! A walk through directories of any depth, with a handful of descriptors and without recursion.
+//! Walks through directories of any depth, with a handful of descriptors and without recursion.
 //!
-//! Another program may have made a tree that is deeper than the stack, or than the limit of descriptors.
-//! So only one directory is open at a time. The walk goes back up by `..`, and checks that it leads to
-//! the directory it came from.
+//! Another program may have created a tree that is deeper than the stack or the limit of descriptors. So only
+//! one directory is open at a time. The walk returns through `..`, and checks that this leads to the
+//! directory that it came from.
 
 use std::ffi::{CStr, CString};
 
@@ -10,31 +10,31 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
-/// What is done in each directory of a walk.
+/// The actions in each directory of a walk.
 pub(super) trait Visitor {
-    /// Has come into a directory. Says which entries of it to go into.
+    /// Called on entering a directory. Returns the entries to descend into.
     fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno>;
 
-    /// Has come back from what is, or was, `name` of `parent`.
+    /// Called after the return from `name` of `parent`, which may no longer exist.
     fn leave(&mut self, parent: BorrowedFd<'_>, name: &CStr) -> Result<(), Errno>;
 
-    /// `name` of `parent` cannot be opened.
+    /// Called if `name` of `parent` cannot be opened.
     fn closed(&mut self, parent: BorrowedFd<'_>, name: &CStr, errno: Errno) -> Result<(), Errno>;
 }
 
-/// One directory on the way down.
+/// A directory on the path of the walk.
 struct Level {
     name: CString,
     id: (u64, u64),
-    /// Where the walk has yet to go from here.
+    /// The entries that the walk has yet to enter.
     ahead: Vec<CString>,
 }
 
-/// How a directory is opened to be read.
+/// The flags to open a directory for reading.
 pub(super) const FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Walks through the open directory and all that is below it. Links are not followed.
+/// Walks through the open directory and everything below it. Links are not followed.
 pub(super) fn walk(top: OwnedFd, visitor: &mut impl Visitor) -> Result<(), Errno> {
     let mut current = top;
     let mut way = vec![level(CString::default(), &current, visitor)?];
@@ -54,7 +54,7 @@ pub(super) fn walk(top: OwnedFd, visitor: &mut impl Visitor) -> Result<(), Errno
         let Some(above) = way.last() else { break };
         let parent = openat(&current, c"..", FLAGS, Mode::empty())?;
         if id(&fstat(&parent)?) != above.id {
-            // Moved by another program meanwhile: not where we were asked to go.
+            // Another program moved the directory meanwhile, so `..` leads elsewhere.
             return Err(Errno::STALE);
         }
         visitor.leave(parent.as_fd(), &done.name)?;
@@ -68,7 +68,7 @@ fn level(name: CString, directory: &OwnedFd, visitor: &mut impl Visitor) -> Resu
     Ok(Level { name, id: id(&stat), ahead: visitor.enter(directory.as_fd(), &stat)? })
 }
 
-/// What tells a directory from every other that exists.
+/// Identifies a directory among all existing ones.
 #[allow(
     clippy::useless_conversion,
     clippy::unnecessary_cast,

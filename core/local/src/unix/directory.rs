@@ -1,4 +1,4 @@
-//! Directories: the root, and the parents that a command makes.
+//! Directories: the root, and the parents that a command creates.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -19,7 +19,7 @@ use super::beneath::{self, PASSAGE, condition};
 /// The mode of new directories, whatever the umask.
 const DIRECTORY_MODE: Mode = Mode::RWXU;
 
-/// Makes `path` and its missing parents on the host.
+/// Creates `path` and its missing parents by their paths on this machine.
 pub(super) fn make_all(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path
         .ancestors()
@@ -27,11 +27,11 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
         .collect();
     for directory in missing.into_iter().rev() {
         match DirBuilder::new().mode(0o700).create(directory) {
-            // The umask may have taken more than it should.
+            // The umask may have removed required bits.
             Ok(()) => {
                 fs::set_permissions(directory, fs::Permissions::from_mode(0o700))?;
             }
-            // Made by somebody else at the same moment.
+            // Another process created it at the same moment.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {}
             Err(error) => return Err(error),
         }
@@ -39,7 +39,7 @@ pub(super) fn make_all(path: &Path) -> io::Result<()> {
     if path.is_dir() { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// Opens the tree's root, which is made again if somebody removed it and it `may_be_made`.
+/// Opens the tree's root. If another process removed it, creates it again if it `may_be_made`.
 pub(super) fn open_root(
     path: &Path,
     flags: OFlags,
@@ -56,19 +56,19 @@ pub(super) fn open_root(
     }
 }
 
-/// The parent of a path that is about to come to be. What was made for it is removed again, unless
-/// it is [`kept`](Parent::keep).
+/// The parent directory of a path that is about to be created. The directories created for it are removed
+/// again, unless it is [`kept`](Parent::keep).
 pub(super) struct Parent {
     pub(super) directory: File,
     made: Made,
 }
 
-/// The directories that were made: where and under which name.
+/// The created directories, each as its parent and its name.
 #[derive(Default)]
 struct Made(Vec<(File, String)>);
 
 impl Parent {
-    /// Opens the parent of `path`, making what is missing of it; the caller has the lock.
+    /// Opens the parent of `path` and creates missing directories. The caller has the lock.
     pub(super) fn make(root: BorrowedFd<'_>, path: &MemoryPath) -> Result<Self, StoreError> {
         let failed = |errno| condition("making a directory", errno).unchanged();
         let above = path.parent().unwrap_or_else(MemoryPath::root);
@@ -87,7 +87,7 @@ impl Parent {
         Ok(parent)
     }
 
-    /// Goes on to the directory `name`, which is made if it is not there.
+    /// Descends to the directory `name`, and creates it if it is missing.
     pub(super) fn descend(&mut self, name: &str) -> Result<(), Errno> {
         match beneath::open_child(self.directory.as_fd(), name, READ) {
             Ok(below) => self.directory = below.into(),
@@ -101,7 +101,8 @@ impl Parent {
         Ok(())
     }
 
-    /// The path has come to be: its parents stay. What comes back has to be flushed.
+    /// Keeps the created parents, because the path now exists. The caller must flush the returned
+    /// directories.
     pub(super) fn keep(self) -> Changed {
         let Self { directory, mut made } = self;
         let mut changed: Vec<File> = made.0.drain(..).map(|(above, _)| above).collect();
@@ -118,7 +119,7 @@ impl Drop for Made {
     }
 }
 
-/// Directories in which names came or went, which a loss of power must not undo.
+/// Directories whose entries changed. They must be flushed, so a loss of power does not undo the change.
 pub(super) struct Changed(Vec<File>);
 
 impl Changed {
@@ -129,7 +130,8 @@ impl Changed {
 
 const READ: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// Makes the directory `name` in `parent`, where nothing is. Where it cannot be opened, it is not there.
+/// Creates the directory `name` in `parent`, where nothing may exist. Removes it again if it cannot be
+/// opened.
 pub(super) fn make(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     mkdirat(parent, name, DIRECTORY_MODE)?;
     let made = open_made(parent, name);
@@ -139,7 +141,7 @@ pub(super) fn make(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno>
     made
 }
 
-/// The umask may have taken more from it than it should, also the right to open it.
+/// The umask may have removed required bits, including the right to open the directory.
 fn open_made(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     let opened = match beneath::open_child(parent, name, READ) {
         Err(Errno::ACCESS) => {
@@ -152,10 +154,10 @@ fn open_made(parent: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, Errno> {
     Ok(opened)
 }
 
-/// Gives a directory that may not be opened the mode that it needs, without following a link.
+/// Sets the mode of a directory that cannot be opened, without following a link.
 fn set_mode_unopened(parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     match chmodat(parent, name, DIRECTORY_MODE, AtFlags::SYMLINK_NOFOLLOW) {
-        // Linux has the call since 6.6; before, a handle that only names it is followed by its number.
+        // Linux supports the call since 6.6. Before that, use the `/proc` path of an `O_PATH` handle.
         Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => {
             let named = beneath::open_child(parent, name, PASSAGE | OFlags::DIRECTORY)?;
             let number = format!("/proc/self/fd/{}", named.as_raw_fd());
@@ -165,7 +167,7 @@ fn set_mode_unopened(parent: BorrowedFd<'_>, name: &str) -> Result<(), Errno> {
     }
 }
 
-/// Makes the entries of a directory survive a loss of power.
+/// Flushes a directory, so its entries survive a loss of power.
 pub(super) fn flush(directory: &File, durability: Durability) -> Result<(), StoreError> {
     if durability == Durability::Relaxed {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Reports entries of the directory that are not part of the memory: links, special files, names that no
-//! path can contain, and leftovers of killed processes.
+//! Reports entries of the directory that are not part of the memory: links, special files, names that no path
+//! can contain, and leftovers of killed processes.
 
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -15,21 +15,21 @@ use super::descend::id;
 use super::listing::entries;
 use super::{temporary, times};
 
-/// For how long a temporary entry must be unlocked and unchanged before it counts as a leftover, as a
-/// number of looks with a pause after each.
+/// The number of checks, with a pause after each, in which a temporary entry must be unlocked and unchanged
+/// to count as a leftover.
 ///
-/// A writer locks a file just after it has made it, but the system may let it wait between the two, for
-/// longer than a moment if the machine is busy.
+/// A writer locks a file just after it has created it. On a busy machine the system may delay the writer
+/// between the two steps.
 const LOOKS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A temporary file or directory, which a writer may be working on.
+/// A temporary file or directory, which may be in use by a writer.
 pub(super) struct Unfinished {
     directory: MemoryPath,
     name: String,
 }
 
-/// Those of `unfinished` that nobody is working on.
+/// The entries of `unfinished` that are not in use.
 pub(super) fn abandoned(
     unfinished: Vec<Unfinished>,
     root: BorrowedFd<'_>,
@@ -47,8 +47,8 @@ pub(super) fn abandoned(
 }
 
 impl Unfinished {
-    /// Which file is there and when it was changed, if nobody has it locked. A later file may have an
-    /// earlier one's number, but not its time as well.
+    /// The identity and time of the file, if it is unlocked. A later file may have the same inode number as
+    /// an earlier one, but not also the same time.
     fn unlocked(&self, root: BorrowedFd<'_>) -> Option<(u64, u64, Option<SystemTime>)> {
         let flags = PASSAGE | OFlags::DIRECTORY;
         let directory = beneath::open(root, self.directory.relative(), flags).ok()?;
@@ -63,7 +63,7 @@ impl Unfinished {
     }
 }
 
-/// Looks through the directory `path` and what is below it.
+/// Inspects the directory `path` and everything below it.
 pub(super) fn inspect(
     root: BorrowedFd<'_>,
     path: &MemoryPath,
@@ -75,8 +75,7 @@ pub(super) fn inspect(
         .and_then(|directory| Ok((entries(directory.as_fd())?, directory)));
     let (mut entries, directory) = match listed {
         Ok(listed) => listed,
-        // Gone or changed meanwhile, or unreadable: then the check reports it when it reads the
-        // directory.
+        // Deleted or changed meanwhile, or unreadable. The check reports this when it reads the directory.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) if !path.is_root() => {
             return Ok(());
         }

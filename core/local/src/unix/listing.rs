@@ -1,4 +1,4 @@
-//! Reads directories, without names that could forge a line of a listing.
+//! Lists directories, without names that could forge a line of a listing.
 
 use std::ffi::CString;
 
@@ -14,8 +14,8 @@ use super::{size, times};
 
 /// Collects the entries of an open directory whose path is `path`.
 ///
-/// Links, special files and names that no [`MemoryPath`] can hold are left out, and so is what is
-/// below a directory that cannot be opened.
+/// Links, special files and names that no [`MemoryPath`] can contain are left out, and so is everything below a directory that
+/// cannot be opened.
 pub(super) fn collect(
     directory: &OwnedFd,
     path: &MemoryPath,
@@ -40,7 +40,7 @@ pub(super) fn collect(
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY;
                 match open_child(directory.as_fd(), name, flags) {
                     Ok(below) => collect(&below, &path, scope, found)?,
-                    // Closed to us, gone, or another thing meanwhile.
+                    // Not accessible, deleted, or replaced meanwhile.
                     Err(
                         Errno::ACCESS | Errno::PERM | Errno::NOENT | Errno::NOTDIR | Errno::LOOP,
                     ) => {}
@@ -53,7 +53,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-/// The names in a directory, without `.` and `..`, with what the directory says they are.
+/// The names in a directory with their types, without `.` and `..`.
 pub(super) fn entries(directory: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
     let mut entries = Vec::new();
     for entry in Dir::read_from(directory)? {
@@ -70,7 +70,7 @@ enum Kind {
     Directory,
 }
 
-/// `None` for what is neither file nor directory, closed to us, or gone meanwhile.
+/// `None` if it is neither a file nor a directory, is not accessible, or was deleted meanwhile.
 fn resolve(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -95,9 +95,10 @@ fn resolve(
     })
 }
 
-/// Every writer of memdir makes a new file. Another program may write into one, which the ctime tells: programs
-/// cannot set it. But a new file can get the number of an old one, and clocks tick only every few milliseconds. The device is left
-/// out, because its number may change when the system starts.
+/// Identifies the content of a file. Every writer of memdir creates a new file. Another program may write into an existing one,
+/// which changes the ctime: programs cannot set it. Two contents can still have one fingerprint: a new file can get the inode
+/// number of an old one, and clocks tick only every few milliseconds. The device number is left out, because it may change when
+/// the system starts.
 fn fingerprint(stat: &Stat) -> Fingerprint {
     let (_, inode) = id(stat);
     let (modified, changed) = (times::modified(stat), times::changed(stat));

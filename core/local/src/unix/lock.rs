@@ -1,10 +1,10 @@
-//! The lock that keeps two writers from changing the tree at the same moment.
+//! The lock that prevents concurrent changes of the tree.
 //!
-//! It is `flock` on the root directory itself. It excludes threads and processes alike, leaves no file
-//! behind, and ends with its owner ([`lockable`](super::lockable)). A writer holds it for microseconds, while it
-//! puts its prepared content in place. It does not write or flush contents under the lock, except for an
-//! edit that came too late several times. So a waiting writer simply tries again shortly. It waits for a
-//! stopped or foreign holder for the lock timeout at most.
+//! It is `flock` on the root directory itself. It excludes threads and processes alike, leaves no file behind,
+//! and ends with its owner ([`lockable`](super::lockable)). A writer holds it for microseconds, while it renames
+//! its prepared content into place. Contents are not written or flushed under the lock, except for an edit that
+//! lost several races. So a waiting writer simply tries again after a short pause. It waits for a stopped or
+//! foreign owner at most for the lock timeout.
 
 use std::fs::File;
 
@@ -22,7 +22,7 @@ use super::{LocalDirectory, condition, remove, temporary};
 #[derive(Debug)]
 pub(super) struct Root(LockableFile);
 
-/// The tree's root, while nobody else changes the tree.
+/// The tree's root, while this writer has the lock.
 #[derive(Debug)]
 pub(super) struct Locked<'r>(&'r Root);
 
@@ -69,11 +69,11 @@ impl LocalDirectory {
         }
     }
 
-    /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was
-    /// opened: the command must then start again.
+    /// Waits for the lock. `None` if the root was removed or replaced since it was opened. The command must then
+    /// start again.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
+    /// [`StoreError::Busy`] after the lock timeout, [`StoreError::Cancelled`].
     pub(super) fn lock<'r>(
         &self,
         root: &'r Root,
@@ -89,7 +89,7 @@ impl LocalDirectory {
         Ok(stat(&self.root).is_ok_and(|there| id(&there) == id(&opened)).then_some(locked))
     }
 
-    /// Runs `work`, which must be short, while nobody else changes the tree.
+    /// Runs `work`, which must be short, under the lock.
     pub(super) fn locked<T>(
         &self,
         context: &Context,
@@ -107,7 +107,7 @@ impl LocalDirectory {
         }
     }
 
-    /// Removes what is left of deleted directories. Every change calls this after it releases the lock.
+    /// Removes leftovers of deleted directories. Every change calls this after it releases the lock.
     pub(super) fn tidy(root: &Root) {
         if temporary::is_there(root.as_fd(), temporary::DOOMED) {
             remove::sweep(root.as_fd());

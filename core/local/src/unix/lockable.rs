@@ -1,10 +1,10 @@
 //! [`LockableFile`]: locks that end with the process that took them, even if a forked child inherited the
 //! descriptor.
 //!
-//! `flock` belongs to the open file and not to the process. A child that is forked while another thread
-//! holds a lock has a copy of the descriptor, and would keep the lock after its parent was killed. So
-//! descriptors that may hold a lock are registered, and a child closes its copies before anything else.
-//! Closing a copy does not release the parent's lock.
+//! `flock` belongs to the open file and not to the process. A child that is forked while another thread holds
+//! a lock has a copy of the descriptor. So it would keep the lock after its parent was killed. To prevent
+//! this, descriptors that may hold a lock are registered, and a child closes its copies first. Closing a copy
+//! does not release the parent's lock.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -16,17 +16,17 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-/// More than the commands that run at once. A descriptor that does not fit is locked all the same, but
-/// not registered.
+/// Exceeds the usual number of concurrent commands. A descriptor beyond this number can be locked, but is not
+/// registered.
 const SLOTS: usize = 512;
 const FREE: RawFd = -1;
 
-/// Longer than another process holds a lock only to see whether a file is in use.
+/// Another process may hold a lock briefly to check whether a file is in use. This pause is longer than that.
 const GLANCE: Duration = Duration::from_micros(100);
 const GLANCES: usize = 50;
 
 static DESCRIPTORS: [AtomicI32; SLOTS] = [const { AtomicI32::new(FREE) }; SLOTS];
-/// Counts up before and after each fork: odd while a fork is in progress.
+/// Incremented before and after each fork, so it is odd while a fork is in progress.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static WATCHED: Once = Once::new();
 
@@ -37,7 +37,7 @@ pub(super) struct LockableFile {
     slot: Option<&'static AtomicI32>,
 }
 
-/// Proof that no fork was in progress. Get it before a descriptor is opened.
+/// Proof that no fork was in progress. Get it before you open a descriptor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NoFork(u32);
 
@@ -55,8 +55,8 @@ impl NoFork {
 }
 
 impl LockableFile {
-    /// Registers a descriptor that was opened after `before`. `None` if a child may have an unregistered
-    /// copy of it: then open another one.
+    /// Registers a descriptor that was opened after `before`. `None` if a child may have an unregistered copy
+    /// of it. In that case open another one.
     pub(super) fn new(descriptor: OwnedFd, NoFork(before): NoFork) -> Option<Self> {
         let number = descriptor.as_raw_fd();
         let slot = DESCRIPTORS
@@ -66,12 +66,12 @@ impl LockableFile {
         (FORKS.load(SeqCst) == before).then_some(held)
     }
 
-    /// The open file. Never duplicate it: a copy would keep the lock in a child.
+    /// The open file. Never duplicate it: a child would keep the lock through the copy.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Locks it, if nobody else has; does not wait.
+    /// Locks the file without waiting. Returns `false` if another owner has the lock.
     pub(super) fn try_lock(&self) -> Result<bool, Errno> {
         loop {
             match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
@@ -83,7 +83,8 @@ impl LockableFile {
         }
     }
 
-    /// Locks it, also if another process holds the lock for a moment only to see whether it is in use.
+    /// Locks the file. Retries for a moment, because another process may hold the lock briefly to check
+    /// whether the file is in use.
     pub(super) fn lock_soon(&self) -> Result<bool, Errno> {
         for _ in 0..GLANCES {
             if self.try_lock()? {
@@ -96,7 +97,7 @@ impl LockableFile {
 
     /// Releases the lock and keeps the descriptor.
     pub(super) fn unlock(&self) {
-        // A copy that a child inherited shares the lock, so closing is not enough.
+        // A copy inherited by a child shares the lock, so closing is not enough.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -119,7 +120,7 @@ impl Drop for LockableFile {
 #[allow(unsafe_code, reason = "no safe crate tells of forks")]
 fn watch_forks() {
     unsafe extern "C" {
-        // The standard library links the system's, which has had it on every Unix for decades.
+        // The standard library links the C library, which has this function on every Unix since decades.
         safe fn pthread_atfork(
             prepare: Option<extern "C" fn()>,
             parent: Option<extern "C" fn()>,
@@ -132,19 +133,19 @@ fn watch_forks() {
     extern "C" fn fork_ends() {
         FORKS.fetch_add(1, SeqCst);
     }
-    /// Runs where only what is safe in a signal handler may be done: atomics and `close`.
+    /// Only async-signal-safe operations are allowed here: atomics and `close`.
     extern "C" fn child_begins() {
         for slot in &DESCRIPTORS {
             let number = slot.swap(FREE, SeqCst);
             if number != FREE {
-                // SAFETY: a descriptor in a slot is open, as it leaves its slot before it is closed; and
-                // the thread of the parent that owned it does not exist in the child.
+                // SAFETY: a descriptor in a slot is open, because it leaves its slot before it is closed. The
+                // thread of the parent that owned it does not exist in the child.
                 drop(unsafe { OwnedFd::from_raw_fd(number) });
             }
         }
         FORKS.fetch_add(1, SeqCst);
     }
-    // If there is no memory for it, children inherit locks.
+    // If this fails for lack of memory, children inherit locks.
     let _ = pthread_atfork(Some(fork_begins), Some(fork_ends), Some(child_begins));
 }
 
@@ -163,7 +164,7 @@ mod tests {
         let (first, second) = (opened(&file), opened(&file));
         assert_eq!(first.try_lock(), Ok(true));
         assert_eq!(second.try_lock(), Ok(false));
-        // A copy that nobody knows of does not keep it.
+        // An unregistered copy does not keep the lock.
         let _copy = first.file.try_clone().unwrap();
         drop(first);
         assert_eq!(second.try_lock(), Ok(true));

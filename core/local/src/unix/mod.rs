@@ -1,20 +1,20 @@
 //! [`LocalDirectory`] on Unix: plain files in a directory, in the layout of the SDKs' own tools.
 //!
-//! - **Confined.** Each command opens the tree's root once and works beneath that handle
-//!   ([`beneath`]); no link is ever followed below it.
-//! - **One change at a time, for microseconds.** A content is first written to a temporary file and
-//!   flushed ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with what was read,
-//!   and the new content is renamed into place. Directories are flushed after the lock is released, so
-//!   the flushes of several writers coincide. An edit that came too late is computed again; after a few
-//!   times this is done under the lock, so no writer starves.
-//! - **Nothing is kept between commands.** Each command opens the root again, so it notices if the root
-//!   was replaced. Locks end with their owner, whatever a forked child inherited ([`lockable`]).
-//! - **Readers never wait**, and neither does opening. A reader that has the old file open reads the old
-//!   content to its end.
-//! - **Without waiting** a small file is read, if the system has it in its cache ([`nowait`]).
+//! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`beneath`]); no
+//!   link below it is ever followed.
+//! - **One change at a time, for microseconds.** Content is first written to a temporary file and flushed
+//!   ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with the content that was read,
+//!   and the new content is renamed into place. Directories are flushed after the lock is released, so the
+//!   flushes of several writers coincide. An edit that lost a race is computed again. After a few attempts
+//!   this is done under the lock, so no writer starves.
+//! - **No state between commands.** Each command opens the root again, so it notices if the root was
+//!   replaced. Locks end with their owner, even if a forked child inherited the descriptor ([`lockable`]).
+//! - **Readers never wait**, and opening a store never waits. A reader that has the old file open reads the
+//!   old content to its end.
+//! - **Without waiting** a small file can be read, if it is in the system's cache ([`nowait`]).
 //! - **No litter.** Temporary files have names that no listing shows and no command can reach
-//!   ([`temporary`]). Their owner has them locked while it works. The next process that finds an unlocked
-//!   one removes it.
+//!   ([`temporary`]). Their owner locks them while it uses them. The next process that finds an unlocked one
+//!   removes it.
 
 use std::fs::File;
 use std::io::Read;
@@ -58,13 +58,13 @@ use directory::{Parent, open_root};
 use listing::collect;
 
 impl LocalDirectory {
-    /// The root, for a command that only reads.
+    /// Opens the root for a command that only reads.
     fn enter(&self) -> Result<OwnedFd, StoreError> {
         open_root(&self.root, PASSAGE, !self.read_only)
     }
 }
 
-/// The directory above an existing entry, and the entry's name in it.
+/// The directory that contains an existing entry, and the entry's name in it.
 fn parent_of<'p>(
     root: BorrowedFd<'_>,
     path: &'p MemoryPath,
@@ -77,7 +77,7 @@ fn parent_of<'p>(
     Ok((opened.into(), name))
 }
 
-/// What is under `name`, if anything is; a link is not followed.
+/// The status of the entry `name`, if it exists; a link is not followed.
 fn peek(parent: &File, name: &str) -> Result<Option<Stat>, StoreError> {
     match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
@@ -113,7 +113,7 @@ impl LocalDirectory {
         Ok(())
     }
 
-    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file
+    /// Without the lock, because the content does not change. If the file is replaced meanwhile, the new file
     /// is newer than the access.
     fn note_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.read_only {
@@ -156,7 +156,6 @@ impl LocalDirectory {
 impl Store for LocalDirectory {
     methods_by_mutate!();
 
-    /// A content that is written waits for the record of a history.
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let done = match mutation {
             Mutation::Write { path, content, existing } => {
@@ -230,7 +229,7 @@ impl Store for LocalDirectory {
         match look(root.as_fd(), path.relative()).map_err(absent)? {
             EntryAt::File(file, stat) => {
                 let size = size(&stat);
-                // The size is known, so no further read is needed to find the end.
+                // The size is known, so no further read is needed to detect the end.
                 Ok(Node::File(size, Box::new(File::from(file).take(size))))
             }
             EntryAt::Directory(directory) => {
@@ -243,7 +242,7 @@ impl Store for LocalDirectory {
         }
     }
 
-    /// A small file that is in the system's cache.
+    /// Answers for a small file in the system's cache.
     #[cfg(target_os = "linux")]
     fn open_nowait(&self, path: &MemoryPath, _: usize) -> Option<Result<Node<'_>, StoreError>> {
         let content = nowait::read(&self.root, path, self.nowait.get()?)?;
@@ -264,8 +263,7 @@ impl Store for LocalDirectory {
         let mut left = Vec::new();
         let root = self.enter()?;
         inspect::inspect(root.as_fd(), &MemoryPath::root(), report, &mut left)?;
-        // A read-only store takes no locks, so it cannot distinguish leftovers from files that somebody
-        // is working on.
+        // A read-only store takes no locks, so it cannot distinguish leftovers from files in use.
         if !self.read_only {
             for left in inspect::abandoned(left, root.as_fd()) {
                 report(left.problem());
@@ -290,7 +288,7 @@ impl Store for LocalDirectory {
         }
     }
 
-    /// Asks only for the accesses of files that were not written since then.
+    /// Reads the access times only of files that were not written since then.
     fn unused(&self, mut files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         files.retain(|file| is_unused(file.modified, None, since));
         let mut unused = Vec::new();
@@ -299,7 +297,7 @@ impl Store for LocalDirectory {
                 Ok(accessed) if !is_unused(file.modified, accessed, since) => {}
                 Ok(accessed) => unused.push(file.accessed_at(accessed)),
                 Err(broken) if broken.is_failure() => return Err(broken),
-                // Gone meanwhile, or closed to us.
+                // Deleted meanwhile, or not accessible.
                 Err(_) => {}
             }
         }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::beneath::{kind, open_child};
 use super::listing::entries;
 
-/// Renames to a name that must be free, in one step where the system has one.
+/// Renames to a name that must be free, in one step if the system supports it.
 pub(super) fn rename_new(
     from: BorrowedFd<'_>,
     old: &str,
@@ -19,7 +19,7 @@ pub(super) fn rename_new(
     {
         use rustix::fs::{RenameFlags, renameat_with};
         match renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
-            // Not every file system can.
+            // Not every file system supports it.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             result => return result,
         }
@@ -27,8 +27,8 @@ pub(super) fn rename_new(
     rename_new_by_steps(from, old, to, new)
 }
 
-/// For a file, a second link is made and the first removed, so that it is exclusive all the same.
-/// A directory cannot have two links; for it the lock keeps other writers of this tree out.
+/// For a file, creates a second link and removes the first, so the rename never overwrites. A directory
+/// cannot have two links. For a directory, the lock excludes other writers of this tree.
 fn rename_new_by_steps(
     from: BorrowedFd<'_>,
     old: &str,
@@ -40,11 +40,11 @@ fn rename_new_by_steps(
         match linkat(from, old, to, new, AtFlags::empty()) {
             Ok(()) => {
                 return unlinkat(from, old, AtFlags::empty()).inspect_err(|_| {
-                    // All or nothing.
+                    // All or nothing: remove the second link.
                     let _ = unlinkat(to, new, AtFlags::empty());
                 });
             }
-            // Not every file system has links.
+            // Not every file system supports links.
             Err(Errno::PERM | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => {}
             Err(errno) => return Err(errno),
         }
@@ -56,13 +56,13 @@ fn rename_new_by_steps(
     }
 }
 
-/// Whether what is below a directory comes to have longer or deeper paths when it is moved.
+/// Whether paths below a directory become longer or deeper when it is moved.
 pub(super) fn grows(from: &MemoryPath, to: &MemoryPath) -> bool {
     to.as_str().len() > from.as_str().len() || to.names().count() > from.names().count()
 }
 
-/// Whether everything below the directory `name`, which has a path now, still has one when it is moved
-/// from `old` to `new`. What lies too deep to have one is not our business, and no reason against it.
+/// Checks that all entries below the directory `name` still have valid paths after a move from `old` to
+/// `new`. Entries that are already too deep for a valid path are ignored.
 pub(super) fn check_paths_below(
     directory: BorrowedFd<'_>,
     name: &str,

@@ -1,11 +1,11 @@
-//! Reading a small file without waiting for a disk, on Linux.
+//! Reads a small file without waiting for a disk, on Linux.
 //!
-//! `openat2` with `RESOLVE_CACHED` opens a path only if every name on the way is in the kernel's cache, and `preadv2`
-//! with `RWF_NOWAIT` reads only from the page cache. Both say so if they would have to wait. Whatever else happens, the
-//! answer is `None` as well: the ordinary way says what is wrong.
+//! `openat2` with `RESOLVE_CACHED` opens a path only if all of its names are in the kernel's cache, and `preadv2` with
+//! `RWF_NOWAIT` reads only from the page cache. Both return an error if they would have to wait. In every case of error
+//! the answer is `None`, and the ordinary call reports the cause.
 //!
-//! Opening a file on a network's or a user's file system asks somebody else, so only file systems of the kernel's own
-//! are tried. Which one a directory is on is asked once, by the first command that may wait.
+//! Opening a file on a network file system or in user space waits for another process, so this supports only file
+//! systems in the kernel. The first command that may wait determines the type of a directory's file system, once.
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,15 +21,15 @@ use super::beneath::{PASSAGE, kind};
 use super::size;
 use crate::read::FileSystem;
 
-/// The file systems of disks in this machine, by the number that `statfs` has for each: ext2 to ext4, XFS, Btrfs, F2FS,
-/// bcachefs, and overlays, which containers have.
+/// File systems on local disks, by their magic numbers in `statfs`: ext2 to ext4, XFS, Btrfs, F2FS, bcachefs, and
+/// overlays, which containers use.
 const ON_DISKS: [u64; 6] =
     [0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0xCA45_1A4E, 0x794C_7630];
 
-/// Those that are in memory. They do not know `RWF_NOWAIT`, and need it not: tmpfs and ramfs.
+/// File systems in memory: tmpfs and ramfs. They neither support nor need `RWF_NOWAIT`.
 const IN_MEMORY: [u64; 2] = [0x0102_1994, 0x8584_58F6];
 
-/// The one that an open directory is on. This may wait.
+/// The file system of an open directory. This call may wait.
 #[allow(
     clippy::unnecessary_cast,
     clippy::cast_possible_truncation,
@@ -55,7 +55,7 @@ fn device(stat: &rustix::fs::Stat) -> u64 {
     u64::from(stat.st_dev)
 }
 
-/// The whole content of a small file; `None` if that would have to wait, or fails.
+/// The whole content of a small file; `None` if reading would wait, or fails.
 pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Vec<u8>> {
     let (device_of_root, in_memory) = match *on {
         FileSystem::OnDisk(device) => (device, false),
@@ -70,7 +70,7 @@ pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Ve
     let root =
         open(CWD, root, PASSAGE | OFlags::DIRECTORY | OFlags::NOFOLLOW, ResolveFlags::CACHED)?;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
-    // Opening a FIFO or a device can have effects, so what is there is looked at first.
+    // Opening a FIFO or a device can have effects, so check the kind first.
     is_readable(&open(&root, path.relative(), PASSAGE | OFlags::NOFOLLOW, beneath)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = open(&root, path.relative(), flags, beneath)?;
@@ -82,7 +82,7 @@ pub(super) fn read(root: &Path, path: &MemoryPath, on: &FileSystem) -> Option<Ve
     } else {
         preadv2(&file, &mut [IoSliceMut::new(&mut content)], 0, ReadWriteFlags::NOWAIT).ok()?
     };
-    // Only a part is cached, or the file has just become shorter.
+    // Only a part is cached, or the file was truncated meanwhile.
     (read == content.len()).then_some(content)
 }
 
@@ -92,7 +92,7 @@ fn open<P: rustix::path::Arg>(
     flags: OFlags,
     resolve: ResolveFlags,
 ) -> Option<OwnedFd> {
-    /// Set if this kernel is older than 5.12, or its sandbox forbids the call.
+    /// Set if the kernel is older than 5.12, or its sandbox forbids the call.
     static MISSING: AtomicBool = AtomicBool::new(false);
     if MISSING.load(Ordering::Relaxed) {
         return None;
@@ -132,7 +132,7 @@ mod tests {
         for nothing in ["large", "a", "leaf", "inside/file", "none", "a/file/below"] {
             assert_eq!(read(nothing), None, "{nothing}");
         }
-        // Where the system can tell, which the test of the package for Python shows.
+        // Support depends on the system; a test of the Python package checks it.
         assert!(read("a/file").is_none_or(|content| content == b"in"));
         assert!(read("empty").is_none_or(|content| content.is_empty()));
         let elsewhere = FileSystem::OnDisk(u64::MAX);

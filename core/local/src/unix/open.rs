@@ -1,4 +1,4 @@
-//! Opens a tree: makes or finds it, and removes leftovers of killed processes.
+//! Opens a tree: creates or finds it, and removes leftovers of killed processes.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::directory::make_all;
 use super::{LocalDirectory, remove};
 
 impl LocalDirectory {
-    /// Makes a directory and its missing parents.
+    /// Creates a directory and its missing parents.
     pub(crate) fn make_root(directory: &Path) -> io::Result<()> {
         make_all(directory)
     }
@@ -20,7 +20,7 @@ impl LocalDirectory {
         self.enter().map(drop)
     }
 
-    /// Removes what killed processes left.
+    /// Removes leftovers of killed processes.
     pub(crate) fn remove_leftovers(&self) -> Result<(), StoreError> {
         remove::sweep(self.enter()?.as_fd());
         Ok(())

@@ -1,9 +1,8 @@
 //! Deletes files and directories, and never follows a link.
 //!
-//! A directory is first moved out of sight in one step; the command has then succeeded. Its contents are
-//! removed afterwards. Anything that cannot be removed stays out of sight and never comes back.
-//! Obstacles that can be known are looked for beforehand, so the deletion is refused before anything is
-//! changed.
+//! A directory is first renamed to a hidden name in one step; at that point the command has succeeded. Its contents are
+//! removed afterwards. Anything that cannot be removed stays hidden and never reappears. Predictable obstacles are checked
+//! first, so the deletion is refused before anything changes.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -29,15 +28,14 @@ use super::moving::rename_new;
 use super::temporary::{self, DOOMED, STAGED};
 use super::{parent_of, times};
 
-/// Whether the directory `name` of `parent` can be deleted with all that it holds, as far as that can be
-/// known without trying.
+/// Checks that the directory `name` of `parent` can be deleted with its contents, as far as that can be predicted.
 pub(super) fn check<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), StoreError> {
     let failed = |errno| condition("looking at a directory to be deleted", errno).unchanged();
     let top = openat(parent, name, FLAGS, Mode::empty()).map_err(failed)?;
     walk(top, &mut Check { user: geteuid(), device: None }).map_err(failed)
 }
 
-/// Asks about the user that the process acts as. An app on Android is one user only, and its C library has no such flag.
+/// Checks with the effective user. An app on Android has only one user, and its C library does not support this flag.
 #[cfg(not(target_os = "android"))]
 const EFFECTIVE_USER: AtFlags = AtFlags::EACCESS;
 #[cfg(target_os = "android")]
@@ -51,11 +49,11 @@ struct Check {
 impl Visitor for Check {
     fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno> {
         if *self.device.get_or_insert(id(stat).0) != id(stat).0 {
-            // Another file system is mounted here, which no deletion removes.
+            // Another file system is mounted here, which a deletion must not remove.
             return Err(Errno::BUSY);
         }
         let entries = entries(directory)?;
-        // If it is ours, we can change its mode.
+        // The owner can change the mode.
         let ours = self.user.is_root() || Uid::from_raw(stat.st_uid) == self.user;
         if !entries.is_empty() && !ours {
             accessat(directory, c".", Access::WRITE_OK | Access::EXEC_OK, EFFECTIVE_USER)?;
@@ -78,7 +76,7 @@ impl Visitor for Check {
 
     fn closed(&mut self, _: BorrowedFd<'_>, _: &CStr, errno: Errno) -> Result<(), Errno> {
         match errno {
-            // None after all.
+            // Not a directory after all.
             Errno::NOTDIR | Errno::LOOP | Errno::MLINK => Ok(()),
             errno => Err(errno),
         }
@@ -89,17 +87,17 @@ fn may_be_directory(kind: FileType) -> bool {
     matches!(kind, FileType::Directory | FileType::Unknown)
 }
 
-/// A deleted directory, out of sight.
+/// A deleted directory under a hidden name.
 pub(super) struct Doomed<'d> {
-    /// The directory that it is in now, and its name there.
+    /// The directory that contains it now.
     pub(super) aside: BorrowedFd<'d>,
     name: String,
-    /// The lock that says that somebody is working on it.
+    /// The lock that marks it as in use.
     _held: Option<LockableFile>,
 }
 
 impl<'d> Doomed<'d> {
-    /// An empty directory below `aside`, for what is deleted with it; and that directory.
+    /// Creates an empty directory below `aside` for everything to be deleted with it, and opens it.
     pub(super) fn empty(aside: BorrowedFd<'d>) -> Result<(Self, OwnedFd), Errno> {
         for name in temporary::names(DOOMED) {
             match directory::make(aside, &name) {
@@ -114,13 +112,13 @@ impl<'d> Doomed<'d> {
         Err(Errno::EXIST)
     }
 
-    /// Removes its contents as far as possible. The directory already counts as deleted.
+    /// Removes the contents as far as possible. The directory already counts as deleted.
     pub(super) fn remove(self) {
         let _ = entry(self.aside, &self.name);
     }
 
-    /// As [`remove`](Self::remove), with everything that killed processes left beside it. Other commands look for the first
-    /// name of deleted directories only, so what is left under another one is removed here.
+    /// As [`remove`](Self::remove), but also removes leftovers of killed processes beside it. Other commands check only the
+    /// first name for deleted directories, so leftovers under another name are removed here.
     pub(super) fn remove_with_leftovers(self) {
         let aside = self.aside;
         self.remove();
@@ -128,10 +126,10 @@ impl<'d> Doomed<'d> {
     }
 }
 
-/// Removes what killed processes left in a directory, as far as it can be removed.
+/// Removes the leftovers of killed processes in a directory, as far as possible.
 pub(super) fn sweep(directory: BorrowedFd<'_>) {
     for name in temporary::names(STAGED).chain(temporary::names(DOOMED)) {
-        // Most do not exist, and this check is cheaper than an attempt to open.
+        // Most names do not exist, and this check is cheaper than an attempt to open.
         if temporary::is_there(directory, &name)
             && let Some(_left) = temporary::take_over(directory, &name)
         {
@@ -140,10 +138,10 @@ pub(super) fn sweep(directory: BorrowedFd<'_>) {
     }
 }
 
-/// Moves the directory `name` of `parent` out of sight below `aside`.
+/// Moves the directory `name` of `parent` to a hidden name below `aside`.
 ///
 /// # Errors
-/// `EXIST` if there are too many there already that cannot be removed; `XDEV` if it cannot be moved there.
+/// `EXIST` if all hidden names are taken by directories that cannot be removed; `XDEV` if it cannot be moved there.
 pub(super) fn set_aside<'d>(
     parent: BorrowedFd<'_>,
     name: &str,
@@ -159,8 +157,8 @@ pub(super) fn set_aside<'d>(
     Err(Errno::EXIST)
 }
 
-/// Locks a directory that is about to be deleted, so nobody takes it for a leftover. If it cannot be
-/// locked, another process may remove it as well, which does no harm.
+/// Locks a directory that is about to be deleted, so no other process treats it as a leftover. If it cannot be locked,
+/// another process may remove it as well, which does no harm.
 fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let before = NoFork::now();
     let opened = open_child(parent, name, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
@@ -168,19 +166,19 @@ fn hold(parent: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     (held.try_lock() == Ok(true)).then_some(held)
 }
 
-/// Removes whatever is under `name`, if anything is, as far as it can be removed.
+/// Removes the entry `name`, if it exists, with everything below it, as far as possible.
 ///
 /// # Errors
-/// The first thing that stood in the way.
+/// The first error that occurred.
 pub(super) fn entry<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<(), Errno> {
     match unlinkat(parent, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
-        // Systems have different errors for unlinking a directory.
+        // Systems return different errors for `unlink` of a directory.
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(errno),
     }
     let top: OwnedFd = match openat(parent, name, FLAGS, Mode::empty()) {
-        // So it was a file, and the first error was about permissions.
+        // The entry is a file, and the first error was about permissions.
         Err(Errno::NOTDIR) => return Err(Errno::PERM),
         Err(Errno::NOENT) => return Ok(()),
         opened => opened?,
@@ -193,7 +191,7 @@ pub(super) fn entry<P: Arg + Copy>(parent: BorrowedFd<'_>, name: P) -> Result<()
     }
 }
 
-/// Removes all that it can, and remembers the first thing that it could not.
+/// Removes as much as possible, and keeps the first error.
 #[derive(Default)]
 struct Removal {
     first_problem: Option<Errno>,
@@ -215,7 +213,7 @@ fn gone(result: Result<(), Errno>) -> Result<(), Errno> {
 impl Visitor for Removal {
     fn enter(&mut self, directory: BorrowedFd<'_>, stat: &Stat) -> Result<Vec<CString>, Errno> {
         if !Mode::from_raw_mode(stat.st_mode).contains(Mode::RWXU) {
-            // Its own mode may forbid it, which is ours to change if it is ours.
+            // Its own mode may forbid the removal. The owner can change the mode.
             let _ = fchmod(directory, Mode::RWXU);
         }
         let mut below = Vec::new();
@@ -245,14 +243,14 @@ impl Visitor for Removal {
     }
 
     fn closed(&mut self, parent: BorrowedFd<'_>, name: &CStr, errno: Errno) -> Result<(), Errno> {
-        // An empty one can be removed unopened.
+        // An empty directory can be removed without opening it.
         let removed = unlinkat(parent, name, AtFlags::REMOVEDIR);
         self.note(removed.map_err(|_| errno));
         Ok(())
     }
 }
 
-/// Removes the file at `name`. If that fails, finds out whether the file was removed all the same.
+/// Removes the file `name`. If that fails, checks whether the file was removed nevertheless.
 pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
     unlinkat(parent, name, AtFlags::empty()).map_err(|errno| {
         let error = condition("deleting a file", errno);
@@ -263,11 +261,10 @@ pub(super) fn file(parent: &File, name: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Deletes the file at `path` if it was not used since then; the caller has the lock.
+/// Deletes the file at `path` if it was not used since then. The caller has the lock.
 ///
-/// The deletion is not flushed: a file that comes back after a loss of power is as unused as before, and
-/// is removed the next time. A file that we may not write to is not deleted, because no access could be
-/// recorded on it.
+/// The deletion is not flushed: a file that reappears after a loss of power is still unused, and is removed the next time.
+/// A file without write permission is not deleted, because no access to it can be recorded.
 pub(super) fn unused(
     root: BorrowedFd<'_>,
     path: &MemoryPath,

@@ -1,5 +1,4 @@
-//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed
-//! into place.
+//! [`Staged`]: content that is written to a temporary file and flushed without the lock, then renamed into place.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -22,8 +21,7 @@ use super::temporary::{STAGED, is_at, names, take_over};
 /// The mode of new files, whatever the umask.
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// A content that is written and flushed, but not yet in place. It is removed when this is dropped,
-/// unless it was placed.
+/// Content that is written and flushed, but not yet in place. Dropping it removes the temporary file, unless it was placed.
 pub(super) struct Staged<'d> {
     directory: BorrowedFd<'d>,
     name: String,
@@ -31,18 +29,18 @@ pub(super) struct Staged<'d> {
     placed: bool,
 }
 
-/// A content that is to be staged.
+/// Content to stage.
 #[derive(Clone, Copy)]
 pub(super) struct StagedContent<'c> {
-    /// One after the other.
+    /// The pieces of the content, in order.
     pub(super) pieces: &'c [&'c [u8]],
-    /// The file that is to be replaced, whose mode and owner stay; `None` for a new one.
+    /// The file to replace, whose mode and owner are kept; `None` for a new file.
     pub(super) replaces: Option<&'c Stat>,
     pub(super) durability: Durability,
 }
 
 impl StagedContent<'_> {
-    /// Writes the content below `directory`, out of sight.
+    /// Writes the content to a temporary file below `directory`.
     pub(super) fn stage<'d>(
         &self,
         directory: BorrowedFd<'d>,
@@ -53,7 +51,7 @@ impl StagedContent<'_> {
         Ok(staged)
     }
 
-    /// Writes the content to what was reserved.
+    /// Writes the content to a reserved temporary file.
     pub(super) fn write_to(&self, staged: &Staged<'_>) -> Result<(), StoreError> {
         self.write_through(staged.file.file()).map_err(|error| error.condition().unchanged())
     }
@@ -62,7 +60,7 @@ impl StagedContent<'_> {
         let mode = match self.replaces {
             None => FILE_MODE,
             Some(old) => {
-                // Fails unless we are privileged or already own both; the failure does not matter.
+                // Fails unless we are privileged or already own both; this error is ignored.
                 let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
                 let _ = fchown(file, Some(owner.0), Some(owner.1));
                 Mode::from_raw_mode(old.st_mode & 0o7777)
@@ -78,8 +76,8 @@ impl StagedContent<'_> {
 }
 
 impl<'d> Staged<'d> {
-    /// An empty one, for a content to come. It has a name of its own, of which there are few: whoever waits for one must not
-    /// have the lock, as those who have a name wait for the lock.
+    /// Reserves an empty temporary file. The number of names is limited, and the owner of a name waits for the lock. So a
+    /// thread that waits for a name must not have the lock.
     pub(super) fn reserve(
         directory: BorrowedFd<'d>,
         backoff: &mut Backoff,
@@ -93,7 +91,7 @@ impl<'d> Staged<'d> {
         }
     }
 
-    /// `None` while other writers use all names.
+    /// `None` if other writers use all names.
     fn new(directory: BorrowedFd<'d>) -> Result<Option<Self>, Errno> {
         for name in names(STAGED) {
             let mut left_over = false;
@@ -107,7 +105,7 @@ impl<'d> Staged<'d> {
                 match openat(directory, &name, flags, FILE_MODE) {
                     Err(Errno::EXIST) if left_over => break,
                     Err(Errno::EXIST) => {
-                        // Somebody is working on it, unless it is a leftover: then nobody has it locked.
+                        // Another writer uses the file, unless it is an unlocked leftover.
                         left_over = take_over(directory, &name).is_some();
                         if !left_over {
                             break;
@@ -117,15 +115,14 @@ impl<'d> Staged<'d> {
                     }
                     Err(errno) => return Err(errno),
                     Ok(created) => {
-                        // A fork came between: it is left over now.
+                        // A fork happened in between. The file is now a leftover.
                         let Some(file) = LockableFile::new(created, before) else { continue };
                         let staged = Self { directory, name: name.clone(), file, placed: false };
-                        // Until it is locked it looks like a leftover, and another process may lock or
-                        // remove it.
+                        // Until it is locked it looks like a leftover, and another process may lock or remove it.
                         if staged.file.lock_soon()? && fstat(&staged.file)?.st_nlink > 0 {
                             return Ok(Some(staged));
                         }
-                        // Then the name may be another's already.
+                        // In that case the name may already belong to another file.
                         staged.abandon();
                     }
                 }
@@ -134,15 +131,15 @@ impl<'d> Staged<'d> {
         Ok(None)
     }
 
-    /// Leaves what is under the name alone.
+    /// Drops this without removing the file of that name.
     fn abandon(mut self) {
         self.placed = true;
     }
 
-    /// Puts the content in place, where nothing is or in the place of a file.
+    /// Renames the content into place, to a free name or over an existing file.
     ///
     /// # Errors
-    /// [`Errno::XDEV`] as it is, if the place is on another file system.
+    /// [`Misplaced::OtherFileSystem`] if the destination is on another file system.
     pub(super) fn place(
         mut self,
         parent: BorrowedFd<'_>,
@@ -162,7 +159,7 @@ impl<'d> Staged<'d> {
             Err(Errno::XDEV) => Err(Misplaced::OtherFileSystem),
             Err(errno) => {
                 let error = condition("writing a file", errno);
-                // If the temporary file is still here, the content was not placed.
+                // If the temporary file still exists, the content was not placed.
                 let here = is_at(&self.file, self.directory, &self.name);
                 self.placed = !here;
                 Err(Misplaced::Error(if here { error.unchanged() } else { error }))
@@ -171,7 +168,7 @@ impl<'d> Staged<'d> {
     }
 }
 
-/// Why a content is not in its place.
+/// Why content could not be placed.
 pub(super) enum Misplaced {
     OtherFileSystem,
     Error(StoreError),
@@ -207,7 +204,7 @@ impl StageError {
     }
 }
 
-/// Writes with one system call for a small content, or one for each piece of a large one.
+/// Writes small content with one system call, and large content with one call per piece.
 fn write_all(mut file: &File, pieces: &[&[u8]]) -> io::Result<()> {
     const SMALL: usize = 64 * 1024;
     if pieces.iter().map(|piece| piece.len()).sum::<usize>() <= SMALL {

@@ -1,9 +1,8 @@
-//! Names of temporary files: contents that are being written, and directories that are being deleted.
+//! Names of temporary files: content that is being written, and directories that are being deleted.
 //!
 //! The names percent-decode to a slash, so no [`MemoryPath`](memdir_store::MemoryPath) can represent them: no
-//! command can reach them, and no listing shows them. A process locks the file or directory while it
-//! works on it. So an unlocked one is left over from a killed process, and the next process that finds
-//! it removes it.
+//! command can reach them, and no listing shows them. A process locks the file or directory while it uses it.
+//! So an unlocked one is a leftover of a killed process, and the next process that finds it removes it.
 
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Mode, OFlags, fstat, openat, statat};
@@ -11,17 +10,16 @@ use rustix::io::Errno;
 
 use super::lockable::{LockableFile, NoFork};
 
-/// A content that is being written.
+/// Content that is being written.
 pub(super) const STAGED: &str = ".memdir-staged%2F";
 /// A directory that is being deleted.
 pub(super) const DOOMED: &str = ".memdir-deleted%2F";
 
-/// The most names of a kind in a directory. This limits how many writers work at the same time, and how
-/// many deleted directories that cannot be removed can be left over.
+/// The number of names of each kind in a directory. It limits the number of concurrent writers, and the
+/// number of leftover directories that cannot be removed.
 const EACH: usize = 64;
 
-/// The names of a kind, always in the same order, so the next writer finds the leftovers of the last
-/// one.
+/// The names of a kind, always in the same order, so the next writer finds the leftovers of the last one.
 pub(super) fn names(kind: &'static str) -> impl Iterator<Item = String> {
     (0..EACH).map(move |number| match number {
         0 => kind.to_owned(),
@@ -36,8 +34,8 @@ pub(super) fn is_temporary(name: &[u8]) -> bool {
     })
 }
 
-/// Opens the file or directory of this name and locks it. `None` if somebody is working on it, if it is
-/// nothing that we could have made, or if it is gone.
+/// Opens the file or directory of this name and locks it. `None` if another process uses it, if this store
+/// could not have created it, or if it does not exist.
 pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<LockableFile> {
     let held = loop {
         let before = NoFork::now();
@@ -47,11 +45,11 @@ pub(super) fn take_over(directory: BorrowedFd<'_>, name: &str) -> Option<Lockabl
             break held;
         }
     };
-    // It may have been renamed or removed since it was opened, and the name may belong to another file.
+    // It may have been renamed or removed after it was opened, and the name may belong to another file.
     (held.try_lock() == Ok(true) && is_at(&held, directory, name)).then_some(held)
 }
 
-/// Whether what is open is still under this name.
+/// Whether the open file still has this name.
 pub(super) fn is_at(held: &LockableFile, directory: BorrowedFd<'_>, name: &str) -> bool {
     match (fstat(held), statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)) {
         (Ok(open), Ok(there)) => (open.st_dev, open.st_ino) == (there.st_dev, there.st_ino),

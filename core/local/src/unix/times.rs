@@ -1,6 +1,6 @@
-//! The times of a file. The last write is the file system's own time. The last access is an extended
-//! attribute of ours, because many mounts do not keep the file system's own time of access, and backups
-//! and searches set it, too.
+//! The times of a file. The last write is the file system's own time. The last access is stored in an
+//! extended attribute, because many mounts do not update the file system's access time, and backups and
+//! searches set it, too.
 
 use std::fs::{File, FileTimes};
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,7 @@ use rustix::io::Errno;
 
 use super::beneath::open_child;
 
-/// The fields of a `Stat` differ in their types from system to system; on some nothing is to be converted.
+/// The types of `Stat`'s fields differ between systems; some need no conversion.
 macro_rules! time {
     ($seconds:expr, $fraction:expr) => {{
         #[allow(clippy::useless_conversion, reason = "only on some systems")]
@@ -26,12 +26,12 @@ pub(super) fn modified(stat: &Stat) -> Option<SystemTime> {
     time!(stat.st_mtime, stat.st_mtime_nsec)
 }
 
-/// When anything of the file was last changed: its content, its mode, its name.
+/// When the content, the mode or the name of the file was last changed.
 pub(super) fn changed(stat: &Stat) -> Option<SystemTime> {
     time!(stat.st_ctime, stat.st_ctime_nsec)
 }
 
-/// `None` for what no clock shows.
+/// `None` if the time is out of range.
 fn time(seconds: i64, fraction: u32) -> Option<SystemTime> {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let second = if seconds < 0 {
@@ -42,7 +42,7 @@ fn time(seconds: i64, fraction: u32) -> Option<SystemTime> {
     second?.checked_add(Duration::from_nanos(fraction.into()))
 }
 
-/// Nanoseconds, as a number that only tells times apart.
+/// Nanoseconds since 1970, as a number for comparison only.
 pub(super) fn number(time: Option<SystemTime>) -> u64 {
     let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     match time.map(|time| time.duration_since(SystemTime::UNIX_EPOCH)) {
@@ -52,20 +52,20 @@ pub(super) fn number(time: Option<SystemTime>) -> u64 {
     }
 }
 
-/// Works on a file that is open for reading, if it is ours.
+/// Sets the time of the last write. The file can be open for reading only, but must belong to us.
 pub(super) fn set_modified(file: &File, time: SystemTime) -> std::io::Result<()> {
     file.set_times(FileTimes::new().set_modified(time))
 }
 
-/// Microseconds since 1970, as decimal text, so that other programs can read it.
+/// Microseconds since 1970 as decimal text, which other programs can read.
 const ACCESSED: &str = "user.memdir.accessed";
 
-/// Whether files beside this one can have the attribute.
+/// Whether the file system supports the attribute.
 pub(super) fn tracks_access(file: impl AsFd) -> bool {
     matches!(attribute::get(file, ACCESSED), Ok(_) | Err(attribute::MISSING))
 }
 
-/// `None` if it was never noted, or cannot be told.
+/// `None` if no access was recorded, or the attribute cannot be read.
 pub(super) fn accessed(file: impl AsFd) -> Option<SystemTime> {
     let text = attribute::get(file, ACCESSED).ok()?;
     micros::time(std::str::from_utf8(&text).ok()?.parse().ok()?)
@@ -73,17 +73,17 @@ pub(super) fn accessed(file: impl AsFd) -> Option<SystemTime> {
 
 /// As [`accessed`], for the file of this name in a directory.
 pub(super) fn accessed_in(directory: &OwnedFd, name: Option<&str>) -> Option<SystemTime> {
-    // Should a FIFO be swapped in, the flags keep the opening from blocking.
+    // If the file is replaced by a FIFO meanwhile, the flags keep the call from blocking.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     accessed(open_child(directory.as_fd(), name?, flags).ok()?)
 }
 
-/// Works on a file that is open for reading, if we may write to it.
+/// Records an access. The file can be open for reading only, but must be writable for us.
 pub(super) fn record_access(file: impl AsFd, time: SystemTime) -> Result<(), Errno> {
     attribute::set(file, ACCESSED, micros::of(time).to_string().as_bytes())
 }
 
-/// Extended attributes, where the system has them in a way that we know.
+/// Extended attributes, on systems with a supported interface.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 mod attribute {
     use super::{AsFd, Errno};
@@ -95,7 +95,7 @@ mod attribute {
     pub(super) const MISSING: Errno = Errno::NOATTR;
 
     pub(super) fn get(file: impl AsFd, name: &str) -> Result<Vec<u8>, Errno> {
-        // Longer than any number; what does not fit is none of ours.
+        // Long enough for any number. A longer value was not written by memdir.
         let mut value = [0; 32];
         let read = fgetxattr(file, name, &mut value)?;
         Ok(value.get(..read).unwrap_or_default().to_vec())

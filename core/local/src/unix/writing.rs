@@ -1,4 +1,4 @@
-//! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
+//! Creates and edits files: prepares the content without the lock, and renames it into place under the lock.
 
 use std::fs::File;
 
@@ -16,7 +16,7 @@ use super::staged::{Misplaced, Staged, StagedContent};
 use super::{LocalDirectory, descend, parent_of, peek, size};
 use crate::read::{absent, read_whole};
 
-/// How often an edit is computed without the lock before it is computed under the lock.
+/// How many times an edit is computed without the lock before it is computed under the lock.
 pub(super) const TRIES: usize = 3;
 
 impl LocalDirectory {
@@ -28,7 +28,7 @@ impl LocalDirectory {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
-        // Before anything is opened: who waits here shall hold nothing.
+        // Before anything is opened, because a waiting thread must not hold anything.
         let mut staging = self.turn_to_stage(context)?;
         let mut backoff = self.backoff(context);
         loop {
@@ -68,10 +68,10 @@ impl LocalDirectory {
         let mut turn = self.turn_if_busy(context, path)?;
         let mut backoff = self.backoff(context);
         for tried in 0.. {
-            // Before anything is opened: who waits here shall hold nothing.
+            // Before anything is opened, because a waiting thread must not hold anything.
             let mut staging = self.turn_to_stage(context)?;
             if staging.has_waited() {
-                // The time that others took is not counted.
+                // The waiting time for this turn does not count towards the timeout.
                 backoff = self.backoff(context);
             }
             let root = self.enter_to_write()?;
@@ -101,8 +101,8 @@ impl LocalDirectory {
         Ok(())
     }
 
-    /// Computes and writes the edit first, and takes the lock to put it in place. `None` if the file was changed meanwhile,
-    /// `Some(None)` if nothing is to be changed, or else the directory that was.
+    /// Computes and stages the edit first, and takes the lock to put it in place. Returns `None` if the file was changed
+    /// meanwhile, `Some(None)` if the edit changes nothing, and otherwise the directory of the file.
     fn edit_ahead(
         &self,
         root: &Root,
@@ -125,7 +125,8 @@ impl LocalDirectory {
         Ok(Some(Some(parent)))
     }
 
-    /// The same while nobody else changes the tree, so that it is not too late. What it needs it has before it has the lock.
+    /// As [`edit_ahead`](Self::edit_ahead), but computes the edit under the lock, so it cannot lose a race. The temporary
+    /// file is reserved before the lock is taken.
     fn edit_locked(
         &self,
         root: &Root,
@@ -151,7 +152,7 @@ impl LocalDirectory {
         StagedContent { pieces, replaces, durability: self.durability }
     }
 
-    /// Puts a content in place; the caller has the lock.
+    /// Renames staged content into place. The caller has the lock.
     fn place(
         &self,
         staged: Staged<'_>,
@@ -165,7 +166,7 @@ impl LocalDirectory {
         match staged.place(parent, name, replace) {
             Ok(()) => Ok(()),
             Err(Misplaced::Error(error)) => Err(error),
-            // The parent is on another file system, mounted into the tree: it has to be written there.
+            // The parent is on another file system that is mounted in the tree. So the content must be staged there.
             Err(Misplaced::OtherFileSystem) => {
                 match content.stage(parent, backoff)?.place(parent, name, replace) {
                     Ok(()) => Ok(()),
@@ -192,7 +193,7 @@ impl LocalDirectory {
     }
 }
 
-/// A file that is to be edited.
+/// A file to edit.
 pub(super) struct Text {
     /// Kept open, so no other file can get its inode number.
     _file: File,
@@ -201,7 +202,8 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Its directory, if it is still at this path with the content that was read. The caller has the lock.
+    /// The directory and the name of the file, if the file at this path is still the one that was read. The caller has the
+    /// lock.
     pub(super) fn is_still_at<'p>(
         &self,
         root: BorrowedFd<'_>,
@@ -209,7 +211,7 @@ impl Text {
     ) -> Option<(File, &'p str)> {
         let (parent, name) = parent_of(root, path).ok()?;
         let there = peek(&parent, name).ok()??;
-        // Every writer of ours replaces the file. Others may write into it.
+        // Writers of memdir always replace the file. Other programs may write into it.
         let same = descend::id(&there) == descend::id(&self.stat)
             && there.st_size == self.stat.st_size
             && (there.st_mtime, there.st_mtime_nsec)
@@ -218,7 +220,7 @@ impl Text {
     }
 }
 
-/// The file that would be replaced, if there is one.
+/// The existing file that would be replaced; `None` if the path is free.
 fn may_be_written(
     parent: &File,
     name: &str,
@@ -235,7 +237,7 @@ fn may_be_written(
     }
 }
 
-/// What a new content takes over from the file that it replaces.
+/// The properties that new content takes over from the file that it replaces.
 fn mode_and_owner(stat: Option<&Stat>) -> Option<(Mode, u32, u32)> {
     stat.map(|stat| (Mode::from_raw_mode(stat.st_mode), stat.st_uid, stat.st_gid))
 }

@@ -1,4 +1,4 @@
-//! Moves and deletes, and makes directories: each under the lock, each all or nothing.
+//! Moves, deletes and creates directories and files: each operation under the lock, each all or nothing.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -20,7 +20,7 @@ use super::tree::{self, EntryAt, look, open_directory, relative};
 use super::{LocalDirectory, broken, retried};
 use crate::read::absent;
 
-/// How Windows compares names.
+/// Windows compares names without case.
 const FOLDING: Folding = Folding::new(true);
 
 impl LocalDirectory {
@@ -54,14 +54,14 @@ impl LocalDirectory {
         self.flush_parent(path)
     }
 
-    /// Makes that a name came or went survive a loss of power.
+    /// Flushes the directory above a path, so a new or removed name survives a loss of power.
     pub(super) fn flush_parent(&self, path: &MemoryPath) -> Result<(), StoreError> {
         if self.durability == Durability::Relaxed {
             return Ok(());
         }
         let above = path.parent().unwrap_or_else(MemoryPath::root);
         let root = self.enter()?;
-        // It may be gone, or closed to us, since what was changed in it was changed.
+        // The directory may have been deleted or made inaccessible since the change.
         let opened = handle::open(&root, &relative(&above), Purpose::Flush, Existing::Open);
         match opened.map(|directory| directory.sync_all()) {
             Ok(Err(error)) if !cannot_be_flushed(&error) => {
@@ -91,7 +91,7 @@ impl LocalDirectory {
     pub(super) fn delete_all(&self, context: &Context) -> Result<(), StoreError> {
         let failed = |status| condition("clearing the memory directory", status);
         self.locked(context, |root, backoff| {
-            // Of a process that was killed here.
+            // Leftovers of a killed process.
             finish_clearing(root);
             temporary::sweep(root);
             let name = utf16(CLEARING);
@@ -112,7 +112,7 @@ impl LocalDirectory {
                     moved.push(entry.name);
                     continue;
                 };
-                // All of it comes back, even if another one fails.
+                // Try to put each entry back, even if another one fails.
                 let back = |name: &Vec<u16>| {
                     let file = handle::open(&aside, name, Purpose::Move, Existing::Open)?;
                     handle::rename(&file, root, name, false)
@@ -159,7 +159,7 @@ fn cannot_be_flushed(error: &std::io::Error) -> bool {
     )
 }
 
-/// Deletes a file, or a directory with everything in it; the caller has the lock.
+/// Deletes a file, or a directory with everything in it. The caller has the lock.
 pub(super) fn delete(
     root: &File,
     path: &MemoryPath,
@@ -170,7 +170,7 @@ pub(super) fn delete(
     let name = encoded(name);
     let open = || handle::open(&parent, &name, Purpose::Move, Existing::Open);
     match tree::kind(open().map_err(|status| failed(status).unchanged())?) {
-        // A file, or what somebody else put there: a link is removed and not followed.
+        // A file, or an entry that another program created: a link is removed and not followed.
         Ok(EntryAt::File(file, _)) => {
             let id = handle::id(&file);
             retried(backoff, || handle::delete(&file), failed)?;
@@ -191,7 +191,7 @@ pub(super) fn delete(
     }
 }
 
-/// Moves a file or directory; the caller has the lock.
+/// Moves a file or directory. The caller has the lock.
 pub(super) fn rename(
     root: &File,
     from: &MemoryPath,
@@ -208,7 +208,7 @@ pub(super) fn rename(
     let Some(new) = to.name() else { return Err(StoreError::AlreadyExists) };
     let only_case = from != to && FOLDING.are_same(from, to);
     match look(root, to, Purpose::Read) {
-        // Only the case of its name changes, which is a change of its own.
+        // The destination is the source itself: only the case of the name changes.
         Ok(EntryAt::File(there, _) | EntryAt::Directory(there))
             if only_case && id(&there)? == source_id => {}
         Ok(_) | Err(StoreError::Symlink) => return Err(StoreError::AlreadyExists),
@@ -226,7 +226,7 @@ pub(super) fn rename(
     let name = encoded(new);
     let rename = || handle::rename(&source, &parent.directory, &name, false);
     retried(backoff, rename, failed).map_err(StoreError::unchanged)?;
-    // Not every system changes only the case of a name, although it says so.
+    // Not every system changes the case of a name, even if it reports success.
     if only_case && on_disk(&parent.directory, new)? != name {
         return Err(StoreError::AlreadyExists);
     }
@@ -234,14 +234,14 @@ pub(super) fn rename(
     Ok(())
 }
 
-/// Moves an open directory out of sight, where it is removed.
+/// Moves an open directory to a hidden name, where it is removed.
 fn set_aside(root: &File, directory: &File, backoff: &mut Backoff) -> Result<(), StoreError> {
     let failed = |status| condition("deleting a directory", status);
     for swept in [false, true] {
         for name in temporary::deleted() {
             let rename = || handle::rename(directory, root, &name, false);
             match retried(backoff, rename, failed) {
-                // Another one that is being removed, or cannot be.
+                // The name belongs to another directory that is being removed, or cannot be removed.
                 Err(StoreError::AlreadyExists) => {}
                 result => return result.map_err(StoreError::unchanged),
             }
@@ -254,7 +254,8 @@ fn set_aside(root: &File, directory: &File, backoff: &mut Backoff) -> Result<(),
     Err(StoreError::failed("deleting a directory", problem).unchanged())
 }
 
-/// Whether everything below a directory can be removed, as far as that can be known. Returns the numbers of its files.
+/// Checks that everything below a directory can be removed, as far as that can be predicted. Returns the file numbers
+/// of its files.
 fn check_removable(root: &File, path: &MemoryPath) -> Result<Vec<u64>, StoreError> {
     let failed = |status| condition("deleting a directory", status).unchanged();
     let directory = open_directory(root, path).map_err(failed)?;
@@ -280,7 +281,7 @@ fn check_below(directory: &File, files: &mut Vec<u64>) -> Result<(), Status> {
     Ok(())
 }
 
-/// Whether everything below a directory still has a path when it is moved.
+/// Checks that everything below a directory still has a valid path after a move.
 fn check_paths_below(root: &File, from: &MemoryPath, to: &MemoryPath) -> Result<(), StoreError> {
     let mut entries = Vec::new();
     let directory =

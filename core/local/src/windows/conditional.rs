@@ -1,5 +1,5 @@
-//! Deletes and moves a file if a condition accepts its content: the condition is asked without the lock, and the change is made
-//! under the lock if the file still has that content. After a few times the condition is asked under the lock.
+//! Deletes or moves a file if a condition accepts its content. The condition is called without the lock. The change is made
+//! under the lock if the file still has that content. After a few attempts the condition is called under the lock.
 
 use std::fs::File;
 
@@ -44,8 +44,8 @@ impl LocalDirectory {
         Ok(is_met)
     }
 
-    /// Makes a change under the lock, if the condition accepts the content that the file has then; returns whether it does. An
-    /// error of the file itself becomes what `of_file` makes of it.
+    /// Makes a change under the lock, if the condition accepts the file's current content. Returns whether it does. `of_file`
+    /// converts an error of the file itself.
     fn change_if(
         &self,
         context: &Context,

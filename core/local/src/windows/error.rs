@@ -1,4 +1,4 @@
-//! What the kernel says, as the store's own condition or failure.
+//! Converts an error of the kernel into a condition or failure of the store.
 
 use std::io;
 
@@ -20,7 +20,7 @@ pub(super) fn condition(operation: &'static str, status: Status) -> StoreError {
         STATUS_OBJECT_NAME_NOT_FOUND
         | STATUS_OBJECT_PATH_NOT_FOUND
         | STATUS_NO_SUCH_FILE
-        // Somebody has just deleted it.
+        // Another process has just deleted it.
         | STATUS_DELETE_PENDING => StoreError::NotFound,
         STATUS_OBJECT_NAME_COLLISION | STATUS_DIRECTORY_NOT_EMPTY => StoreError::AlreadyExists,
         STATUS_FILE_IS_A_DIRECTORY => StoreError::IsADirectory,
@@ -31,7 +31,7 @@ pub(super) fn condition(operation: &'static str, status: Status) -> StoreError {
         | STATUS_CANNOT_DELETE
         | STATUS_MEDIA_WRITE_PROTECTED
         | STATUS_NOT_SAME_DEVICE
-        // Another program keeps it open, and closed to others.
+        // Another program has it open without sharing it.
         | STATUS_SHARING_VIOLATION => StoreError::PermissionDenied,
         STATUS_DISK_FULL | STATUS_QUOTA_EXCEEDED => StoreError::Full,
         _ => StoreError::failed(operation, as_io(status)),
@@ -40,12 +40,12 @@ pub(super) fn condition(operation: &'static str, status: Status) -> StoreError {
 
 #[allow(unsafe_code, reason = "std has no conversion of the kernel's codes")]
 pub(super) fn as_io(status: Status) -> io::Error {
-    // SAFETY: it takes a number and returns one.
+    // SAFETY: the call takes a number and returns one.
     let code = unsafe { RtlNtStatusToDosError(status.0) };
     io::Error::from_raw_os_error(i32::try_from(code).unwrap_or(i32::MAX))
 }
 
-/// So that a code of the kernel can be the cause of a failure.
+/// Lets a status of the kernel be the cause of a failure.
 impl From<Status> for std::io::Error {
     fn from(status: Status) -> Self {
         as_io(status)

@@ -1,8 +1,9 @@
-//! Files and directories beneath an open directory: what std does by paths, done by handles.
+//! Files and directories beneath an open directory: operations that std offers only for paths, implemented with
+//! handles.
 //!
-//! A path is resolved by the kernel in one step, relative to a handle and with `OBJ_DONT_REPARSE`, so no symbolic
-//! link, junction, mount point or other reparse point is ever followed. This is the only file of the store with
-//! unsafe code: calls of the system, each with memory of ours that outlives it.
+//! The kernel resolves a path in one step, relative to a handle and with `OBJ_DONT_REPARSE`, so no symbolic link,
+//! junction, mount point or other reparse point is ever followed. This is the only file of the store with unsafe
+//! code. It consists of system calls whose buffers outlive the call.
 #![allow(unsafe_code, reason = "std and the safe crates offer these calls by path only")]
 
 use std::ffi::c_void;
@@ -41,36 +42,36 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::IO_STATUS_BLOCK;
 
-/// What the kernel says of a call.
+/// The status of a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Status(pub(super) NTSTATUS);
 
-/// What a handle is for.
+/// The purpose of a handle, which decides its access rights.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Purpose {
     /// To read a file's content and attributes, or a directory's entries.
     Read,
-    /// To set a file's times, beside reading it.
+    /// To set a file's times, and to read it.
     SetTimes,
-    /// To write a new file, and to move it to its place.
+    /// To write a new file, and to rename it into place.
     Stage,
-    /// The same, with the access rights of another file.
+    /// As `Stage`, and to copy the access rights of another file.
     StageWithRights,
-    /// To remove a file that nobody has open.
+    /// To remove a file that no process has open.
     TakeOver,
-    /// To set the time of a file without content.
+    /// To set the time of an empty file.
     Note,
     /// To move or delete a file or directory.
     Move,
-    /// To make, or go through, a directory.
+    /// To create or traverse a directory.
     Directory,
-    /// To make what was changed in a directory survive a loss of power.
+    /// To flush a directory after a change.
     Flush,
-    /// To lock others out. The file goes with the last handle, also if its process is killed.
+    /// To lock out other writers. The file is removed when its last handle is closed, even if its process is killed.
     Lock,
 }
 
-/// Whether something must be there.
+/// Whether the entry must exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Existing {
     Open,
@@ -78,8 +79,8 @@ pub(super) enum Existing {
     OpenOrCreate,
 }
 
-/// Opens or makes what is at `relative`, whose names are separated by backslashes, beneath `root`. If the last
-/// name is a reparse point, that itself is opened: its attributes say so.
+/// Opens or creates `relative`, whose names are separated by backslashes, beneath `root`. If the last name is a
+/// reparse point, the reparse point itself is opened. Its attributes show this.
 pub(super) fn open(
     root: &File,
     relative: &[u16],
@@ -89,7 +90,7 @@ pub(super) fn open(
     open_with(root, relative, purpose, existing, FILE_ATTRIBUTE_NORMAL)
 }
 
-/// As [`open`]; a new file gets these attributes.
+/// As [`open`], with these attributes for a new file.
 pub(super) fn open_with(
     root: &File,
     relative: &[u16],
@@ -124,9 +125,9 @@ pub(super) fn open_with(
         ),
     };
     let share = match purpose {
-        // Refused while anybody has it open, so it is what a killed process left.
+        // Refused while any process has the file open, so an opened file is a leftover.
         Purpose::TakeOver => 0,
-        // Nobody is ever kept out by a handle: readers must be able to open what is being replaced.
+        // Other handles never exclude access: readers must be able to open a file that is being replaced.
         _ => FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
     };
     let disposition = match existing {
@@ -150,7 +151,7 @@ pub(super) fn open_with(
     };
     let mut handle: HANDLE = std::ptr::null_mut();
     let options = kind | FILE_OPEN_REPARSE_POINT | FILE_SYNCHRONOUS_IO_NONALERT;
-    // SAFETY: every pointer is to a value of this function, and the name is not written to.
+    // SAFETY: every pointer refers to a local value, and the call does not write to the name.
     let status = unsafe {
         let mut result: IO_STATUS_BLOCK = zeroed();
         NtCreateFile(
@@ -168,12 +169,12 @@ pub(super) fn open_with(
         )
     };
     checked(status)?;
-    // SAFETY: the call has succeeded, so the handle is open and nobody else's.
+    // SAFETY: the call has succeeded, so the handle is open and has no other owner.
     Ok(File::from(unsafe { OwnedHandle::from_raw_handle(handle) }))
 }
 
-/// Gives what `file` is another name, `name` in the directory `parent`. A file that is there already is replaced
-/// if `replace` says so: who has it open keeps its content.
+/// Renames `file` to `name` in the directory `parent`. An existing file is replaced if `replace` is set; processes
+/// that have it open keep its content.
 pub(super) fn rename(
     file: &File,
     parent: &File,
@@ -182,12 +183,12 @@ pub(super) fn rename(
 ) -> Result<(), Status> {
     const NAME: usize = offset_of!(FILE_RENAME_INFORMATION, FileName);
     let bytes = size_of_val(name);
-    // As large as the structure at least, which the kernel asks for, and aligned as it.
+    // At least as large as the structure, as the kernel requires, and aligned like it.
     let whole = (NAME + bytes).max(size_of::<FILE_RENAME_INFORMATION>());
     let mut buffer = vec![0_u64; whole.div_ceil(8)];
     let information = buffer.as_mut_ptr().cast::<FILE_RENAME_INFORMATION>();
     let request = |flags: u32| {
-        // SAFETY: the buffer is zeroed, aligned, and has room for the structure and for the name behind it.
+        // SAFETY: the buffer is zeroed, aligned, and has room for the structure and the name after it.
         unsafe {
             (*information).Anonymous.Flags = flags;
             (*information).RootDirectory = raw(parent);
@@ -201,7 +202,7 @@ pub(super) fn rename(
         (information.cast::<c_void>().cast_const(), u32::try_from(whole).unwrap_or(u32::MAX))
     };
     let replacing = u32::from(replace);
-    // As on Unix, a file is replaced by those who may change its directory.
+    // As on Unix, the right to change the directory is enough to replace a file.
     let flags = FILE_RENAME_POSIX_SEMANTICS | FILE_RENAME_IGNORE_READONLY_ATTRIBUTE;
     let (pointer, length) = request(replacing | flags);
     match set(file, pointer, length, FileRenameInformationEx) {
@@ -213,7 +214,7 @@ pub(super) fn rename(
     }
 }
 
-/// Deletes what `file` is: its name is free at once, and who has it open keeps its content.
+/// Deletes `file`: its name is free immediately, and processes that have it open keep its content.
 pub(super) fn delete(file: &File) -> Result<(), Status> {
     let flags = FILE_DISPOSITION_INFORMATION_EX {
         Flags: FILE_DISPOSITION_DELETE
@@ -228,7 +229,7 @@ pub(super) fn delete(file: &File) -> Result<(), Status> {
         FileDispositionInformationEx,
     ) {
         Err(status) if status.is_unknown() => {
-            // Without POSIX semantics it goes with its last handle.
+            // Without POSIX semantics, the file is deleted when its last handle is closed.
             let delete = 1_u8;
             set(file, (&raw const delete).cast::<c_void>(), 1, FileDispositionInformation)
         }
@@ -236,18 +237,18 @@ pub(super) fn delete(file: &File) -> Result<(), Status> {
     }
 }
 
-/// Who may do what with a file: its access control list.
+/// The access control list of a file.
 #[derive(PartialEq, Eq)]
 pub(super) struct Rights(Vec<u64>);
 
 impl Rights {
-    /// Those of a file; `None` if they cannot be had.
+    /// The rights of a file; `None` if they cannot be read.
     pub(super) fn of(file: &File) -> Option<Self> {
         let mut descriptor = vec![0_u64; 64];
         for _ in 0..2 {
             let mut length = 0;
             let room = u32::try_from(size_of_val(&*descriptor)).unwrap_or(u32::MAX);
-            // SAFETY: the buffer is ours, aligned for the structure, and as long as is said.
+            // SAFETY: the buffer is ours, aligned for the structure, and has the given length.
             let read = unsafe {
                 GetKernelObjectSecurity(
                     raw(file),
@@ -265,17 +266,17 @@ impl Rights {
         None
     }
 
-    /// Gives them to another file, if that is allowed.
+    /// Sets these rights on another file, if that is allowed.
     pub(super) fn give(&self, file: &File) {
         let descriptor = self.0.as_ptr().cast_mut().cast();
-        // SAFETY: the kernel has written a whole descriptor there, and reads it only.
+        // SAFETY: the kernel has written a whole descriptor into the buffer, and this call only reads it.
         unsafe { SetKernelObjectSecurity(raw(file), DACL_SECURITY_INFORMATION, descriptor) };
     }
 }
 
-/// What tells a file or directory from every other one that exists: its volume and its number there.
+/// Identifies a file or directory among all existing ones: its volume and its file number.
 pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
-    // SAFETY: the structure is ours, and holds nothing but numbers.
+    // SAFETY: the structure is ours, and contains only numbers.
     let information = unsafe {
         let mut information: BY_HANDLE_FILE_INFORMATION = zeroed();
         if GetFileInformationByHandle(raw(file), &raw mut information) == 0 {
@@ -291,13 +292,13 @@ pub(super) fn id(file: &File) -> io::Result<(u32, u64)> {
 #[derive(Debug)]
 pub(super) struct DirectoryEntry {
     pub(super) name: Vec<u16>,
-    /// As the second one of [`id`].
+    /// The file number, the second part of [`id`].
     pub(super) id: u64,
     attributes: u32,
     pub(super) size: u64,
-    /// In intervals of 100 nanoseconds since 1601.
+    /// The last write, in units of 100 nanoseconds since 1601.
     pub(super) written: u64,
-    /// Likewise, of anything about the file.
+    /// The last change of anything about the file, in the same units.
     changed: u64,
 }
 
@@ -306,7 +307,7 @@ impl DirectoryEntry {
         self.attributes & FILE_ATTRIBUTE_DIRECTORY != 0
     }
 
-    /// Of a file: what a listing tells of its content. Not every file system keeps each of these numbers.
+    /// The fingerprint of a file's content. Not every file system supports each of these numbers.
     pub(super) fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of_numbers(&[self.id, self.size, self.written, self.changed])
     }
@@ -322,9 +323,9 @@ pub(super) fn entries(directory: &File) -> Result<Vec<DirectoryEntry>, Status> {
     query(directory, None)
 }
 
-/// The entry that the kernel finds under a name: its own name may differ in case, or be the long form of a short one.
+/// The entry that the kernel finds for a name. Its own name may differ in case, or be the long form of a short one.
 pub(super) fn entry(directory: &File, name: &[u16]) -> Result<Option<DirectoryEntry>, Status> {
-    // The kernel goes on with the pattern of the first query of a handle, so each needs its own.
+    // The kernel reuses the pattern of a handle's first query, so each query needs a new handle.
     let directory = open(directory, &[], Purpose::Directory, Existing::Open)?;
     Ok(query(&directory, Some(name))?.into_iter().next())
 }
@@ -344,8 +345,8 @@ fn query(directory: &File, name: Option<&[u16]>) -> Result<Vec<DirectoryEntry>, 
     let mut buffer = vec![0_u64; 8 * 1024];
     let mut first = true;
     loop {
-        // SAFETY: the buffer is ours, aligned for the structure, and as long as is said; the pattern is a value of
-        // this function, and is not written to.
+        // SAFETY: the buffer is ours, aligned for the structure, and has the given length. The pattern is a local
+        // value, and the call does not write to it.
         let status = unsafe {
             let mut result: IO_STATUS_BLOCK = zeroed();
             NtQueryDirectoryFile(
@@ -370,8 +371,8 @@ fn query(directory: &File, name: Option<&[u16]>) -> Result<Vec<DirectoryEntry>, 
         let bytes = buffer.as_ptr().cast::<u8>();
         let mut at = 0;
         loop {
-            // SAFETY: the kernel has put one entry at each of these offsets, each aligned to eight bytes, with
-            // its name behind it, all within the buffer.
+            // SAFETY: the kernel has written one entry at each of these offsets. Each is aligned to eight bytes and
+            // followed by its name, all within the buffer.
             let (entry, name) = unsafe {
                 let entry = &*bytes.add(at).cast::<FILE_ID_BOTH_DIR_INFORMATION>();
                 let length = entry.FileNameLength as usize / size_of::<u16>();
@@ -399,7 +400,7 @@ const DOT: u16 = b'.' as u16;
 const NAME_TOO_LONG: NTSTATUS = windows_sys::Win32::Foundation::STATUS_NAME_TOO_LONG;
 
 impl Status {
-    /// Whether this system does not know such a call.
+    /// Whether this system does not support the call.
     fn is_unknown(self) -> bool {
         matches!(
             self.0,
@@ -412,7 +413,7 @@ impl Status {
 }
 
 fn set(file: &File, information: *const c_void, length: u32, class: i32) -> Result<(), Status> {
-    // SAFETY: the callers hand over a structure of this class, as long as they say.
+    // SAFETY: the callers pass a structure of this class with the given length.
     let status = unsafe {
         let mut result: IO_STATUS_BLOCK = zeroed();
         NtSetInformationFile(raw(file), &raw mut result, information, length, class)

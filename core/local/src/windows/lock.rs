@@ -1,8 +1,8 @@
-//! The lock that keeps two writers from changing the tree at the same moment.
+//! The lock that prevents concurrent changes of the tree.
 //!
-//! It is a lock on a file in the root, which excludes threads and processes alike and ends with its owner. The file
-//! goes with its last handle, so nothing is left, also after a kill. A writer holds it for microseconds, while it puts
-//! its prepared content in place.
+//! It is a lock on a file in the root. It excludes threads and processes alike, and ends with its owner. The file is
+//! removed when its last handle is closed, so nothing is left, even after a process is killed. A writer holds the lock
+//! for microseconds, while it renames its prepared content into place.
 
 use std::fs::{File, TryLockError};
 
@@ -14,10 +14,10 @@ use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{self, LOCK, utf16};
 
-/// The root of the tree, while nobody else changes it.
+/// The root of the tree, while this writer has the lock.
 pub(super) struct Locked<'r> {
     pub(super) root: &'r File,
-    /// Unlocked and removed when it is closed.
+    /// Closing the file unlocks and removes it.
     _lock: File,
 }
 
@@ -34,11 +34,11 @@ impl LocalDirectory {
         self.enter()
     }
 
-    /// Waits until nobody else changes the tree. `None` if the root was removed or replaced since it was opened: the
-    /// command must then start again.
+    /// Waits for the lock. `None` if the root was removed or replaced since it was opened. The command must then start
+    /// again.
     ///
     /// # Errors
-    /// [`StoreError::Busy`] when the lock timeout is over, [`StoreError::Cancelled`].
+    /// [`StoreError::Busy`] after the lock timeout, [`StoreError::Cancelled`].
     pub(super) fn lock<'r>(
         &self,
         root: &'r File,
@@ -63,7 +63,7 @@ impl LocalDirectory {
         Ok(matches!((handle::id(&there), handle::id(root)), (Ok(a), Ok(b)) if a == b))
     }
 
-    /// Runs `work`, which must be short, while nobody else changes the tree.
+    /// Runs `work`, which must be short, under the lock.
     pub(super) fn locked<T>(
         &self,
         context: &Context,
@@ -81,14 +81,14 @@ impl LocalDirectory {
         }
     }
 
-    /// Removes what is left of deleted directories. Every change calls this after it releases the lock.
+    /// Removes leftovers of deleted directories. Every change calls this after it releases the lock.
     pub(super) fn tidy(root: &File) {
         if temporary::is_deleted_there(root) {
             temporary::sweep(root);
         }
     }
 
-    /// Removes what killed processes left.
+    /// Removes leftovers of killed processes.
     pub(crate) fn remove_leftovers(&self) -> Result<(), StoreError> {
         let root = self.enter()?;
         let clearing = utf16(temporary::CLEARING);
@@ -102,7 +102,7 @@ impl LocalDirectory {
     }
 }
 
-/// What is being cleared counts as deleted. The caller has the lock.
+/// Completes an interrupted clear: its directory counts as deleted. The caller has the lock.
 pub(super) fn finish_clearing(root: &File) {
     let clearing = utf16(temporary::CLEARING);
     for name in temporary::deleted() {
@@ -114,13 +114,13 @@ pub(super) fn finish_clearing(root: &File) {
     }
 }
 
-/// The lock, if nobody has it.
+/// Takes the lock if it is free.
 fn try_lock(root: &File) -> Result<Option<File>, StoreError> {
     let name = utf16(LOCK);
     match handle::open(root, &name, Purpose::Lock, Existing::OpenOrCreate) {
         Ok(lock) => Ok((is_locked(&lock)? && is_still_there(root, &name, &lock)).then_some(lock)),
         Err(status) => match condition("locking the memory directory", status) {
-            // The last owner's file is being removed, or the root was.
+            // The last owner's file is being removed, or the root was removed.
             StoreError::NotFound | StoreError::PermissionDenied => Ok(None),
             error => Err(error.unchanged()),
         },
@@ -137,7 +137,7 @@ fn is_locked(lock: &File) -> Result<bool, StoreError> {
     }
 }
 
-/// Whether the name still leads to the file that was locked: the last owner may have removed it.
+/// Whether the name still refers to the locked file: the last owner may have removed it.
 fn is_still_there(root: &File, name: &[u16], lock: &File) -> bool {
     let there = handle::open(root, name, Purpose::Read, Existing::Open);
     let same = |there: File| Some(handle::id(&there).ok()? == handle::id(lock).ok()?);

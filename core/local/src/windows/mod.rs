@@ -1,17 +1,17 @@
-//! [`LocalDirectory`] on Windows, with the promises of the one on Unix (`local`).
+//! [`LocalDirectory`] on Windows, with the same guarantees as on Unix.
 //!
-//! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`handle`]); no reparse
-//!   point is ever followed below it.
-//! - **One change at a time, for microseconds.** A content is first written to a temporary file and flushed
-//!   ([`staged`]). Then the lock is taken ([`lock`]), the file is compared with what was read, and the new content is
-//!   renamed into place ([`writing`]). It is flushed again after the lock is released. An edit that came too late is
-//!   computed again; after a few times under the lock, so no writer starves.
-//! - **All or nothing.** A content is renamed over the old one with POSIX semantics where the system has them: who has
-//!   the old file open reads it to its end.
-//! - **No litter.** What a killed process leaves has a name that no path can hold ([`temporary`]), and the next process
-//!   that finds it removes it.
-//! - **Every name.** What Windows forbids is spelled otherwise on disk ([`names`]).
-//! - **Times of access** are kept beside the memory ([`times`]).
+//! - **Confined.** Each command opens the tree's root once and works beneath that handle ([`handle`]); no reparse point below it
+//!   is ever followed.
+//! - **One change at a time, for microseconds.** Content is first written to a temporary file and flushed ([`staged`]). Then the
+//!   lock is taken ([`lock`]), the file is compared with the content that was read, and the new content is renamed into place
+//!   ([`writing`]). It is flushed again after the lock is released. An edit that lost a race is computed again. After a few
+//!   attempts this is done under the lock, so no writer starves.
+//! - **All or nothing.** Content is renamed over the old content with POSIX semantics if the system supports them. A process
+//!   that has the old file open reads it to its end.
+//! - **No litter.** The leftovers of a killed process have names that no path can contain ([`temporary`]), and the next process
+//!   that finds them removes them.
+//! - **Every name.** Names that Windows forbids are encoded on disk ([`names`]).
+//! - **Access times** are kept in files that are not part of the memory ([`times`]).
 
 use std::fs::{self, File, FileTimes, OpenOptions};
 use std::io::{self, Read};
@@ -53,7 +53,7 @@ use handle::{Purpose, Status};
 use tree::{EntryAt, collect, look};
 
 impl LocalDirectory {
-    /// Makes a directory and its missing parents.
+    /// Creates a directory and its missing parents.
     pub(crate) fn make_root(directory: &Path) -> io::Result<()> {
         fs::create_dir_all(directory)
     }
@@ -63,7 +63,7 @@ impl LocalDirectory {
         self.enter().map(drop)
     }
 
-    /// The root, which is made again if somebody removed it.
+    /// Opens the root. Creates it again if another process removed it.
     fn enter(&self) -> Result<File, StoreError> {
         let failed = |error| StoreError::failed("opening the memory directory", error);
         let open = || {
@@ -91,14 +91,15 @@ impl LocalDirectory {
     }
 }
 
-/// Calls again for a while where another program keeps something open: a search, a virus scanner, a reader on a system
-/// without POSIX semantics.
+/// Retries a call while another program has the file open: a search, a virus scanner, or a reader on a system without POSIX
+/// semantics.
 fn retried(
     backoff: &mut Backoff,
     mut call: impl FnMut() -> Result<(), Status>,
     failed: impl Fn(Status) -> StoreError,
 ) -> Result<(), StoreError> {
-    /// Then it is a directory that somebody is in, or one that may not be changed: two seconds of the longest pauses.
+    /// The limit of retries after a denied access: the entry is then a directory in use, or protected. This takes two seconds
+    /// with the longest pauses.
     const MOST_DENIED: usize = 400;
     let mut denied = 0;
     loop {
@@ -139,8 +140,8 @@ impl LocalDirectory {
         })
     }
 
-    /// Without the lock, because no content is touched. If the file is replaced meanwhile, the new file is newer than
-    /// the access.
+    /// Without the lock, because the content does not change. If the file is replaced meanwhile, the new file is newer than the
+    /// access.
     fn note_access(&self, path: &MemoryPath, time: SystemTime) -> Result<(), StoreError> {
         if self.read_only {
             return Ok(());
@@ -159,7 +160,6 @@ impl LocalDirectory {
 impl Store for LocalDirectory {
     methods_by_mutate!();
 
-    /// A content that is written waits for the record of a history.
     fn mutate(&self, context: &Context, mutation: Mutation<'_>) -> Result<bool, StoreError> {
         let done = match mutation {
             Mutation::Write { path, content, existing } => {
@@ -193,8 +193,8 @@ impl Store for LocalDirectory {
             directory: Some(self.root.clone()),
             locations: vec![self.location.clone()],
             is_read_only: self.read_only,
-            // What file systems of Windows do unless a directory is told otherwise, which is not asked. If it is wrong, patterns
-            // only match more paths.
+            // The default of Windows file systems. A directory can be configured differently, which is not checked. If it is
+            // wrong, patterns only match more paths.
             folds_case: true,
             tracks_access: true,
             edits_apart: false,
@@ -268,7 +268,7 @@ impl Store for LocalDirectory {
         }
     }
 
-    /// Asks only for the accesses of files that were not written since then.
+    /// Reads the access times only of files that were not written since then.
     fn unused(&self, mut files: Vec<Entry>, since: SystemTime) -> Result<Vec<Entry>, StoreError> {
         files.retain(|file| is_unused(file.modified, None, since));
         let mut unused = Vec::new();
@@ -277,7 +277,7 @@ impl Store for LocalDirectory {
                 Ok(accessed) if !is_unused(file.modified, accessed, since) => {}
                 Ok(accessed) => unused.push(file.accessed_at(accessed)),
                 Err(broken) if broken.is_failure() => return Err(broken),
-                // Gone meanwhile, or closed to us.
+                // Deleted meanwhile, or not accessible.
                 Err(_) => {}
             }
         }

@@ -1,16 +1,16 @@
-//! How a name of a [`MemoryPath`](memdir_store::MemoryPath) is spelled on Windows, and back.
+//! Encodes a name of a [`MemoryPath`](memdir_store::MemoryPath) for Windows, and decodes it.
 //!
-//! A model may use every name that a path can hold, and a memory is copied from Linux to Windows and back without
-//! loss. Windows forbids some characters, ignores dots and spaces at the end, and takes names such as `aux.txt`
-//! for devices. So each such character is written as the one that is 0xF000 higher, in Unicode's private area, as
-//! other systems do that share files with Windows. A character of a name that is in this area itself is written
-//! behind [`ESCAPE`].
+//! A model may use every name that a path can contain, and a memory can be copied from Linux to Windows and back
+//! without loss. Windows forbids some characters, ignores dots and spaces at the end, and treats names such as
+//! `aux.txt` as devices. So each such character is replaced by the one that is 0xF000 higher, in Unicode's
+//! private area. Other systems that share files with Windows do the same. A character of the original name in
+//! this area is written after [`ESCAPE`].
 
-/// Stands before a character that means itself.
+/// Precedes a character that is not encoded.
 const ESCAPE: char = '\u{F0FF}';
 const PRIVATE: u32 = 0xF000;
 
-/// The names that Windows takes for devices, whatever follows a dot.
+/// Names that Windows treats as devices, with any extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// The name on disk, for the kernel.
@@ -32,7 +32,7 @@ pub(super) fn encoded(name: &str) -> Vec<u16> {
     text.encode_utf16().collect()
 }
 
-/// The name in a path; `None` if [`encoded`] makes no such name.
+/// The name in a path; `None` if [`encoded`] cannot produce this name.
 pub(super) fn decoded(name: &[u16]) -> Option<String> {
     let text = String::from_utf16(name).ok()?;
     let mut decoded = String::with_capacity(text.len());
@@ -44,7 +44,7 @@ pub(super) fn decoded(name: &[u16]) -> Option<String> {
             c => decoded.push(c),
         }
     }
-    // Two spellings of one name would be two files of one path.
+    // Otherwise two files could have the same path.
     (encoded(&decoded) == name).then_some(decoded)
 }
 
@@ -52,7 +52,7 @@ fn is_forbidden(c: char) -> bool {
     c < ' ' || matches!(c, '<' | '>' | ':' | '"' | '|' | '?' | '*' | '\\')
 }
 
-/// Whether it could be one of the characters that are written in the place of others.
+/// Whether the character is in the range that replaces others.
 fn is_private(c: char) -> bool {
     (PRIVATE..=u32::from(ESCAPE)).contains(&u32::from(c))
 }
@@ -61,7 +61,7 @@ fn moved(c: char) -> char {
     char::from_u32(u32::from(c) + PRIVATE).unwrap_or(c)
 }
 
-/// Whether Windows takes the name for a device: the part before the first dot, without spaces at its end.
+/// Whether Windows treats the name as a device. The part before the first dot decides, without spaces at its end.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end_matches(' ').to_lowercase();
     if DEVICES.contains(&stem.as_str()) {

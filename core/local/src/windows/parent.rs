@@ -1,4 +1,4 @@
-//! Directories above what is changed, and names in them.
+//! The parent directories of changed entries, and the entries' names in them.
 
 use std::fs::File;
 
@@ -11,7 +11,7 @@ use super::handle::{self, Existing, Purpose};
 use super::names::encoded;
 use super::tree::{self, EntryAt, is_short_form, open_directory};
 
-/// The name of a file as the directory has it, which may differ in case from the one that leads to it.
+/// The name of a file as stored in the directory, which may differ in case from the given one.
 pub(super) fn on_disk(parent: &File, name: &str) -> Result<Vec<u16>, StoreError> {
     let name = encoded(name);
     let found = handle::entry(parent, &name);
@@ -19,7 +19,7 @@ pub(super) fn on_disk(parent: &File, name: &str) -> Result<Vec<u16>, StoreError>
     Ok(found.map_or(name, |entry| entry.name))
 }
 
-/// The directory above an existing entry, and the entry's name in it.
+/// The directory that contains an existing entry, and the entry's name in it.
 pub(super) fn parent_of<'p>(
     root: &File,
     path: &'p MemoryPath,
@@ -35,14 +35,15 @@ pub(super) fn parent_of<'p>(
     Ok((parent, name))
 }
 
-/// The parent of a path that is about to exist. What was made for it is removed again, unless it is kept.
+/// The parent directory of a path that is about to be created. The directories created for it are removed
+/// again, unless it is kept.
 pub(super) struct Parent {
     pub(super) directory: File,
     made: Vec<(File, Vec<u16>)>,
 }
 
 impl Parent {
-    /// Opens the parent of `path`, and makes what is missing of it.
+    /// Opens the parent of `path`, and creates missing directories.
     pub(super) fn make(root: &File, path: &MemoryPath) -> Result<Self, StoreError> {
         let above = path.parent().unwrap_or_else(MemoryPath::root);
         let directory = root.try_clone().map_err(broken)?;
@@ -53,7 +54,7 @@ impl Parent {
         Ok(parent)
     }
 
-    /// Goes on to the directory `name`, which is made if it is not there.
+    /// Descends to the directory `name`, and creates it if it is missing.
     pub(super) fn descend(&mut self, name: &str) -> Result<(), StoreError> {
         let failed = |status| condition("making a directory", status).unchanged();
         if is_short_form(&self.directory, name) {

@@ -1,4 +1,4 @@
-//! [`Staged`]: a content that is written to a temporary file and flushed without the lock, then renamed into place.
+//! [`Staged`]: content that is written to a temporary file and flushed without the lock, then renamed into place.
 
 use std::fs::{File, FileTimes};
 use std::io::{self, ErrorKind, Write};
@@ -22,14 +22,14 @@ use super::temporary;
 
 const OPERATION: &str = "writing a file";
 
-/// The attributes that a file keeps.
+/// The attributes that an edit preserves.
 const KEPT: u32 = FILE_ATTRIBUTE_ARCHIVE
     | FILE_ATTRIBUTE_HIDDEN
     | FILE_ATTRIBUTE_NOT_CONTENT_INDEXED
     | FILE_ATTRIBUTE_READONLY
     | FILE_ATTRIBUTE_SYSTEM;
 
-/// What a new content takes over from the file that it replaces.
+/// The properties that new content takes over from the file that it replaces.
 pub(super) struct Kept {
     attributes: u32,
     created: Option<SystemTime>,
@@ -43,22 +43,21 @@ impl Kept {
         Ok(Self { attributes, created: metadata.created().ok(), rights: Rights::of(old) })
     }
 
-    /// Whether a content with this has what one with the other would have.
+    /// Whether both values have the same effect on a new file.
     pub(super) fn is_as(&self, other: &Self) -> bool {
         self.attributes == other.attributes && self.rights == other.rights
     }
 }
 
-/// A content that is written and flushed, but not yet in place. It is removed when this is dropped, unless it was
-/// placed.
+/// Content that is written and flushed, but not yet in place. Dropping it removes the temporary file, unless it was placed.
 pub(super) struct Staged {
     file: File,
     placed: bool,
 }
 
 impl Staged {
-    /// As [`now`](Self::now), after waiting for a name. Whoever waits must not have the lock, as those who have a name wait
-    /// for the lock.
+    /// As [`now`](Self::now), but waits for a free name. The owner of a name waits for the lock. So a thread that waits for
+    /// a name must not have the lock.
     pub(super) fn new(
         root: &File,
         pieces: &[&[u8]],
@@ -74,8 +73,8 @@ impl Staged {
         }
     }
 
-    /// Writes a content, which comes in pieces, below the root, out of sight. If it is to replace a file, it gets the
-    /// attributes, the access rights and the time of creation of that one. `None` while other writers use all names.
+    /// Writes content, given in pieces, to a temporary file below the root. If it replaces a file, it gets that file's
+    /// attributes, access rights and creation time. `None` if other writers use all names.
     pub(super) fn now(
         root: &File,
         pieces: &[&[u8]],
@@ -96,15 +95,16 @@ impl Staged {
         let written = pieces.iter().try_for_each(|piece| staged.file.write_all(piece));
         written.map_err(broken)?;
         if let Some(created) = replaces.and_then(|old| old.created) {
-            // Not every file system keeps it.
+            // Not every file system stores it.
             let _ = staged.file.set_times(FileTimes::new().set_created(created));
         }
         flush(&staged.file, durability).map_err(broken)?;
         Ok(Some(staged))
     }
 
-    /// Puts the content in place: where nothing is, or in the place of a file; `replaces` then learns whether the system
-    /// refused that because somebody has the file open. Returns the file, whose new name is to be flushed.
+    /// Renames the content into place, to a free name or over an existing file. `replaces` is set if the system refused to
+    /// replace a file because another process has it open. Returns the file; the caller must flush it, because its name
+    /// changed.
     pub(super) fn place(
         mut self,
         parent: &File,
@@ -135,7 +135,7 @@ impl Drop for Staged {
     }
 }
 
-/// A new file out of sight; `None` while other writers use all names.
+/// Creates a temporary file; `None` if other writers use all names.
 fn make(root: &File, attributes: u32, with_rights: bool) -> Result<Option<File>, StoreError> {
     let failed = |status| condition(OPERATION, status);
     for name in temporary::staged() {
@@ -143,7 +143,7 @@ fn make(root: &File, attributes: u32, with_rights: bool) -> Result<Option<File>,
             let create =
                 |purpose| handle::open_with(root, &name, purpose, Existing::Create, attributes);
             match create(if with_rights { Purpose::StageWithRights } else { Purpose::Stage }) {
-                // A share that lets nobody change the rights.
+                // A network share that does not allow a change of the rights.
                 Err(status) if with_rights && is_denied(status) => create(Purpose::Stage),
                 created => created,
             }
@@ -152,9 +152,9 @@ fn make(root: &File, attributes: u32, with_rights: bool) -> Result<Option<File>,
             Err(StoreError::AlreadyExists) => {}
             created => return created.map(Some).map_err(StoreError::unchanged),
         }
-        // Somebody is writing it, unless it was left by a process that was killed.
+        // Another writer uses the file, unless it is a leftover of a killed process.
         if temporary::take_over(root, &name) {
-            // If there is one, there may be more.
+            // If there is one leftover, there may be more.
             temporary::sweep(root);
             match create().map_err(failed) {
                 Err(StoreError::AlreadyExists) => {}

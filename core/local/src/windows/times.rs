@@ -1,12 +1,13 @@
-//! Times of access. Each is the time of a file without content, in a directory of the root that no path can reach, under
-//! the number that the file system gives the file whose access it notes.
+//! Access times. Each is the time of an empty file in a directory of the root that no path can reach. The file is named
+//! after the file number of the file that was accessed.
 //!
-//! The number stays when the file or a directory above it is renamed, and an edit, which replaces the file, gives a new
-//! one: an edit is newer than any access. The file system's own time of access is of no use: Windows keeps it or not by
-//! a setting, and searches and backups set it, too. A stream beside the content would not exist on every file system, and
-//! writing it changes the time of the last write.
+//! The file number stays the same when the file or a directory above it is renamed. An edit replaces the file, which gets
+//! a new number, because an edit is newer than any access. The file system's own access time is not usable: a setting of
+//! Windows disables it, and searches and backups set it, too. An alternate data stream would not exist on every file
+//! system, and writing to it changes the time of the last write.
 //!
-//! File systems without lasting numbers (FAT, exFAT) lose a time when the file is moved, which makes it seem unused.
+//! File systems without stable file numbers (FAT, exFAT) lose the access time when the file is moved, so the file may
+//! seem unused.
 
 use std::fs::{File, FileTimes};
 use std::os::windows::fs::MetadataExt;
@@ -18,23 +19,23 @@ use super::error::condition;
 use super::handle::{self, Existing, Purpose, Status};
 use super::temporary::{ACCESSED, utf16};
 
-/// The times of one tree.
+/// The access times of one tree.
 pub(super) struct Accesses(Option<File>);
 
 impl Accesses {
-    /// Opens the directory of times, if there is one.
+    /// Opens the directory of access times, if it exists.
     pub(super) fn open(root: &File) -> Self {
         Self(handle::open(root, &utf16(ACCESSED), Purpose::Directory, Existing::Open).ok())
     }
 
-    /// The last access of the file with this number; `None` if it was never noted.
+    /// The last access of the file with this number; `None` if no access was recorded.
     pub(super) fn of(&self, id: u64) -> Option<SystemTime> {
         let note = handle::open(self.0.as_ref()?, &name(id), Purpose::Read, Existing::Open).ok()?;
         let noted = time(note.metadata().ok()?.last_write_time())?;
         micros::time(micros::of(noted))
     }
 
-    /// Forgets the file with this number, which is gone.
+    /// Removes the access time of the file with this number, which no longer exists.
     pub(super) fn forget(&self, id: u64) {
         let Some(directory) = &self.0 else { return };
         let note = handle::open(directory, &name(id), Purpose::Move, Existing::Open);
@@ -42,7 +43,7 @@ impl Accesses {
     }
 }
 
-/// Notes an access.
+/// Records an access.
 pub(super) fn record(root: &File, id: u64, time: SystemTime) -> Result<(), StoreError> {
     const OPERATION: &str = "noting that a file was accessed";
     let failed = |status: Status| condition(OPERATION, status);
@@ -59,9 +60,9 @@ fn name(id: u64) -> Vec<u16> {
     utf16(&format!("{id:016x}"))
 }
 
-/// `None` for what no clock shows.
+/// `None` if the time is out of range.
 pub(super) fn time(intervals: u64) -> Option<SystemTime> {
-    /// From 1601 to 1970.
+    /// The seconds from 1601 to 1970.
     const EPOCH: u64 = 11_644_473_600;
     let since =
         Duration::new(intervals / 10_000_000, u32::try_from(intervals % 10_000_000).ok()? * 100);

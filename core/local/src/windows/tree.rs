@@ -1,4 +1,4 @@
-//! Looking at what is beneath the root: files, directories, listings.
+//! Reads the tree beneath the root: files, directories, listings.
 
 use std::fs::File;
 use std::os::windows::fs::MetadataExt;
@@ -17,14 +17,14 @@ use super::names::{decoded, encoded};
 use super::temporary::{self, Kind};
 use super::times::{Accesses, time};
 
-/// What a look at a path found.
+/// The kind of entry at a path.
 pub(super) enum EntryAt {
     /// The file and its size.
     File(File, u64),
     Directory(File),
 }
 
-/// The path below the root as the kernel takes it.
+/// The path relative to the root, in the kernel's format.
 pub(super) fn relative(path: &MemoryPath) -> Vec<u16> {
     let mut whole = Vec::new();
     for name in path.names() {
@@ -36,9 +36,9 @@ pub(super) fn relative(path: &MemoryPath) -> Vec<u16> {
     whole
 }
 
-/// Whether what the directory has under this name has another one, of which this is the short form (`LONGNA~1.MD`).
+/// Whether this name is the short form (`LONGNA~1.MD`) of an entry with another name.
 pub(super) fn is_short_form(directory: &File, name: &str) -> bool {
-    // Windows makes none without it.
+    // Windows generates no short form without `~`.
     if !name.contains('~') {
         return false;
     }
@@ -47,7 +47,8 @@ pub(super) fn is_short_form(directory: &File, name: &str) -> bool {
     found.map(own).is_some_and(|own| fold(&own) != fold(&String::from_utf16_lossy(&encoded(name))))
 }
 
-/// Whether a name in the path is a short form: the path is then another spelling of one that has its own rules.
+/// Whether a name in the path is a short form. Such a path would be a second spelling of a path, and bypass the
+/// rules for that path.
 fn has_short_form(root: &File, path: &MemoryPath) -> Result<bool, Status> {
     if !path.as_str().contains('~') {
         return Ok(false);
@@ -59,14 +60,14 @@ fn has_short_form(root: &File, path: &MemoryPath) -> Result<bool, Status> {
         }
         match handle::open(&directory, &encoded(name), Purpose::Directory, Existing::Open) {
             Ok(below) => directory = below,
-            // A file, or nothing.
+            // A file, or no entry.
             Err(_) => break,
         }
     }
     Ok(false)
 }
 
-/// Opens what is at the path, if it is a file or a directory.
+/// Opens the path, if it is a file or a directory.
 pub(super) fn look(
     root: &File,
     path: &MemoryPath,
@@ -84,7 +85,7 @@ pub(super) fn look(
     kind(file)
 }
 
-/// What an open handle is of.
+/// The kind of an open handle.
 pub(super) fn kind(file: File) -> Result<EntryAt, StoreError> {
     let metadata =
         file.metadata().map_err(|error| StoreError::failed("looking at a file", error))?;
@@ -98,21 +99,21 @@ pub(super) fn kind(file: File) -> Result<EntryAt, StoreError> {
     })
 }
 
-/// Opens a directory that a path goes through.
+/// Opens a directory of a path.
 pub(super) fn open_directory(root: &File, path: &MemoryPath) -> Result<File, Status> {
     if has_short_form(root, path)? {
         return Err(Status(STATUS_OBJECT_NAME_NOT_FOUND));
     }
     let relative = relative(path);
     if relative.is_empty() {
-        // The kernel has no name for a directory itself but the empty one.
+        // The kernel refers to the directory itself by the empty name only.
         return handle::open(root, &[], Purpose::Directory, Existing::Open);
     }
     handle::open(root, &relative, Purpose::Directory, Existing::Open)
 }
 
-/// Collects the entries of an open directory whose path is `path`. Reparse points and names that no path can hold
-/// are left out, and so is what is below a directory that cannot be opened.
+/// Collects the entries of an open directory whose path is `path`. Reparse points and names that no path can
+/// contain are left out, and so is everything below a directory that cannot be opened.
 pub(super) fn collect(
     directory: &File,
     path: &MemoryPath,
@@ -135,11 +136,11 @@ pub(super) fn collect(
         let Some(scope) = scope.below() else { continue };
         match handle::open(directory, &entry.name, Purpose::Directory, Existing::Open) {
             Ok(opened) => match collect(&opened, &below, scope, found) {
-                // Gone, or another thing meanwhile.
+                // Deleted or replaced meanwhile.
                 Err(StoreError::NotFound | StoreError::PermissionDenied) => {}
                 collected => collected?,
             },
-            // Closed to us, gone, or another thing meanwhile.
+            // Not accessible, deleted, or replaced meanwhile.
             Err(status) => match failed(status) {
                 error if error.is_failure() => return Err(error),
                 _ => {}
@@ -149,7 +150,7 @@ pub(super) fn collect(
     Ok(())
 }
 
-/// Looks for what is in the directory beside the memory.
+/// Reports entries of the directory that are not part of the memory.
 pub(super) fn inspect(
     directory: &File,
     path: &MemoryPath,
@@ -161,7 +162,7 @@ pub(super) fn inspect(
     for entry in entries {
         let shown = String::from_utf16_lossy(&entry.name);
         match temporary::kind(&entry.name) {
-            // The lock is somebody's who is at work, and so a content may be.
+            // The lock may be in use, and so may a temporary file.
             Some(Kind::Own) => continue,
             Some(Kind::Staged) if !is_abandoned(directory, &entry.name) => continue,
             Some(_) => {
@@ -186,12 +187,12 @@ pub(super) fn inspect(
     Ok(())
 }
 
-/// Whether nobody has a content open that was to be written.
+/// Whether no process has the temporary file open.
 fn is_abandoned(directory: &File, name: &[u16]) -> bool {
     handle::open(directory, name, Purpose::TakeOver, Existing::Open).is_ok()
 }
 
-/// When an open file was last written and last accessed.
+/// The last write and the last access of an open file.
 pub(super) fn times(
     root: &File,
     file: &File,

@@ -1,4 +1,4 @@
-//! Creates and edits files: prepares a content without the lock, and puts it in place under the lock.
+//! Creates and edits files: prepares the content without the lock, and renames it into place under the lock.
 
 use std::fs::File;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,7 +16,7 @@ use super::tree::{EntryAt, look};
 use super::{LocalDirectory, names::encoded};
 use crate::read::{absent, read_whole};
 
-/// How often an edit is computed without the lock before it is computed under the lock.
+/// How many times an edit is computed without the lock before it is computed under the lock.
 pub(super) const TRIES: usize = 3;
 
 impl LocalDirectory {
@@ -28,7 +28,7 @@ impl LocalDirectory {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         let Some(name) = path.name() else { return Err(StoreError::AlreadyExists) };
-        // Before anything is opened: who waits here shall hold nothing.
+        // Before anything is opened, because a waiting thread must not hold anything.
         let mut staging = self.turn_to_stage(context)?;
         let mut backoff = self.backoff(context);
         loop {
@@ -36,7 +36,7 @@ impl LocalDirectory {
             // Checked before anything is written.
             let there = may_be_written(&root, path, existing)?;
             let old = there.as_ref().map(Kept::of).transpose()?;
-            // Where the system has no POSIX semantics, nobody could replace it meanwhile.
+            // On a system without POSIX semantics, an open handle would prevent others from replacing the file.
             drop(there);
             let staged =
                 Staged::new(&root, &[content], old.as_ref(), self.durability, &mut backoff)?;
@@ -68,13 +68,13 @@ impl LocalDirectory {
     ) -> Result<(), StoreError> {
         let mut turn = self.turn_if_busy(context, path)?;
         let mut backoff = self.backoff(context);
-        // Where a file that is open cannot be replaced, writers that read without the lock would be in each other's way.
+        // If open files cannot be replaced, writers that read without the lock would block each other.
         let tries = if self.refuses_open_files.load(Relaxed) { 0 } else { TRIES };
         for tried in 0.. {
-            // Before anything is opened: who waits here shall hold nothing.
+            // Before anything is opened, because a waiting thread must not hold anything.
             let mut staging = self.turn_to_stage(context)?;
             if staging.has_waited() {
-                // The time that others took is not counted.
+                // The waiting time for this turn does not count towards the timeout.
                 backoff = self.backoff(context);
             }
             let root = self.enter_to_write()?;
@@ -104,8 +104,8 @@ impl LocalDirectory {
         Ok(())
     }
 
-    /// Computes and writes the edit first, and takes the lock to put it in place. `None` if the file was changed meanwhile,
-    /// `Some(None)` if nothing is to be changed, or else the file that is in place.
+    /// Computes and stages the edit first, and takes the lock to put it in place. Returns `None` if the file was changed
+    /// meanwhile, `Some(None)` if the edit changes nothing, and otherwise the new file.
     fn edit_ahead(
         &self,
         root: &File,
@@ -124,8 +124,8 @@ impl LocalDirectory {
         Ok(Some(Some(placed)))
     }
 
-    /// The same while nobody else changes the tree, so that it is not too late. Where no name is free it lets the lock go while it
-    /// waits: those who have the names wait for the lock.
+    /// As [`edit_ahead`](Self::edit_ahead), but computes the edit under the lock, so it cannot lose a race. If no name is free, it
+    /// releases the lock while it waits, because the owners of the names wait for the lock.
     fn edit_locked(
         &self,
         root: &File,
@@ -150,8 +150,8 @@ impl LocalDirectory {
         Ok(Some(Some(placed)))
     }
 
-    /// Puts a content in place, in that of the file `old` if there is one. A file that is replaced keeps the case of its
-    /// name. The caller has the lock.
+    /// Renames content into place. If `old` is given, it replaces that file and keeps the case of its name. The caller has the
+    /// lock.
     fn put(
         &self,
         staged: Staged,
@@ -164,7 +164,7 @@ impl LocalDirectory {
         let Some(old) = old else { return staged.place(parent, &encoded(name), None, backoff) };
         let name = on_disk(parent, name)?;
         let id = handle::id(&old).ok();
-        // Where the system has no POSIX semantics, it replaces no file that is open.
+        // A system without POSIX semantics cannot replace an open file.
         drop(old);
         let placed = staged.place(parent, &name, Some(&self.refuses_open_files), backoff)?;
         if let Some((_, id)) = id {
@@ -185,16 +185,16 @@ impl LocalDirectory {
     }
 }
 
-/// A file that is to be edited.
+/// A file to edit.
 pub(super) struct Text {
     kept: Kept,
     pub(super) content: Vec<u8>,
 }
 
-/// Whether the file at this path still has the content that was read; returns the file. The caller has the lock.
+/// Returns the file at this path if it still has the content that was read. The caller has the lock.
 ///
-/// The content itself is compared. If its number were, the file would have to be kept open until then, and where the system
-/// has no POSIX semantics nobody could replace it meanwhile.
+/// This compares the content, not the file number. With the number, the file would have to stay open until then. On a system
+/// without POSIX semantics no other process could replace it meanwhile.
 pub(super) fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Option<File> {
     let Ok(EntryAt::File(there, size)) = look(root, path, Purpose::Read) else { return None };
     let same_size = usize::try_from(size).is_ok_and(|size| size == content.len());
@@ -202,7 +202,7 @@ pub(super) fn unchanged(root: &File, path: &MemoryPath, content: &[u8]) -> Optio
     same.then_some(there)
 }
 
-/// The file that would be replaced, if there is one.
+/// The existing file that would be replaced; `None` if the path is free.
 fn may_be_written(
     root: &File,
     path: &MemoryPath,
@@ -211,7 +211,7 @@ fn may_be_written(
     match look(root, path, Purpose::Read) {
         Ok(EntryAt::File(file, _)) if existing == OnExisting::Overwrite => Ok(Some(file)),
         Ok(_) => Err(StoreError::AlreadyExists),
-        // Also below a file, which the walk to the parent says.
+        // Includes a path below a file. The walk to the parent reports that case.
         Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(None),
         Err(error) => Err(error.unchanged()),
     }

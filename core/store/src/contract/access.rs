@@ -1,4 +1,4 @@
-//! The rules about times of access, for stores that keep them, and about deleting unused files.
+//! The rules about access times, for stores that track them, and about deleting unused files.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -11,18 +11,18 @@ use crate::{Splice, Store, StoreError, micros};
 
 const MOMENT: Duration = Duration::from_micros(1);
 
-/// Long ago, to the microsecond.
+/// A time long ago, with microseconds.
 fn long_ago() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_micros(1_234_567_890_123_456)
 }
 
-/// To the microsecond, too, as stores keep no more.
+/// A time in the future, rounded to microseconds because stores keep no finer times.
 fn ahead() -> SystemTime {
     let ahead = SystemTime::now() + Duration::from_secs(3600);
     micros::time(micros::of(ahead)).unwrap_or(ahead)
 }
 
-/// The paths of the files that the store counts as unused.
+/// The paths of the files that the store reports as unused.
 fn unused(store: &dyn Store, since: SystemTime) -> Result<Vec<String>, String> {
     let mut files = Vec::new();
     done("going through all files", store.files(&mut |file| files.push(file)))?;
@@ -124,7 +124,7 @@ pub(super) fn race_with_edits(store: &Checked<'_>) -> Holds {
         done("writing", store.0.write(&at, b"", Error))?;
         done("setting a time", store.0.set_modified(&at, long_ago()))?;
         if done("asking for a time", store.0.modified(&at))? != Some(long_ago()) {
-            // Nothing can be made old.
+            // The store cannot set an old time, so there is nothing to test.
             return Ok(());
         }
         let (edits, deleted) = (AtomicUsize::new(0), AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! The rules about deleting and moving a file if its content meets a condition.
+//! The rules about conditional deletion and conditional moves of a file.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::path::MemoryPath;
 use crate::settings::OnExisting::Error;
 use crate::{Condition, Splice, Store, StoreError};
 
-/// A deletion or a move of a file that a condition decides.
+/// A conditional operation on a file.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Deletion,
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// Does it with a condition that says `answer`, and checks what that was shown.
+/// Runs the operation with a condition that returns `answer`, and checks the content passed to the condition.
 fn decide(
     store: &Checked<'_>,
     kind: Kind,
@@ -95,7 +95,7 @@ pub(super) fn renaming(store: &Checked<'_>) -> Holds {
         }
     }
     let before = store.tree()?;
-    // What is at the destination does not matter then.
+    // If the condition is false, the state of the destination must not matter.
     for to in [&new, &path("/memories/other")?] {
         decide(store, Kind::Move, (&file, to), "file", false)?;
         expect("the tree after a condition said no", before.clone(), store.tree()?)?;
@@ -116,7 +116,7 @@ fn add_one(store: &dyn Store, at: &MemoryPath) -> Result<(), StoreError> {
     store.update(at, &mut |old| Some(Splice { range: old.len()..old.len(), text: b"+".to_vec() }))
 }
 
-/// For stores whose conditions are atomic: each edit that succeeded is in the file, or in the content that the condition
+/// For stores with atomic conditions: each successful edit is in the file, or in the content that the condition
 /// accepted.
 pub(super) fn races(store: &Checked<'_>) -> Holds {
     if !store.0.info().conditions_are_atomic {
@@ -131,9 +131,9 @@ pub(super) fn races(store: &Checked<'_>) -> Holds {
     Ok(())
 }
 
-/// The file is edited while its condition is being asked: the store lets the edit wait, refuses it, or asks again.
+/// Edits the file while its condition is running. The store may delay the edit, refuse it, or call the condition again.
 fn edit_while_asked(store: &Checked<'_>, kind: Kind) -> Holds {
-    /// How long the condition waits for an edit. A store that lets it wait takes all of this time.
+    /// How long the condition waits for an edit. If the store delays the edit, the condition waits for all of this time.
     const PATIENCE: Duration = Duration::from_millis(100);
     let (at, to) = (path(&format!("/memories/{kind:?}"))?, path("/memories/while/asked")?);
     done("writing", store.0.write(&at, b"", Error))?;
@@ -170,7 +170,7 @@ fn edit_while_asked(store: &Checked<'_>, kind: Kind) -> Holds {
     settled(store, kind, (&at, &to), edits, Some(accepted))
 }
 
-/// Some edit the file while others read it, and delete or move it if it still has that content.
+/// Some threads edit the file. Others read it, and delete or move it if it still has that content.
 fn edit_beside(store: &Checked<'_>, kind: Kind, round: usize) -> Holds {
     const EACH: usize = 3;
     let at = path(&format!("/memories/{kind:?}-{round}"))?;
@@ -195,7 +195,7 @@ fn edit_beside(store: &Checked<'_>, kind: Kind, round: usize) -> Holds {
     settled(store, kind, (&at, &to), edits.into_inner(), accepted)
 }
 
-/// Every edit is in the file, or in the content that was accepted when it was deleted or moved.
+/// Checks that every edit is in the file, or in the content that was accepted when it was deleted or moved.
 fn settled(
     store: &Checked<'_>,
     kind: Kind,

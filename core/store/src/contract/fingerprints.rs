@@ -7,7 +7,7 @@ use crate::path::MemoryPath;
 use crate::settings::OnExisting::Overwrite;
 use crate::{Entry, Fingerprint, Fingerprints, Node, Splice};
 
-/// The fingerprints of all files, which every kind of listing tells alike.
+/// The fingerprints of all files. Checks that every kind of listing returns the same ones.
 fn all(store: &Checked<'_>) -> Result<BTreeMap<MemoryPath, Fingerprint>, String> {
     let of = |entries: Vec<Entry>| {
         let files = entries.into_iter().filter(Entry::is_file);
@@ -39,7 +39,7 @@ pub(super) fn differ(store: &Checked<'_>) -> Holds {
         ["a", "b", "other"].map(|name| MemoryPath::parse(&format!("/memories/dir/{name}")));
     let [a, b, other] = [a, b, other].map(|path| path.map_err(|error| error.to_string()));
     let (a, b, other) = (a?, b?, other?);
-    // Where a fingerprint is only likely to differ, each content has another size.
+    // If fingerprints are only likely to differ, each content gets a different size.
     let content = |number: usize| match fingerprints {
         Fingerprints::Exact => format!("{number:08}"),
         _ => "+".repeat(number),
@@ -68,7 +68,7 @@ pub(super) fn differ(store: &Checked<'_>) -> Holds {
                 done(what, store.0.rename(&b, &a))?;
             }
         }
-        // As a copy does it, which keeps the times of its original.
+        // Restore the time, as a copy that keeps the times of its original does.
         if let Some(modified) = modified {
             done("setting a time", store.0.set_modified(&a, modified))?;
         }

@@ -40,7 +40,7 @@ pub(super) fn opening(store: &Checked<'_>) -> Holds {
     }
     let below: Vec<Entry> = all[1..=3].to_vec();
     expect("all that /memories/a shows", below, opened(store, "/memories/a", usize::MAX)?)?;
-    // A hidden directory that is named outright shows what it holds.
+    // If a hidden directory is the path itself, its entries are shown.
     let z = Entry::file(path("/memories/.hidden/z")?, 5);
     expect("what /memories/.hidden shows", vec![z], opened(store, "/memories/.hidden", 2)?)
 }

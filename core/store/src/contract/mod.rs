@@ -23,7 +23,7 @@ use super::{Entry, EntryKind, Node, Splice, Store, StoreError, sort_by_path};
 use crate::path::MemoryPath;
 use crate::settings::OnExisting::{Error, Overwrite};
 
-/// Makes a fresh, empty store each time it is called.
+/// Creates a new, empty store on each call.
 pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;
 
 /// A rule of the contract that a store breaks.
@@ -32,11 +32,11 @@ pub type Factory<'f> = dyn Fn() -> Arc<dyn Store> + 'f;
 pub struct Violation {
     /// The rule, in a few words.
     pub rule: &'static str,
-    /// What was expected and what came.
+    /// The expected and the actual result.
     pub what: String,
 }
 
-/// Checks every rule, each on a fresh store, and stops at the first one that the store breaks.
+/// Checks every rule, each on a new store, and stops at the first one that the store breaks.
 ///
 /// # Errors
 /// The [`Violation`].
@@ -49,7 +49,7 @@ pub fn rules() -> impl ExactSizeIterator<Item = Rule> {
     RULES.iter().map(|&(name, holds)| Rule { name, holds })
 }
 
-/// One rule of the contract. Use it instead of [`check_contract`] if you make the stores in another way.
+/// One rule of the contract. Use it instead of [`check_contract`] if you create the stores differently.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// The rule in a few words.
@@ -58,7 +58,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Checks it on a store that must be empty.
+    /// Checks the rule on an empty store.
     ///
     /// # Errors
     /// The [`Violation`].
@@ -69,7 +69,7 @@ impl Rule {
 
 type Holds = Result<(), String>;
 
-/// How a rule is checked.
+/// The function that checks a rule.
 type Check = fn(&Checked<'_>) -> Holds;
 
 #[rustfmt::skip]
@@ -102,10 +102,10 @@ const RULES: &[(&str, Check)] = &[
     ("readers see whole contents", races::reading),
 ];
 
-/// A store, with helpers for the rules.
+/// A store with helpers for the rules.
 struct Checked<'s>(&'s dyn Store);
 
-/// Every file's content and every directory, by path.
+/// The content of every file, and every directory as `None`, by path.
 type Tree = BTreeMap<MemoryPath, Option<Vec<u8>>>;
 
 impl Checked<'_> {
@@ -145,7 +145,7 @@ impl Checked<'_> {
         Ok(tree)
     }
 
-    /// What the store answers without waiting, if anything, is the content.
+    /// Checks that an answer of `open_nowait`, if any, has this content.
     fn is_at_hand_or_not(&self, at: &MemoryPath, content: &[u8]) -> Holds {
         let Some(opened) = self.0.open_nowait(at, 2) else { return Ok(()) };
         let Node::File(size, mut stream) = done("opening without waiting", opened)? else {
@@ -157,7 +157,7 @@ impl Checked<'_> {
         expect(&what, (content.len() as u64, content.to_vec()), (size, streamed))
     }
 
-    /// The operation fails with the given condition and leaves the tree as it was.
+    /// Checks that the operation fails with the given condition and leaves the tree unchanged.
     fn refuses<T>(
         &self,
         what: &str,
@@ -175,7 +175,7 @@ impl Checked<'_> {
         expect(&format!("the tree after {what}, which failed,"), before, self.tree()?)
     }
 
-    /// As [`refuses`](Self::refuses), with a condition of the source of a rename.
+    /// As [`refuses`](Self::refuses), for a condition of a rename's source.
     fn refuses_source<T>(
         &self,
         what: &str,
@@ -218,7 +218,7 @@ fn done<T>(what: &str, result: Result<T, StoreError>) -> Result<T, String> {
     result.map_err(|error| format!("{what}: {error}"))
 }
 
-/// By path; without the times and fingerprints, which differ from run to run.
+/// Sorts entries by path and removes times and fingerprints, which differ from run to run.
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
     for entry in &mut entries {
         entry.modified = None;
@@ -279,13 +279,14 @@ fn contents(store: &Checked<'_>) -> Holds {
 fn names(store: &Checked<'_>) -> Holds {
     let long = "n".repeat(255);
     let wide = "猫".repeat(85);
-    // Two names to a store that keeps every name apart; else another one that comes back as it is.
+    // A decomposed spelling of `été` if the store respects case. Otherwise a different name, because the store may equate
+    // the two spellings.
     let decomposed =
         if store.0.info().folds_case { "e\u{301}ta\u{301}" } else { "e\u{301}te\u{301}" };
     let plain = ["a b", "50%25", "100%", "...", "été", decomposed, "\"'`$*?:|<>", "-", "~"];
     let mut kept = plain.to_vec();
     for name in [&*long, &*wide] {
-        // A store may have a limit of its own, if it says so.
+        // A store may have a smaller limit of its own, if it reports the matching error.
         match store.0.write(&path(&format!("/memories/{name}"))?, name.as_bytes(), Error) {
             Err(StoreError::NameTooLong) => {}
             written => {
@@ -408,7 +409,7 @@ fn updating(store: &Checked<'_>) -> Holds {
 }
 
 fn deleting(store: &Checked<'_>) -> Holds {
-    // Another file, unless the store takes both names for one.
+    // A separate file in either case: a store that ignores case would equate `A` with `a`.
     let other = if store.0.info().folds_case { "/memories/a-" } else { "/memories/A" };
     for at in ["a/x", "a/deep/y", "a/.h", "ab", "a.b", "keep/one"] {
         store.write(&format!("/memories/{at}"), "")?;
@@ -447,8 +448,8 @@ fn renaming(store: &Checked<'_>) -> Holds {
     ])
 }
 
-/// Moves of files that are refused: a path below the root, where it is to go, and why. There are the files `file`, `other`,
-/// `dir/x` and `full/y`.
+/// Moves that are refused: the source relative to the root, the destination, and the error. The existing files are `file`,
+/// `other`, `dir/x` and `full/y`.
 const REFUSED_MOVES: [(&str, &str, StoreError); 9] = [
     ("none", "/memories/new/a", StoreError::NotFound),
     ("none", "/memories/file", StoreError::NotFound),
@@ -478,7 +479,7 @@ fn renaming_refused(store: &Checked<'_>) -> Holds {
         let what = format!("renaming {old} to {new}");
         store.refuses(&what, condition, |s| s.rename(&old, &new))?;
     }
-    // At the end, because each refusal looks through the whole tree.
+    // Last, because each refusal compares the whole tree.
     store.write(&format!("/memories/deep{}", "/d".repeat(60)), "deep")?;
     let (deep, to) = (path("/memories/deep")?, path("/memories/new/1/2/3/4/5")?);
     store.refuses("making paths too deep", &StoreError::NameTooLong, |s| s.rename(&deep, &to))
@@ -503,7 +504,7 @@ fn times(store: &Checked<'_>) -> Holds {
     done("setting a time", store.0.set_modified(&a, time))?;
     let kept = said(&a)?;
     if kept != Some(time) {
-        // A store need not keep times, nor be able to set them; but then it does nothing.
+        // A store may keep no times, or be unable to set them. Then setting one must do nothing.
         return expect("the time of a file whose time cannot be set", before, kept);
     }
     store.holds("/memories/dir/a", "content")?;

@@ -1,4 +1,4 @@
-//! The rules about concurrent calls: each call's result is true, and nothing acknowledged is lost.
+//! The rules about concurrent calls: each call's result is correct, and nothing acknowledged is lost.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -8,7 +8,8 @@ use crate::path::MemoryPath;
 use crate::settings::OnExisting::{Error, Overwrite};
 use crate::{Splice, Store, StoreError};
 
-/// Runs `each` on several threads at once and counts how often it succeeds; conditions are failures.
+/// Runs `each` on several threads at once and counts the successful calls; a condition counts as not
+/// successful.
 pub(super) fn race(
     store: &Checked<'_>,
     each: impl Fn(&dyn Store, usize) -> Result<(), StoreError> + Sync,

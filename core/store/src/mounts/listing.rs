@@ -1,5 +1,5 @@
-//! Listings of several stores: the entries of the store itself, the directories above mount points, and
-//! the entries of mounted stores.
+//! Listings of several stores: the entries of the store itself, the directories above mount points, and the
+//! entries of mounted stores.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -37,7 +37,7 @@ impl Mounts {
             match owner.store.open_in(context, &owner.inside(path)?, depth) {
                 Ok(Node::Directory(entries)) => self.shown(owner, entries).collect(),
                 Ok(file) if !self.is_above_a_mount(path) => return Ok(file),
-                // Behind the directory that leads to a mount point.
+                // The directory that leads to a mount point hides the file.
                 Ok(_) => Vec::new(),
                 Err(error) => self.nothing_there(path, error)?,
             };
@@ -53,7 +53,7 @@ impl Mounts {
             match mounted.store.open_in(context, &MemoryPath::root(), left) {
                 Ok(Node::Directory(held)) => entries.extend(self.shown(mounted, held)),
                 Err(StoreError::Cancelled) => return Err(StoreError::Cancelled),
-                // A store that is out of reach is shown as an empty directory.
+                // An unreachable store is shown as an empty directory.
                 _ => {}
             }
         }
@@ -91,7 +91,7 @@ impl Mounts {
                     visit(file);
                 }
             });
-            // A store that is out of reach does not prevent the others from being listed.
+            // An unreachable store does not prevent the others from being listed.
             if mounted.at.is_root() || matches!(shown, Err(StoreError::Cancelled)) {
                 shown?;
             }
@@ -99,8 +99,8 @@ impl Mounts {
         Ok(())
     }
 
-    /// The entries of one store as the whole tree shows them: without what is behind mount points
-    /// and the directories that lead there.
+    /// The entries of one store as the whole tree shows them, without those hidden by mount points and the
+    /// directories above them.
     pub(super) fn shown<'m>(
         &'m self,
         mounted: &'m Mounted,
@@ -133,8 +133,9 @@ impl Mounts {
         fixed
     }
 
-    /// A directory that leads to a mount point is there, also where its own store has nothing, or
-    /// no directory. A store that is broken is not overlooked: its entries would seem to be gone.
+    /// The result for a directory above a mount point if its own store has no such directory. It exists
+    /// anyway, so the condition is ignored. A failure of the store is returned, because otherwise its entries
+    /// would seem to be gone.
     fn nothing_there(
         &self,
         path: &MemoryPath,

@@ -27,23 +27,21 @@ mod taking;
 
 use moving::End;
 
-/// Several stores in one tree: one at the root, and each other one at a directory of its own, its mount
-/// point.
+/// Several stores in one tree: one at the root, and each other one at its own directory, the mount point.
 ///
 /// - **The longest mount point decides** which store a path belongs to. Each store has its own paths:
 ///   with a store mounted at `/memories/team`, `/memories/team/a` is its `/memories/a`. A mount point
 ///   may be below another.
-/// - **A mount point always exists**, and so does every directory above it. Anything that the
-///   surrounding store has at the same path is hidden. They can be neither deleted nor moved
-///   ([`StoreError::MountPoint`]).
-/// - **If the surrounding store ignores case, so does the mount point's name**: `/memories/TEAM` is what is mounted
-///   at `/memories/team`.
-/// - **A broken store breaks no listing but its own**: in a listing from above, its mount point is an
-///   empty directory.
-/// - **A rename within one store** is done by that store. A rename from one store into another copies,
-///   compares the copy with the original, and deletes the original. A file that is edited meanwhile is
-///   copied again. Whatever fails, one whole copy is in its place.
-/// - [`clear`](Store::clear) clears every store but the read-only ones.
+/// - **A mount point always exists**, and so does every directory above it. Anything that the surrounding store has at the
+///   same path is hidden. These directories can be neither deleted nor moved ([`StoreError::MountPoint`]).
+/// - **If the surrounding store ignores case, so does the mount point's name**: `/memories/TEAM` is the same as
+///   `/memories/team`.
+/// - **A broken store affects only its own listing**: in a listing of a directory above it, its mount point is an empty
+///   directory.
+/// - **A rename within one store** is done by that store. A rename from one store into another copies, compares the copy
+///   with the original, and deletes the original. A file that is edited meanwhile is copied again. After any failure, one
+///   complete copy exists at its path.
+/// - [`clear`](Store::clear) clears all stores except read-only ones.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -63,13 +61,13 @@ use moving::End;
 /// ```
 pub struct Mounts {
     root: Mounted,
-    /// All others, in the order of their mount points.
+    /// All others, sorted by mount point.
     below: Vec<Mounted>,
     /// Whether any of the stores ignores case.
     folds_case: bool,
 }
 
-/// A store, and the directory of the whole tree that is its root.
+/// A store, and the directory of the whole tree where it is mounted.
 struct Mounted {
     at: MemoryPath,
     store: Arc<dyn Store>,
@@ -77,25 +75,25 @@ struct Mounted {
 
 impl fmt::Debug for Mounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the stores: their addresses may hold a password.
+        // Only the mount points: a store's address may contain a password.
         f.debug_list().entries(self.all().map(|mounted| &mounted.at)).finish()
     }
 }
 
 impl Mounted {
-    /// A path at or below the mount point, as the store itself names it.
+    /// Converts a path at or below the mount point into a path of the store.
     fn inside(&self, path: &MemoryPath) -> Result<MemoryPath, StoreError> {
         path.moved(&self.at, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)
     }
 
-    /// A path of the store's, as the whole tree names it; `None` where no path can.
+    /// Converts a path of the store into a path of the whole tree; `None` if that path would be invalid.
     fn outside(&self, path: &MemoryPath) -> Option<MemoryPath> {
         path.moved(&MemoryPath::root(), &self.at).ok()
     }
 }
 
 impl Mounts {
-    /// A tree whose root is `root`, with nothing mounted so far.
+    /// A tree with `root` at its root and no other store.
     #[must_use]
     pub fn new(root: Arc<dyn Store>) -> Self {
         let folds_case = root.info().folds_case;
@@ -103,11 +101,11 @@ impl Mounts {
         Self { root, below: Vec::new(), folds_case }
     }
 
-    /// The same with `store` at `at`.
+    /// The same tree with `store` mounted at `at`.
     ///
     /// # Errors
-    /// [`Error::Config`] if a store is already mounted there (at the root there always is one), or if
-    /// `at` is so deep that nothing could be in it.
+    /// [`Error::Config`] if a store is already mounted there (the root always is), or if `at` is too deep to contain
+    /// anything.
     pub fn mount(mut self, at: MemoryPath, store: Arc<dyn Store>) -> Result<Self, Error> {
         let spelled = self.spelled(&at).into_owned();
         let at = if spelled == at { at } else { spelled };
@@ -123,8 +121,8 @@ impl Mounts {
         Ok(self)
     }
 
-    /// The path with the names of mount points, and of the directories above them, as they were mounted. A store that
-    /// ignores case has them by every spelling.
+    /// The path with mount points and the directories above them spelled as they were mounted. A store that ignores case
+    /// accepts every spelling.
     fn spelled<'p>(&self, path: &'p MemoryPath) -> Cow<'p, MemoryPath> {
         if self.below.is_empty() || !self.folds_case {
             return Cow::Borrowed(path);
@@ -150,7 +148,7 @@ impl Mounts {
             .map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
-    /// Every mount point with its store, the root first, the others in the order of their paths.
+    /// Every mount point with its store: root first, the others sorted by path.
     pub fn mounted(&self) -> impl Iterator<Item = (&MemoryPath, &Arc<dyn Store>)> {
         self.all().map(|mounted| (&mounted.at, &mounted.store))
     }
@@ -162,18 +160,17 @@ impl Mounts {
     /// The store that a path belongs to.
     fn owner(&self, path: &MemoryPath) -> &Mounted {
         let holds = |mounted: &&Mounted| mounted.at == *path || mounted.at.is_above(path);
-        // In their order a mount point comes after all that are above it.
+        // In this order a mount point comes after all mount points above it.
         self.below.iter().rev().find(holds).unwrap_or(&self.root)
     }
 
-    /// The store that a path belongs to, and the path as that store names it.
+    /// The store that a path belongs to, and the path within that store.
     fn within(&self, path: &MemoryPath) -> Result<(&dyn Store, MemoryPath), StoreError> {
         let owner = self.owner(path);
         Ok((&*owner.store, owner.inside(path)?))
     }
 
-    /// The same, of a path that may be something else than a directory that is always there; for that one
-    /// the error.
+    /// As [`within`](Self::within), but returns the error `fixed` for a directory that always exists.
     fn unless_fixed(
         &self,
         path: &MemoryPath,
@@ -182,7 +179,7 @@ impl Mounts {
         if self.is_fixed(path) { Err(fixed) } else { self.within(path) }
     }
 
-    /// Whether a path is a mount point or above one: a directory that is always there.
+    /// Whether a path is a mount point or above one, so it always exists.
     fn is_fixed(&self, path: &MemoryPath) -> bool {
         self.below.iter().any(|mounted| mounted.at == *path) || self.is_above_a_mount(path)
     }
@@ -221,7 +218,7 @@ impl Mounts {
             let checked = moving::check(context, &source, &destination);
             return checked.map(|_| true).map_err(StoreError::unchanged);
         }
-        // One store may be mounted twice.
+        // One store may be mounted twice, so compare the stores and not the mount points.
         if std::ptr::addr_eq(source.store, destination.store) {
             let (from, to) = (&source.inside, &destination.inside);
             if let Some(condition) = condition {
@@ -245,14 +242,14 @@ impl Mounts {
             writable.map(|mounted| mounted.store.mutate(context, Mutation::Clear)).collect();
         let others_changed = results.iter().any(Result::is_ok);
         results.retain(Result::is_err);
-        // Of several that failed, the first one's word holds for itself alone.
+        // If several failed, "nothing was changed" in the first error is true only for its own store.
         let others_changed = others_changed || results.len() > 1;
         let first = results.into_iter().next().unwrap_or(Ok(true));
         first.map(drop).map_err(|error| if others_changed { error.after_changes() } else { error })
     }
 }
 
-/// The directory above the path that has this many levels.
+/// The ancestor of the path with this many levels.
 fn first_levels(path: &MemoryPath, levels: usize) -> MemoryPath {
     let mut above = path.clone();
     while above.names().count() > levels
@@ -263,7 +260,7 @@ fn first_levels(path: &MemoryPath, levels: usize) -> MemoryPath {
     above
 }
 
-/// The entries of the directory `spelled`, as what is below the directory that was asked for.
+/// Rewrites the entries of the directory `spelled` to the path that the caller used.
 fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Vec<Entry> {
     if spelled == asked {
         return entries;
@@ -273,7 +270,7 @@ fn as_asked(entries: Vec<Entry>, spelled: &MemoryPath, asked: &MemoryPath) -> Ve
     entries.into_iter().filter_map(moved).collect()
 }
 
-// Every method is implemented here, also those with a default.
+// All methods are implemented here, including those with a default.
 #[deny(clippy::missing_trait_methods)]
 impl MountTable for Mounts {
     fn numbered(&self) -> Vec<(MemoryPath, usize)> {
@@ -381,10 +378,9 @@ impl Store for Mounts {
         }
     }
 
-    /// Not read-only if any store is not. Times of access are kept, and conditions are atomic, if that is so in every store
-    /// that may be changed at all: a move between two stores needs no more than their renames. Fingerprints are worth
-    /// what the least of them are worth.
-    /// The files are in several places, so there is no directory.
+    /// Read-only if all stores are read-only. Access times are tracked, and conditions are atomic, if that is true for all
+    /// writable stores: a move between two stores uses only their renames. The least reliable fingerprints count. The files
+    /// are in several places, so there is no single directory.
     fn info(&self) -> StoreInfo {
         let all: Vec<StoreInfo> = self.all().map(|mounted| mounted.store.info()).collect();
         let is_read_only = all.iter().all(|info| info.is_read_only);
@@ -430,7 +426,7 @@ impl Store for Mounts {
         self.all_files(context, visit)
     }
 
-    /// A file, or a directory that no other store has a part of.
+    /// Answers for a file, or for a directory that contains no mount point.
     fn open_nowait(&self, path: &MemoryPath, depth: usize) -> Option<Result<Node<'_>, StoreError>> {
         let owner = self.owner(path);
         if self.folds_case || self.is_above_a_mount(path) {
@@ -462,8 +458,7 @@ impl Store for Mounts {
     fn inspect(&self, report: &mut dyn FnMut(Problem)) -> Result<(), StoreError> {
         self.root.store.inspect(report)?;
         for mounted in &self.below {
-            // A store that is out of reach is reported when it is read; the others are inspected all the
-            // same.
+            // A failure of this store is reported when its files are read. The other stores are still inspected.
             let _ = mounted.store.inspect(&mut |mut problem| {
                 if let Some(below) = problem.path.strip_prefix(ROOT) {
                     problem.path = format!("{}{below}", mounted.at);
@@ -474,8 +469,8 @@ impl Store for Mounts {
         Ok(())
     }
 
-    /// Those of all stores, if each has one. A store that is out of reach is an empty directory in listings from above: it
-    /// has another revision than when it is back.
+    /// Combines the revisions of all stores, if each has one. In listings from above, an unreachable store is an empty
+    /// directory. So its revision is then different from when it is reachable.
     fn revision(&self) -> Result<Option<String>, StoreError> {
         let mut all = Vec::new();
         for mounted in self.all() {

@@ -1,36 +1,34 @@
-//! Renames from one store into another, which no store can do in one step.
+//! Renames from one store into another, which cannot be done in one step.
 //!
-//! The copy is made under a hidden name and compared with the original. Then it is renamed to its place.
-//! Then the original is renamed to a hidden name, so nobody can change it any more, and compared once
-//! more. If it is still what was copied, it is deleted. If not, it is put back, the copy is deleted, and
-//! everything starts again ([`taking`]). At every moment one whole copy is in its place, and every
-//! acknowledged edit is in one of them.
+//! The copy is made under a hidden name and compared with the original, then renamed to its destination. The original is
+//! then renamed to a hidden name, so no other caller can change it, and compared again. If it still equals the copy, it is
+//! deleted. If not, it is put back, the copy is deleted, and the move starts again ([`taking`]). At every moment one
+//! complete copy is at its path, and every acknowledged edit is in one of them.
 //!
-//! A store can fail before, after or in the middle of each step. So the copy is deleted only if the
-//! original is known to be whole and in its place. Otherwise both stay, and the error says that the
-//! outcome is unknown.
+//! A store can fail before, after or in the middle of each step. So the copy is deleted only if the original is certainly
+//! complete and at its path. Otherwise both stay, and the error says that the outcome is unknown.
 
 use super::snapshot::{Snapshot, SnapshotError, Snapshotter, from_above, is_part};
 use super::taking::{self, Stopped, Taken, temporary_path};
 use crate::path::MemoryPath;
 use crate::{Condition, Context, EntryKind, InContext, Mutation, Node, Store, StoreError};
 
-/// How often a move starts again because its source was changed meanwhile.
+/// The limit of attempts for a move whose source is being changed.
 const MAX_ATTEMPTS: usize = 20;
 
 /// One end of a rename.
 pub(super) struct End<'m> {
     pub(super) store: &'m dyn Store,
-    /// The path as the store names it.
+    /// The path within the store.
     pub(super) inside: MemoryPath,
-    /// The path as the whole tree names it.
+    /// The path in the whole tree.
     pub(super) path: &'m MemoryPath,
     /// Whether it is a mount point or above one.
     pub(super) fixed: bool,
 }
 
-/// Moves a file or directory into another store. With a condition only a file, and only if its content meets the condition;
-/// returns whether it does.
+/// Moves a file or directory into another store. With a condition it moves only a file, and only if its content meets the
+/// condition. Returns whether it did.
 pub(super) fn rename(
     context: &Context,
     from: &End<'_>,
@@ -52,7 +50,7 @@ pub(super) fn rename(
     Err(failed(from, "it was changed each time when it had been copied").unchanged())
 }
 
-/// The content of the file that is to be moved, if it meets the condition.
+/// The content of the file to move, if it meets the condition.
 pub(super) fn accepted_content(
     context: &Context,
     from: &End<'_>,
@@ -63,8 +61,8 @@ pub(super) fn accepted_content(
     Ok(condition(&content).then_some(content))
 }
 
-/// The conditions of a rename, in the order of [`Store::rename`]. Without one, the topmost
-/// directory that is missing above the destination, or the destination itself: what will be new.
+/// Checks the conditions of a rename in the order of [`Store::rename`]. Returns the path that the rename creates: the
+/// topmost missing directory above the destination, or the destination itself.
 pub(super) fn check(
     context: &Context,
     from: &End<'_>,
@@ -78,7 +76,7 @@ pub(super) fn check(
     match is_directory(context, to.store, &to.inside) {
         Ok(_) => return Err(StoreError::AlreadyExists),
         Err(error) if error.is_failure() => return Err(error),
-        // The destination's own rename reports any other error.
+        // The destination's own rename reports all other errors.
         Err(_) => {}
     }
     if from.store.info().is_read_only {
@@ -102,7 +100,7 @@ pub(super) fn check(
     Ok(new)
 }
 
-/// Whether the destination is within the source, by any mount of the same store.
+/// Whether the destination is inside the source, through any mount of the same store.
 fn holds(from: &End<'_>, to: &End<'_>) -> bool {
     let at = |end: &End<'_>| match end.store.info().locations.as_slice() {
         [only] => Some(only.below(&end.inside)),
@@ -111,8 +109,8 @@ fn holds(from: &End<'_>, to: &End<'_>) -> bool {
     at(from).zip(at(to)).is_some_and(|(from, to)| from.holds(&to))
 }
 
-/// For a rename within a store that is not at the root. Paths in the whole tree are longer than in the
-/// store, so it refuses a rename after which a path in the whole tree would be too long or too deep.
+/// For a rename within a store that is not mounted at the root. Paths in the whole tree are longer than in the store, so
+/// this refuses a rename that would make a path in the whole tree too long or too deep.
 pub(super) fn check_paths_below(
     context: &Context,
     from: &End<'_>,
@@ -125,7 +123,7 @@ pub(super) fn check_paths_below(
     }
     let mut directories = vec![from.inside.clone()];
     while let Some(directory) = directories.pop() {
-        // The store's own rename reports an error of the source.
+        // The store's own rename reports errors of the source.
         for entry in from.store.list_in(context, &directory).unwrap_or_default() {
             if entry.path.moved(&from.inside, to.path).is_err() {
                 let checked = check(context, from, to).map_err(StoreError::unchanged);
@@ -139,8 +137,8 @@ pub(super) fn check_paths_below(
     Ok(())
 }
 
-/// Whether it was moved; if not, it was changed meanwhile, and all is as before. Only a file with the `accepted` content is
-/// moved, if there is one.
+/// Attempts the move once. Returns `false` if the source was changed meanwhile; then nothing has changed. If `accepted` is
+/// given, moves only a file with that content.
 fn attempt(
     context: &Context,
     from: &End<'_>,
@@ -160,10 +158,10 @@ fn attempt(
             _ => Ok(seen),
         })
         .map(|seen| (seen, taking::rename(context, to.store, &temporary_path, &to.inside)));
-    // Until now the call could be cancelled. The next steps must be done as a whole.
+    // The call can be cancelled up to here. The next steps must complete as a whole.
     let context = &context.to_the_end();
     let clean = || {
-        // Nobody else knows the name. If this fails as well, nobody sees the copy.
+        // No other caller knows this hidden name. If the deletion fails, the copy stays invisible.
         let _ = to.store.mutate(context, Mutation::Delete { path: &temporary_path });
     };
     match copied {
@@ -191,7 +189,7 @@ fn attempt(
     }
 }
 
-/// Why the destination has no copy, when all is as before.
+/// The error if the destination has no copy and nothing has changed.
 fn not_copied(from: &End<'_>, error: StoreError) -> StoreError {
     match error {
         StoreError::NotFound | StoreError::Source(_) => {
@@ -201,7 +199,7 @@ fn not_copied(from: &End<'_>, error: StoreError) -> StoreError {
     }
 }
 
-/// Removes the original, now that the copy is in its place; or else the copy.
+/// Removes the original, now that the copy is at the destination. If that fails, removes the copy.
 fn remove_original(
     context: &Context,
     from: &End<'_>,
@@ -220,8 +218,8 @@ fn remove_original(
     }
 }
 
-/// Removes the copy, and the parents that were made for it, unless somebody has already changed it:
-/// `is_ours` compares it with what was copied.
+/// Removes the copy, and the parents that were created for it, unless another caller has already changed it: `is_ours`
+/// compares it with the copied content.
 fn undo(
     context: &Context,
     snapshotter: &Snapshotter,
@@ -237,7 +235,7 @@ fn undo(
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => return Ok(()),
         Taken::Stays(_) => {}
     }
-    // Somebody has put something beside it: the parents stay.
+    // Another caller has created something beside the copy, so the parents stay.
     match taking::take(context, snapshotter, to.store, &to.inside, &|there| is_ours(there, seen))? {
         Taken::Gone | Taken::Stays(Some(StoreError::NotFound)) => Ok(()),
         Taken::Stays(Some(error)) => Err(error),
@@ -274,8 +272,7 @@ mod tests {
     use crate::settings::OnExisting;
     use crate::{Cancellation, InProcess, Layer};
 
-    /// A store whose caller goes away at one of its operations, and which looks whether somebody waits before it
-    /// changes anything.
+    /// A store whose caller cancels at one of its operations. The store checks for cancellation before it changes anything.
     struct Watched<'w> {
         store: InProcess,
         caller: &'w Cancellation,
@@ -340,7 +337,7 @@ mod tests {
             }
             done += usize::from(left.0 == 0);
         }
-        // While the files are copied, and then while the copy is put in its place; later it is too late.
+        // Cancellation works while the files are copied and while the copy is renamed; later it is too late.
         assert!(cancelled >= 4 && done >= 2, "{cancelled} {done}");
     }
 }

@@ -1,5 +1,4 @@
-//! [`Snapshot`]: fingerprints of a file or directory, to find out later whether it has changed, without
-//! keeping the contents.
+//! [`Snapshot`]: fingerprints of a file or directory, to detect later changes without keeping the contents.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -10,22 +9,22 @@ use crate::settings::OnExisting;
 use crate::transfer::place_file;
 use crate::{EntryKind, Store, StoreError};
 
-/// All that is at and below a path, by the path that it would have if that were the root.
+/// Everything at and below a path, by its path relative to that one.
 pub(super) type Snapshot = BTreeMap<MemoryPath, Fingerprint>;
 
-/// What is at one path.
+/// The fingerprint of one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fingerprint {
     Directory,
-    /// A length and a hash whose key nobody knows: that another content has both is a chance of
-    /// one in 2⁶⁴.
+    /// The length, and a hash with a random key. The chance that another content has the same hash is one in
+    /// 2⁶⁴.
     File(u64, u64),
 }
 
-/// Why there is no snapshot.
+/// Why a snapshot failed.
 #[derive(Debug)]
 pub(super) enum SnapshotError {
-    /// Something was changed or removed meanwhile.
+    /// The content was changed or removed meanwhile.
     Changed,
     Source(StoreError),
     Destination(StoreError),
@@ -50,7 +49,7 @@ impl Snapshotter {
         Snapshot::from([(MemoryPath::root(), self.file(content))])
     }
 
-    /// What is at `top` and below.
+    /// Takes a snapshot of `top` and everything below it.
     pub(super) fn take(&self, store: &dyn Store, top: &MemoryPath) -> Result<Snapshot, StoreError> {
         let mut seen = Snapshot::new();
         let mut directories = Vec::new();
@@ -76,9 +75,9 @@ impl Snapshotter {
         Ok(seen)
     }
 
-    /// Copies what is at `from` in one store, a file or a directory and all below, to `to` in
-    /// another, file by file, each with its times and read back. `fits` says whether something
-    /// further down, by its path as in a [`Snapshot`], may be there when all is done.
+    /// Copies a file or a directory tree from `from` in one store to `to` in another, file by file. Each copy
+    /// gets the original's times and is read back. `fits` returns whether the final path of an entry is
+    /// valid, given its path in the [`Snapshot`].
     pub(super) fn copy(
         &self,
         (source, from): (&dyn Store, &MemoryPath),
@@ -114,7 +113,7 @@ impl Snapshotter {
     }
 }
 
-/// The same things, seen from a directory that is above them.
+/// The same snapshot, relative to a directory above.
 pub(super) fn from_above(seen: &Snapshot, below: &MemoryPath) -> Result<Snapshot, StoreError> {
     let mut all = Snapshot::new();
     for (path, fingerprint) in seen {
@@ -129,12 +128,13 @@ pub(super) fn from_above(seen: &Snapshot, below: &MemoryPath) -> Result<Snapshot
     Ok(all)
 }
 
-/// Whether it is a part of something else, or the whole of it.
+/// Whether `part` is a subset of `whole`, or equal to it.
 pub(super) fn is_part(part: &Snapshot, whole: &Snapshot) -> bool {
     part.iter().all(|(path, fingerprint)| whole.get(path) == Some(fingerprint))
 }
 
-/// What was listed a moment ago is not there, or is something else.
+/// Converts an error about something that was just listed: if it is missing or of another kind, it was
+/// changed.
 fn gone(error: StoreError) -> SnapshotError {
     match error {
         StoreError::NotFound | StoreError::NotADirectory | StoreError::IsADirectory => {
@@ -144,7 +144,7 @@ fn gone(error: StoreError) -> SnapshotError {
     }
 }
 
-/// The path of something at or below `top` if that were the root.
+/// The path relative to `top`.
 fn relative(path: &MemoryPath, top: &MemoryPath) -> Result<MemoryPath, StoreError> {
     path.moved(top, &MemoryPath::root()).map_err(|_| StoreError::NameTooLong)
 }

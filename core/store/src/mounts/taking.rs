@@ -1,5 +1,5 @@
-//! The steps of a move in which something could be lost: a rename that may have been done although the
-//! store reported an error, and the deletion of something that nobody may change meanwhile.
+//! The steps of a move that could lose data: a rename that may have succeeded although the store reported an
+//! error, and the deletion of something that another caller must not change meanwhile.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -8,14 +8,14 @@ use crate::path::MemoryPath;
 use crate::process;
 use crate::{Context, Effect, MOVING, Mutation, Store, StoreError};
 
-/// How often something that was taken is put back until it is given up.
+/// How many times the put-back is attempted.
 const PUT_BACK_ATTEMPTS: usize = 3;
 
 /// Why a rename within one store was not done.
 pub(super) enum Stopped {
     /// Nothing was moved.
     Before(StoreError),
-    /// Something may be at both paths, or nothing can be said.
+    /// Something may be at both paths, or the state is unknown.
     Halfway(StoreError),
 }
 
@@ -27,8 +27,8 @@ impl Stopped {
     }
 }
 
-/// Renames within one store. Nobody else knows one of the two paths, so it can find out what was done if
-/// the store does not say it.
+/// Renames within one store. No other caller knows one of the two paths, so this function can find out the
+/// outcome if the store does not report it.
 pub(super) fn rename(
     context: &Context,
     store: &dyn Store,
@@ -46,11 +46,11 @@ pub(super) fn rename(
     }
 }
 
-/// Whether an operation with this error may have been done all the same, in whole or in part.
+/// Whether an operation may have had an effect, in whole or in part, despite this error.
 fn may_have_changed(error: &StoreError) -> bool {
     match error {
         StoreError::Failed { effect, .. } => *effect != Effect::Unchanged,
-        // A store that does something in several steps may come to these in the middle.
+        // A store that works in several steps may return these errors after some of them.
         StoreError::PermissionDenied | StoreError::Full => true,
         StoreError::Source(error) => may_have_changed(error),
         _ => false,
@@ -65,21 +65,21 @@ fn is_there(store: &dyn Store, path: &MemoryPath) -> Result<bool, StoreError> {
     }
 }
 
-/// The result of an attempt to delete something.
+/// The result of a deletion attempt.
 pub(super) enum Taken {
-    /// It is no longer in its place and will not come back. If the store failed, a part of it may be
-    /// left under a hidden name.
+    /// It is no longer at its path and will not return. If the store failed, a part of it may be left under a
+    /// hidden name.
     Gone,
-    /// It is whole and in its place: it was not as expected, or may not be deleted.
+    /// It is complete and at its path: it was not as expected, or cannot be deleted.
     Stays(Option<StoreError>),
 }
 
-/// Deletes what is at `path` if it is as `expected`.
+/// Deletes the file or directory at `path` if it is as `expected`.
 ///
-/// Once the deletion has begun, it counts as done: leftovers of a failure are never put back.
+/// Once the deletion has begun, it counts as done: a failure's leftovers are never put back.
 ///
 /// # Errors
-/// Only if it is not known whether it is in its place or gone.
+/// Only if it is unknown whether it is at its path or gone.
 pub(super) fn take(
     context: &Context,
     snapshotter: &Snapshotter,
@@ -118,7 +118,7 @@ pub(super) fn take(
     }
 }
 
-/// Puts back what was taken: beside its place, in sight, if somebody else is there already.
+/// Puts back what was moved away. If its path is now occupied, it gets a visible name in the root.
 fn put_back(
     context: &Context,
     store: &dyn Store,
@@ -156,7 +156,7 @@ fn lost_sight(path: &MemoryPath, temporary_path: &MemoryPath, error: &StoreError
     StoreError::failed(format!("moving {path} to {temporary_path} and back"), error.to_string())
 }
 
-/// A name that nobody else has.
+/// A unique hidden name.
 pub(super) fn temporary_path() -> Result<MemoryPath, StoreError> {
     let number = RandomState::new().hash_one(process::id());
     MemoryPath::root().join(&format!("{MOVING}{number:016x}")).map_err(|_| StoreError::NameTooLong)

@@ -1,8 +1,8 @@
-//! [`Folding`]: paths as a store compares them that ignores case.
+//! [`Folding`]: compares paths as a store that ignores case does.
 //!
-//! File systems differ in what they take for one name: NTFS compares letters in upper case, APFS and HFS+ also take `ß`
-//! for `ss` and `é` in one character for `é` in two, and HFS+ ignores characters that are not shown. Here two names are
-//! one if they are one to any of them. So a key may stand for two files, and never do two keys stand for one file.
+//! File systems differ in which names they treat as equal: NTFS compares letters in upper case, APFS and HFS+ also equate `ß`
+//! with `ss` and composed with decomposed `é`, and HFS+ ignores characters that are not shown. Here two names are equal if they
+//! are equal to any of these file systems. So one key may represent two files, but a file never has two keys.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::MemoryPath;
 
-/// Whether a store ignores case, and with it in which form paths are compared. The default does not.
+/// Whether a store ignores case, which decides how paths are compared. The default respects case.
 ///
 /// ```
 /// use memdir::MemoryPath;
@@ -30,33 +30,33 @@ impl Folding {
         Self(folds_case)
     }
 
-    /// What stands for the file or directory at the path, however it is spelled: a key for a map or a set. It is not a path to be
-    /// shown or opened.
+    /// The key of the file or directory at the path, the same for every spelling, for a map or a set. Do not show or open it as a
+    /// path.
     #[must_use]
     pub fn key(self, path: &MemoryPath) -> Cow<'_, MemoryPath> {
         if self.0 { Cow::Owned(path.folded()) } else { Cow::Borrowed(path) }
     }
 
-    /// Whether both paths lead to one file or directory.
+    /// Whether both paths refer to the same file or directory.
     #[must_use]
     pub fn are_same(self, one: &MemoryPath, other: &MemoryPath) -> bool {
         one == other || (self.0 && one.folded() == other.folded())
     }
 }
 
-/// The form of a text in which spellings of one name are equal.
+/// The canonical form of a text: equal for all spellings of one name.
 #[must_use]
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     let letters = text.nfd().filter(|c| !is_ignored(*c));
-    // There and back, because letters that share one in upper case need not share one in lower case.
+    // Convert to upper case and back: letters that share an upper case may have different lower cases.
     let lower = letters.flat_map(char::to_lowercase);
     lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// The form of one name. It is never empty, so a path keeps its levels.
+/// The canonical form of one name. It is never empty, so a path keeps its levels.
 pub(super) fn fold_name(name: &str) -> String {
     let folded = fold(name);
     if folded.is_empty() { name.to_owned() } else { folded }
