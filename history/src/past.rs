@@ -48,7 +48,7 @@ impl HistoryReader {
             let size = match moment.state {
                 FileState::Content(content) if timeline.redaction(content).is_some() => None,
                 FileState::Content(content) => Some(content.size),
-                // The file was moved with its directory and this is its latest version.
+                // The file was moved with its directory, and this is its latest version.
                 _ if timeline.is_latest(number) => {
                     match self.store.open_in(context, &moment.path, 0) {
                         Ok(Node::File(size, _)) => Some(size),

@@ -120,7 +120,7 @@ impl Recorder {
         if self.reader.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
     }
 
-    /// Starts a record of a change. The index stays valid until the change is made.
+    /// Starts a record of a change. The loaded records stay valid until the change is made.
     pub(super) fn draft(&self, context: &Context) -> Result<Draft, StoreError> {
         let pen = self.journal.open().map_err(StoreError::unchanged)?;
         self.draft_with(context, pen)

@@ -97,6 +97,7 @@ pub struct RestoreOptions {
 impl Recorder {
     /// Restores a version, or all versions of a change.
     ///
+    /// # Errors
     /// As [`read_version`](crate::HistoryReader::read_version); [`HistoryError::Conflict`] if something is in the way, in which case
     /// nothing was changed; [`HistoryError::ReadOnly`]; [`HistoryError::Partly`] if the store failed partway.
     pub fn restore(
