@@ -301,7 +301,8 @@ mod tests {
         to_frame(salt, &RecordForm::Plain.pack(record).unwrap())
     }
 
-    /// The frames that a reader finds in a segment with these bytes: records as their contents, incomplete frames and damage as their lengths.
+    /// The frames that a reader finds in a segment with these bytes: records as their contents, incomplete frames and damage
+    /// as their lengths.
     fn found(id: SegmentId, frames: &[u8]) -> Vec<String> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[&head(id, &[])[..], frames].concat()).unwrap();
