@@ -14,7 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use super::connections::Held;
 use super::limits::ConnectionLimits;
 
-/// The minimum rate of a body in bytes per second. Each further number of these bytes extends the timeout by one second.
+/// The minimum rate of a body in bytes per second. Each `RATE` bytes extend the timeout of the body by one second.
 pub(super) const RATE: u64 = 64 << 10;
 
 /// Why the server stopped reading a body.
