@@ -1,7 +1,7 @@
-//! [`ResolvedId`]: what a person means by a part of an id.
+//! [`ResolvedId`]: resolves part of an id that a person typed.
 //!
-//! Ids of one day begin alike, and those of first versions end alike. So a beginning or an end is enough if there is one
-//! version, or one change, that it fits.
+//! Ids of one day have the same beginning, and those of first versions have similar ends. So a beginning or an end is
+//! accepted if it matches exactly one version or one change.
 
 use std::collections::HashSet;
 
@@ -15,23 +15,23 @@ use super::timeline::Moment;
 /// The shortest part of an id that [`HistorySnapshot::resolve`] looks for, in hexadecimal digits.
 pub const SHORTEST_ID_PART: usize = 6;
 
-/// What an id, or a part of one, stands for: see [`HistorySnapshot::resolve`].
+/// The result of resolving an id or part of one: see [`HistorySnapshot::resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResolvedId {
-    /// A version, or a change that made no other one.
+    /// A version, or a change that made only this version.
     Version(HistoryId),
-    /// A change that made several versions, and these.
+    /// A change that made several versions, and those versions.
     Change(HistoryId, Vec<HistoryId>),
-    /// No version and no change of this history.
+    /// No version and no change of this history matches.
     Unknown,
-    /// Several versions of several changes.
+    /// Several versions of several changes match.
     Ambiguous(Vec<HistoryId>),
-    /// The text is neither an id nor a part of one that is long enough ([`SHORTEST_ID_PART`]).
+    /// The text is neither an id nor a part of one of sufficient length ([`SHORTEST_ID_PART`]).
     NoId,
 }
 
 impl ResolvedId {
-    /// The id of the version, or of the change, that `text` was resolved to.
+    /// The id of the version or change that `text` was resolved to.
     ///
     /// # Errors
     /// [`HistoryError::NoId`], [`HistoryError::Unknown`], [`HistoryError::Ambiguous`].
@@ -46,8 +46,8 @@ impl ResolvedId {
 }
 
 impl HistorySnapshot<'_> {
-    /// The version or the change that a person means by an id, or by a part of one: its beginning or its end, of at least
-    /// [`SHORTEST_ID_PART`] digits. Dashes and the case of letters do not matter.
+    /// Resolves an id, or part of one, to a version or a change. The part is the beginning or the end of the id, with at least
+    /// [`SHORTEST_ID_PART`] digits. Dashes and the case of letters are ignored.
     ///
     /// ```
     /// use memdir::history::{HistoryQuery, ResolvedId};
@@ -92,9 +92,9 @@ impl HistorySnapshot<'_> {
             |version: &&Moment| !is_of_change(version) || !changes.contains(&version.header.change);
         match (&versions[..], &of_changes[..]) {
             ([], []) => ResolvedId::Unknown,
-            // A whole id, or a part that only this version has.
+            // A whole id, or a part that matches only this version.
             ([one], []) => ResolvedId::Version(one.id),
-            // A change of one version: both are the same.
+            // A change with one version: both are the same.
             (versions, [one]) if !versions.iter().any(is_outside) => ResolvedId::Version(one.id),
             (versions, of_change) if changes.len() == 1 && !versions.iter().any(is_outside) => {
                 ResolvedId::Change(of_change[0].header.change, ids(of_change))

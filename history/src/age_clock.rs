@@ -1,8 +1,8 @@
-//! [`AgeClock`]: the time by which records are too old to be kept.
+//! [`AgeClock`]: the time that decides which records are too old to be kept.
 //!
-//! What is removed for its age is gone for good, and the clock of a machine may be wrong by a year. So the time goes on from the
-//! newest record that a process finds, and no leap of the clock counts for more than a day. If the clock is right, the
-//! process's own records say so to the next process.
+//! A removed version is gone for good, and the clock of a machine may be wrong by a year. So this clock starts at the newest record
+//! that a process finds, and no jump of the machine's clock counts for more than a day. If the machine's clock is right, the
+//! process's own records prove it to the next process.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,13 +12,13 @@ use memdir_store::clock;
 
 use super::journal::Stored;
 
-/// How far the clock may leap forward between two looks: a night in which the machine sleeps.
+/// The longest accepted jump of the clock between two readings: a night during which the machine sleeps.
 const LEAP: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AgeClock {
     believed: SystemTime,
-    /// What the clock said at the last look, and when that was.
+    /// The machine's clock at the last reading, and the instant of that reading.
     own: SystemTime,
     looked: Instant,
 }
@@ -35,7 +35,7 @@ impl AgeClock {
         Self { believed, own, looked }
     }
 
-    /// What time it is.
+    /// The current time.
     pub(super) fn now(&mut self) -> SystemTime {
         self.at(clock::now(), Instant::now())
     }
@@ -48,7 +48,7 @@ impl AgeClock {
         self.believed.min(own)
     }
 
-    /// Whether the machine's clock is ahead of the time that is believed.
+    /// Whether the machine's clock is ahead of this clock.
     pub(super) fn is_doubted(&self) -> bool {
         self.believed < self.own
     }
@@ -58,8 +58,8 @@ fn believable(records: &[Stored], now: SystemTime) -> impl Iterator<Item = Syste
     records.iter().map(|stored| stored.header.id.time()).filter(move |time| *time <= now)
 }
 
-/// When the records were written at the latest, as far as the records before them tell: a clock that is behind makes no record
-/// older than those before it, and a time that has not come yet is not believed.
+/// An upper bound of the time of each record. If a clock was behind, its records count as no older than the records before
+/// them. Times in the future are ignored.
 pub(super) fn times(records: &[Stored], now: SystemTime) -> HashMap<HistoryId, SystemTime> {
     let mut latest = SystemTime::UNIX_EPOCH;
     let mut times = HashMap::new();
@@ -106,7 +106,7 @@ mod tests {
         let start = Instant::now();
         let mut clock = AgeClock::starting(&records(&[100, 101]), day(102), start);
         assert_eq!(clock.at(day(102), start), day(102));
-        // A night in which the machine slept, and a week in which it did not.
+        // A night during which the machine slept, and a week during which it ran.
         assert_eq!(clock.at(day(103), start), day(103));
         assert_eq!(clock.at(day(110), start + 7 * DAY), day(110));
         assert!(!clock.is_doubted());
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(clock.at(day(101 + 365), start), day(102));
         assert!(clock.is_doubted());
         assert_eq!(clock.at(day(104 + 365), start + 3 * DAY), day(105));
-        // Set right again.
+        // The clock is corrected.
         assert_eq!(clock.at(day(104), start + 3 * DAY), day(104));
         assert!(
             AgeClock::starting(&records(&[101 + 365]), day(101 + 365), start).believed
@@ -132,7 +132,7 @@ mod tests {
         let start = Instant::now();
         let mut clock = AgeClock::starting(&[], day(100), start);
         assert_eq!(clock.at(day(465), start), day(101));
-        // The clock is behind: nothing is old.
+        // The clock is behind, so nothing is old.
         assert_eq!(clock.at(day(50), start), day(50));
     }
 

@@ -1,7 +1,7 @@
-//! `blame`: which version brought each line of a file.
+//! `blame`: the version that added each line of a file.
 //!
-//! The versions are gone through from the newest to the oldest. A splice says which lines its change touched. Where there is
-//! none, or another program changed the file, two whole contents are compared. The walk ends when each line has its version.
+//! It walks the versions from the newest to the oldest. A splice shows which lines its change touched. If there is no splice, or if
+//! another program changed the file, two whole contents are compared. The walk ends when each line has its version.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -18,34 +18,34 @@ use super::record::{ContentId, Digest};
 use super::snapshot::Snapshot;
 use super::timeline::Moment;
 
-/// A line of a file, and the version that brought it.
+/// A line of a file, and the version that added it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BlamedLine {
-    /// The number of the line, counted from 1.
+    /// The line number, starting at 1.
     pub line: u64,
-    /// The line without its line feed. A carriage return before that is a part of the text.
+    /// The line without its line feed. A carriage return before it is part of the text.
     pub text: String,
-    /// The id of the version that brought the line. `None` if the history does not know of it: the file was changed by
-    /// another program since its last version, or has no version.
+    /// The id of the version that added the line. `None` if the history does not know it: another program changed the file since its
+    /// last version, or the file has no version.
     pub version: Option<HistoryId>,
     /// The id of the change that made this version.
     pub change: Option<HistoryId>,
-    /// What this change did: `external` if another program brought the line.
+    /// The operation of this change: `external` if another program added the line.
     pub operation: Option<Operation>,
-    /// Who made this change, as the memory was told.
+    /// The actor of this change, as set on the memory that made it.
     pub actor: Option<String>,
-    /// When. Of an external version, when it was noticed.
+    /// The time of this change. For an external version, the time when it was detected.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub time: Option<SystemTime>,
-    /// Whether the line may be older than this version: another program brought it, or earlier versions were removed for their
+    /// Whether the line may be older than this version: another program added it, or earlier versions were removed for their
     /// age, redacted or damaged.
     pub may_be_older: bool,
 }
 
-/// What brought a line: a version, if one is known.
+/// The version that added a line, if it is known.
 #[derive(Debug, Clone, Copy)]
 struct Cause {
     number: Option<usize>,
@@ -53,11 +53,11 @@ struct Cause {
 }
 
 impl HistoryReader {
-    /// For each line of a file as it is now, the version that brought it. A line that was removed and brought back is of the
-    /// version that brought it back. A file that was made again after its deletion begins anew.
+    /// For each line of the current content, the version that added it. A line that was removed and restored belongs to the version
+    /// that restored it. A file that was created again after its deletion starts over.
     ///
     /// # Errors
-    /// [`HistoryError::NoFile`] if no file is there; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Store`].
+    /// [`HistoryError::NoFile`] if there is no file; [`HistoryError::NotText`] if it is not UTF-8; [`HistoryError::Store`].
     pub fn blame(
         &self,
         context: &Context,
@@ -68,14 +68,14 @@ impl HistoryReader {
         if is_whole {
             return Ok(lines);
         }
-        // A record could not be read. Another process may have rewritten the journal since it was loaded: the records are
-        // elsewhere then.
+        // A record could not be read. Another process may have rewritten the journal since it was loaded. Then the records have
+        // moved.
         self.index_in(context)?.reload(context, &*self.journal)?;
         let (snapshot, content) = self.snapshot_and_content(context, path)?;
         Ok(self.blame_in(context, &snapshot, path, &content)?.0)
     }
 
-    /// The blame, and whether all records were read that it needs.
+    /// The blame, and whether every record that it needs was read.
     fn blame_in(
         &self,
         context: &Context,
@@ -101,7 +101,7 @@ impl HistoryReader {
         Ok((blamed.collect(), is_whole))
     }
 
-    /// The history, and what a file holds, as they were at the same moment if only memories with this history change the file.
+    /// The history and the content of a file at the same moment, provided that only memories with this history change the file.
     fn snapshot_and_content(
         &self,
         context: &Context,
@@ -130,7 +130,7 @@ impl HistoryReader {
             let recorded = latest.and_then(|latest| latest.state.content());
             let is_recorded = recorded.is_none_or(|recorded| recorded == ContentId::of(&content));
             let latest = Some(latest.map(|latest| latest.id));
-            // Another program changed the file, unless a change was recorded in between.
+            // Either nothing was recorded meanwhile, so another program changed the file, or the content is recorded.
             if is_recorded || latest == latest_before {
                 return Ok((snapshot, content));
             }
@@ -140,7 +140,7 @@ impl HistoryReader {
 }
 
 impl Snapshot {
-    /// The file that is at a path, as far as the history knows.
+    /// The file at a path, as far as the history knows.
     pub(super) fn file_at(&self, path: &MemoryPath) -> Option<usize> {
         self.timeline.live.get(&*self.folding.key(path)).copied()
     }
@@ -162,30 +162,30 @@ impl Snapshot {
     }
 }
 
-/// The way back through the versions of a file.
+/// The walk back through the versions of a file.
 struct Walk<'w> {
     reader: &'w HistoryReader,
     context: &'w Context,
     snapshot: &'w Snapshot,
     trace: LineTrace<Cause>,
-    /// Whether all records were read that were needed.
+    /// Whether every record that was needed was read.
     is_whole: bool,
     open: OpenSegment,
 }
 
 impl Walk<'_> {
-    /// Goes from what the file holds now through its versions, newest first, until each line has its own.
+    /// Goes from the current content back through the versions, newest first, until each line has its version.
     fn through(&mut self, chain: &[usize], found: ContentId) -> Result<(), HistoryError> {
         let moments = &self.snapshot.timeline.moments;
         let mut earlier = chain.iter().copied().peekable();
-        // The version that brought what is not in an earlier one; `None` if it is not recorded.
+        // The version that added the lines that no earlier version has; `None` if it is not recorded.
         let latest = |number: &usize| moments[*number].state.content().is_none_or(|it| it == found);
         let mut version = earlier.next_if(latest);
-        // What the trace is at.
+        // The content that the trace has reached.
         let mut content = found;
         loop {
             self.context.check()?;
-            // The content before the version, where only that tells what it changed.
+            // The content before the version, if the change is known only from it.
             let mut before = None;
             if let Some(moment) = version.map(|number| &moments[number]) {
                 let cause = Cause { number: version, may_be_older: false };
@@ -202,7 +202,7 @@ impl Walk<'_> {
             }
             let cause = |may_be_older| Cause { number: version, may_be_older };
             let next = loop {
-                // Nothing is known of what came before.
+                // Nothing earlier is known.
                 let Some(number) = earlier.next() else {
                     self.trace.end(cause(true));
                     return self.check(content);
@@ -229,7 +229,7 @@ impl Walk<'_> {
         cause: Cause,
     ) -> Result<Option<ContentId>, HistoryError> {
         let row = &moment.header.rows[moment.row];
-        // The row of an external version is that of the change that noticed it.
+        // The row of an external version is the row of the change that detected it.
         let (Some(splice), Some(before), true) =
             (row.splice, row.before, moment.operation != Operation::External)
         else {
@@ -239,7 +239,7 @@ impl Walk<'_> {
         let record = match self.reader.journal.read_next(self.context, stored, &mut self.open) {
             Ok(record) => record,
             Err(StoreError::Cancelled) => return Err(StoreError::Cancelled.into()),
-            // Perhaps the content before it can be had in another way.
+            // The content before it may be available in another way.
             Err(_) => {
                 self.is_whole = false;
                 return Ok(None);
@@ -251,7 +251,7 @@ impl Walk<'_> {
         undone.map(|()| Some(before)).map_err(|_| HistoryError::Damaged)
     }
 
-    /// What a version left, if the history has it.
+    /// The content after a version, if the history has it.
     fn text(&self, number: usize) -> Result<Option<Vec<u8>>, HistoryError> {
         match self.reader.content_of(self.context, self.snapshot, number) {
             Ok(text) => Ok(Some(text)),
@@ -263,7 +263,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Splices that do not go together are a bug, or a forgery.
+    /// Splices that do not fit together are a bug or a forgery.
     fn check(&self, content: ContentId) -> Result<(), HistoryError> {
         let is_it = Digest::of(&self.trace.text()) == content.sha256;
         if is_it { Ok(()) } else { Err(HistoryError::Damaged) }

@@ -1,4 +1,4 @@
-//! Checks every chain of a history: that each record is whole, and each content can be computed.
+//! Checks a whole history: that each record is intact, and that each content can be computed.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::reader::HistoryReader;
 use super::timeline::FileState;
 
 impl HistoryReader {
-    /// What is wrong with the history, in a few words each. Empty if nothing is.
+    /// The problems of the history, in a few words each. Empty if there are none.
     ///
     /// # Errors
     /// Only failures of the store.
@@ -22,10 +22,10 @@ impl HistoryReader {
         let snapshot = &reading.snapshot;
         let mut problems: Vec<String> =
             snapshot.damaged.iter().map(|damage| format!("the history: {damage}")).collect();
-        // What one record has lost, others may still lead to.
+        // A content that is lost in one record may still be computed from others.
         for stored in &snapshot.records {
             if let Err(error) = self.journal.read(context, stored) {
-                // It may have been removed for its age just now.
+                // The record may have been removed for its age just now.
                 if self.index().reload(context, &*self.journal).is_ok()
                     && !self.index().records().any(|now| now.header.id == stored.header.id)
                 {

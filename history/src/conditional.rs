@@ -1,7 +1,7 @@
-//! How a deletion or a move of a file is recorded that a condition decides.
+//! Records a conditional deletion or move of a file.
 //!
-//! The condition is asked about the content that is recorded, and the change is made if the file still has it. So the record
-//! has exactly the content that was accepted, and there is none if the condition says no.
+//! The condition gets the content that is recorded, and the change is made only if the file still has this content. So the record
+//! has exactly the content that the condition accepted. There is no record if the condition returns false.
 
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
@@ -10,7 +10,7 @@ use memdir_store::{Condition, Context, Mutation, StoreError};
 use super::record::{ContentId, Row};
 use super::recorder::{Recorded, Recorder};
 
-/// How many times the file is read again after concurrent changes. After this many attempts the store is considered broken.
+/// The maximum number of times that the file is read again after concurrent changes. Then the store is considered broken.
 const MAX_ATTEMPTS: usize = 1_000;
 
 impl Recorder {
@@ -27,7 +27,7 @@ impl Recorder {
         self.delete_if_as(context, path, Operation::Deleted, condition)
     }
 
-    /// As [`delete_if_recorded`](Self::delete_if_recorded), where the history says this operation.
+    /// As [`delete_if_recorded`](Self::delete_if_recorded), with this operation in the history.
     pub(super) fn delete_if_as(
         &self,
         context: &Context,
@@ -63,7 +63,7 @@ impl Recorder {
             return Err(StoreError::NotFound);
         }
         self.refuse_hidden(to)?;
-        // What has a reserved name is being moved between mounts; conditions do not apply to it.
+        // A reserved name means a move between mounts. Conditions do not apply to it.
         if from.is_reserved() || to.is_reserved() {
             return Err(StoreError::PermissionDenied);
         }
@@ -99,7 +99,7 @@ impl Recorder {
         self.append(context, draft)
     }
 
-    /// Ends a change that the store makes only on a condition: without it there is no record.
+    /// Ends a change that the store makes only on a condition. If the condition was false, the record is withdrawn.
     pub(super) fn finish_if_changed(
         &self,
         context: &Context,

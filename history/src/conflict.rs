@@ -1,4 +1,4 @@
-//! [`Conflict`]: why a file is not brought back.
+//! [`Conflict`]: why a file cannot be restored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,34 +11,34 @@ use serde::Serialize;
 use super::timeline::Moment;
 use memdir_store::time::rfc3339;
 
-/// Why a file is not brought back: it was changed since, or something is in the way.
+/// Why a file cannot be restored: it was changed since, or something is in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Conflict {
     /// The path.
     pub path: MemoryPath,
-    /// Whether it is in the way: a file where a directory is needed, or a directory or something else where a file is needed. It
+    /// Whether something is in the way: a file where a directory is needed, or a directory or something else where a file is needed. It
     /// is never overwritten. Delete or rename it first.
     pub in_the_way: bool,
-    /// The id of the newest later change of the file. `None` if it is not recorded: another program changed the file since its last version, or
-    /// something is in the way.
+    /// The id of the newest later change of the file. `None` if it is not recorded: another program changed the file since its last
+    /// version, or something is in the way.
     pub change: Option<HistoryId>,
-    /// Who made this change, as the memory was told.
+    /// The actor of this change, as set on the memory that made it.
     pub actor: Option<String>,
-    /// When. If another program made the change, when it was noticed.
+    /// The time of this change. For a change by another program, the time when it was detected.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub time: Option<SystemTime>,
 }
 
 impl Conflict {
-    /// The file was changed since, and it is not recorded by whom.
+    /// The file was changed since, by an unrecorded change.
     pub(super) fn changed(path: MemoryPath) -> Self {
         Self { path, in_the_way: false, change: None, actor: None, time: None }
     }
 
-    /// The file was changed since by what made this version.
+    /// The file was changed since, by the change that made this version.
     pub(super) fn changed_by(path: MemoryPath, later: &Moment) -> Self {
         Self {
             change: Some(later.change()),
@@ -52,7 +52,7 @@ impl Conflict {
         Self { in_the_way: true, ..Self::changed(path) }
     }
 
-    /// One for each path, in their order. What is in the way says more than that it was changed.
+    /// One conflict for each path, sorted. Being in the way takes precedence over being changed.
     pub(super) fn sorted(all: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut sorted: BTreeMap<MemoryPath, Self> = BTreeMap::new();
         for one in all {
@@ -65,7 +65,7 @@ impl Conflict {
     }
 }
 
-/// The path, and what changed it.
+/// The path and the change.
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, change, actor, time, .. } = self;
@@ -79,7 +79,7 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// The sentence of an error: what was changed since, and what is in the way.
+/// The message of an error: the paths that were changed since, and the paths that are in the way.
 pub(super) fn sentence(conflicts: &[Conflict], restores: bool) -> String {
     let done = if restores { "restored" } else { "taken back" };
     let (in_the_way, changed): (Vec<_>, Vec<_>) =
@@ -98,7 +98,7 @@ pub(super) fn sentence(conflicts: &[Conflict], restores: bool) -> String {
     }
 }
 
-/// The first of them, and how many more there are.
+/// The first entries, and the number of further ones.
 pub(super) fn named(all: &[impl ToString]) -> String {
     const SHOWN: usize = 20;
     let named: Vec<String> = all.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -1,8 +1,8 @@
 //! Computes the content of a version from the records.
 //!
-//! Every splice leads from one content to another, in both directions. So a content is found by the shortest way to it
-//! from one that is whole: kept in a record, or in the file itself. If a record on the way is damaged, another way is
-//! looked for. What is computed is compared with its SHA-256, so a wrong content is never given out.
+//! Every splice leads from one content to another, in both directions. A content is computed along the shortest path of splices from
+//! a content that is whole: one in a record, or one in the file itself. If a record on the path is damaged, another path
+//! is searched. The result is compared with its SHA-256, so a wrong content is never returned.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -12,26 +12,26 @@ use super::error::HistoryError;
 use super::journal::{Journal, OpenSegment, Stored};
 use super::record::{ContentId, Digest, KeptSplice, Record};
 
-/// How a content can be come by.
+/// A way to obtain a content.
 #[derive(Debug, Clone, Copy)]
 enum Source {
-    /// It is kept whole in this record.
+    /// The content is stored whole in this record.
     Whole { record: usize, content: ContentId },
-    /// A splice of this record makes it of another one.
+    /// A splice of this record turns another content into this one.
     Splice { record: usize, splice: KeptSplice, from: ContentId, is_undone: bool },
 }
 
-/// A splice to apply on the way to a content: its record, and whether it is undone.
+/// A splice to apply on the path to a content: its record, and whether it is undone.
 type Way = (usize, KeptSplice, bool);
 
-/// The ways to all contents.
+/// The sources of all contents.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     sources: HashMap<Digest, Vec<Source>>,
 }
 
 impl Contents {
-    /// Adds what the records hold from this number on.
+    /// Adds the contents of the records from this number on.
     pub(super) fn extend(&mut self, records: &[Stored], from: usize) {
         let sources = &mut self.sources;
         for (record, stored) in records.iter().enumerate().skip(from) {
@@ -52,7 +52,7 @@ impl Contents {
         }
     }
 
-    /// The content. `live` reads it from a file that has it, if there is one.
+    /// Computes a content. `live` reads it from a file that has it now, if there is one.
     pub(super) fn read(
         &self,
         context: &Context,
@@ -92,14 +92,14 @@ impl Contents {
                 if Digest::of(&content) == wanted.sha256 {
                     return Ok(content);
                 }
-                // Each record is whole, but they do not go together: a bug, or a forgery.
+                // Each record is intact, but they do not fit together. This is a bug or a forgery.
                 return Err(HistoryError::Damaged);
             }
         }
         Err(failed.map_or(HistoryError::Damaged, HistoryError::Store))
     }
 
-    /// The shortest way to a content, past records that are broken: where it starts, and the splices to apply.
+    /// The shortest path to a content that avoids broken records: its start, and the splices to apply.
     fn way(
         &self,
         wanted: Digest,
@@ -145,7 +145,7 @@ enum Start {
     Whole { record: usize, content: ContentId },
 }
 
-/// Reads record after record.
+/// Reads one record after another.
 struct OneByOne<'r> {
     context: &'r Context,
     journal: &'r dyn Journal,
@@ -158,12 +158,12 @@ impl OneByOne<'_> {
     }
 }
 
-/// `None` for a damaged record: that there is no way past it is the error.
+/// `None` for a damaged record, because the error is then that no other path exists.
 fn unless_damaged(error: StoreError) -> Option<StoreError> {
     (!error.is_damage()).then_some(error)
 }
 
-/// A record's whole content; the error is `None` if the record is damaged.
+/// A whole content of a record. The error is `None` if the record is damaged.
 fn whole(
     read: &mut OneByOne<'_>,
     stored: &Stored,

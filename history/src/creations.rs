@@ -1,4 +1,4 @@
-//! How is recorded that a file is written as a whole.
+//! Records the write of a whole file.
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, Mutation, OnExisting, Operation, Splice, StoreError};
@@ -15,7 +15,7 @@ impl Recorder {
         existing: OnExisting,
     ) -> Result<(), StoreError> {
         self.refuse_hidden(path)?;
-        // Such as what is on its way from another mount.
+        // For example, a file that is being moved from another mount.
         if path.is_reserved() {
             let write = Mutation::Write { path, content, existing };
             return self.store.mutate(context, write).map(drop);
@@ -30,12 +30,12 @@ impl Recorder {
                 match replaced {
                     Err(StoreError::NotFound) => {}
                     Err(StoreError::IsADirectory) => return Err(StoreError::AlreadyExists),
-                    // It cannot be read to be kept, but it can be replaced.
+                    // The file is too large to be read and recorded, but it can be replaced.
                     Err(StoreError::TooLarge { .. }) => too_large = true,
                     replaced => return replaced,
                 }
             } else {
-                // Nothing is recorded that is refused anyway.
+                // Record nothing if the write would be refused.
                 match self.store.open_in(context, path, 0) {
                     Ok(_) => return Err(StoreError::AlreadyExists),
                     Err(error) if error.is_failure() => return Err(error.unchanged()),
@@ -59,7 +59,7 @@ impl Recorder {
             let write = Mutation::Write { path, content, existing: how };
             let written = self.store.mutate(context, write).map(drop);
             match self.finish(context, Some(recorded), written) {
-                // Another writer made it meanwhile.
+                // Another writer created the file meanwhile.
                 Err(StoreError::AlreadyExists) if existing == OnExisting::Overwrite => {}
                 written => return written,
             }

@@ -1,4 +1,4 @@
-//! How is recorded that files go, or come as a whole, and which files a command deletes or moves.
+//! Records deleted files and files that appear as a whole, and lists the files that a command deletes or moves.
 
 use std::time::SystemTime;
 
@@ -30,7 +30,7 @@ impl Recorder {
     ) -> Result<(), StoreError> {
         let files = self.files_in_tree(context, path).map_err(StoreError::unchanged)?;
         if files.first() == Some(path) {
-            // Another process may edit it meanwhile: exactly what is recorded is deleted.
+            // Another process may edit the file meanwhile, so delete exactly the recorded content.
             match self.delete_if_as(context, path, operation, &mut |_| true) {
                 // It has become a directory since.
                 Err(StoreError::IsADirectory) => {
@@ -62,7 +62,7 @@ impl Recorder {
     }
 
     pub(super) fn clear_recorded(&self, context: &Context) -> Result<(), StoreError> {
-        // The journal stays.
+        // The journal is in the store and must not be deleted.
         if self.reader.is_inside {
             return self.empty(context, &MemoryPath::root(), &mut false);
         }
@@ -75,7 +75,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records that the files are gone, each with its content.
+    /// Records that the files are deleted, each with its content.
     pub(super) fn record_deletion(
         &self,
         context: &Context,
@@ -91,7 +91,7 @@ impl Recorder {
         for path in files {
             let bytes = match self.store.read_in(context, path) {
                 Err(StoreError::NotFound | StoreError::IsADirectory) => continue,
-                // What cannot be kept is not deleted.
+                // A file whose content cannot be recorded is not deleted.
                 read => read.map_err(StoreError::unchanged)?,
             };
             let content = ContentId::of(&bytes);
@@ -104,7 +104,7 @@ impl Recorder {
         self.append(context, draft).map(Some)
     }
 
-    /// Records that the files come from a reserved name, under which they were not part of the memory.
+    /// Records that files appear from a reserved name, under which they were not part of the memory.
     pub(super) fn record_arrival(
         &self,
         context: &Context,
@@ -116,7 +116,7 @@ impl Recorder {
         let mut draft = self.draft(context)?;
         let record = &mut draft.record;
         for hidden in files {
-            // The store refuses what cannot be moved, and says why.
+            // The store will refuse a file that cannot be moved, and give the reason.
             let Ok(path) = hidden.moved(from, to) else { continue };
             let bytes = self.store.read_in(context, hidden)?;
             let content = ContentId::of(&bytes);
@@ -137,7 +137,7 @@ impl Recorder {
         self.append(context, draft).map(Some)
     }
 
-    /// The file at `path`, or all files below the directory there. Nothing is left out that cannot be looked at: it
+    /// The file at `path`, or all files below the directory there. Fails if one of them cannot be inspected, because it
     /// would be deleted or moved without a record.
     pub(super) fn files_in_tree(
         &self,
@@ -152,7 +152,7 @@ impl Recorder {
                 files.sort_unstable();
                 Ok(files)
             }
-            // The store's own method says so, each in its way.
+            // The store's own method reports this in its own way.
             Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -165,7 +165,7 @@ impl Recorder {
         files: &mut Vec<MemoryPath>,
     ) -> Result<(), StoreError> {
         let entries = match self.store.list_in(context, directory) {
-            // Gone meanwhile.
+            // The directory was removed meanwhile.
             Err(StoreError::NotFound | StoreError::NotADirectory) => return Ok(()),
             listed => listed?,
         };
@@ -179,8 +179,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Deletes what is below a directory, each entry with a record of its own: a store that fails in the middle has deleted
-    /// what the history says. What cannot be deleted because a store is mounted there is emptied.
+    /// Deletes everything below a directory, each entry with its own record: if the store fails partway, the history shows exactly
+    /// what was deleted. A directory that cannot be deleted because a store is mounted there is emptied.
     pub(super) fn empty(
         &self,
         context: &Context,

@@ -1,4 +1,4 @@
-//! `diff`: what changed between two versions, as a unified diff.
+//! `diff`: the changes between two versions, as a unified diff.
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, HistoryId};
@@ -9,7 +9,7 @@ use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use crate::text_diff::unified_diff;
 
-/// What stands for a file that is not there.
+/// The name of a file that does not exist, in a diff.
 const NOTHING: &str = "/dev/null";
 
 impl HistoryReader {
@@ -26,10 +26,10 @@ impl HistoryReader {
         }
     }
 
-    /// From one version to another; without another, what the change of the version did to the file.
+    /// The diff from one version to another. Without another version, the diff of the change that made the version.
     ///
     /// # Errors
-    /// As [`read_version`](Self::read_version). A file that is not there counts as empty.
+    /// As [`read_version`](Self::read_version). A file that does not exist counts as empty.
     pub fn diff(
         &self,
         context: &Context,
@@ -68,7 +68,7 @@ impl HistoryReader {
     }
 }
 
-/// A unified diff of two versions, which may have been at different paths, or not been there.
+/// A unified diff of two versions. Their paths may differ, and either file may not exist.
 pub(crate) fn unified(
     old_path: Option<&MemoryPath>,
     old: &[u8],

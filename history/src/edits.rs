@@ -1,4 +1,4 @@
-//! How an edit is recorded and made: the splice and what it removed, before the store writes.
+//! Records and makes an edit: the splice, with the bytes that it removed, is recorded before the store writes.
 
 use memdir_store::Operation;
 use memdir_store::path::MemoryPath;
@@ -42,8 +42,8 @@ impl Recorder {
         self.append(context, draft)
     }
 
-    /// [`Store::update`](memdir_store::Store::update) where an edit may not write to the journal: the content is read first, and the edit is
-    /// made if the file still has it.
+    /// [`Store::update`](memdir_store::Store::update) for a store in which an edit may not write to the journal. Reads the content first,
+    /// and makes the edit only if the file still has this content.
     fn update_in_steps(
         &self,
         context: &Context,
@@ -97,7 +97,7 @@ impl Recorder {
         let mut pen = None;
         let (mut recorded, mut broken) = (None, None);
         let mut record = |old: &[u8]| -> Result<Option<Splice>, StoreError> {
-            // The store tries again, with a newer content.
+            // The store retries with a newer content.
             if let Some(Recorded { id, said, appended, .. }) = recorded.take() {
                 self.reader.note(move |index| index.withdrawn(id, said));
                 let withdrawn = self.journal.withdraw(context, id, appended);
@@ -127,7 +127,7 @@ impl Recorder {
     }
 }
 
-/// How many bytes both begin with, and then end with.
+/// The lengths of the common prefix, and of the common suffix of the rest, in bytes.
 pub(super) fn common_ends(a: &[u8], b: &[u8]) -> (usize, usize) {
     let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[start..], &b[start..]);

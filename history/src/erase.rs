@@ -1,6 +1,6 @@
-//! `erase`: removes a memory for good, with its history.
+//! `erase`: removes a memory and its history for good.
 //!
-//! It works on the store and its journal, whether or not changes are recorded at the moment. It leaves no record of itself.
+//! It works on the store and its journal, whether or not changes are being recorded. It leaves no record of itself.
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, EntryKind, Mutation, ProblemKind, StoreError};
@@ -9,18 +9,18 @@ use serde::Serialize;
 use super::recorder::{Recorder, writable};
 use super::size::HistorySize;
 
-/// How much `erase` removed for good, or would remove.
+/// What `erase` removed for good, or would remove.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Erased {
-    /// The number of files, hidden ones included.
+    /// The number of files, including hidden ones.
     pub files: u64,
-    /// The bytes of all files together.
+    /// The total size of all files in bytes.
     pub bytes: u64,
-    /// The number of versions in the history, those of deleted files included. A history that cannot be read counts as none.
+    /// The number of versions in the history, including those of deleted files. 0 if the history cannot be read.
     pub versions: u64,
-    /// The bytes of its records.
+    /// The total size of its records in bytes.
     pub history_bytes: u64,
 }
 
@@ -34,11 +34,11 @@ impl std::ops::AddAssign for Erased {
 }
 
 impl Recorder {
-    /// Removes all files, directories and records, and what killed processes left of them. Of mounts, each store that may be
-    /// changed. With `dry_run` it only counts. A second call does what an error or a kill left undone.
+    /// Removes all files, directories and records, and everything that killed processes left behind. For mounts, it erases each writable
+    /// store. With `dry_run` it only counts. After an error or a crash, call it again to remove the rest.
     ///
     /// # Errors
-    /// [`StoreError::ReadOnly`]; failures of the store, or if something cannot be removed.
+    /// [`StoreError::ReadOnly`]; failures of the store, or files that cannot be removed.
     pub fn erase(&self, context: &Context, dry_run: bool) -> Result<Erased, StoreError> {
         if self.parts.is_empty() {
             return self.erase_one(context, dry_run);
@@ -47,7 +47,7 @@ impl Recorder {
         if writable.peek().is_none() {
             return Err(StoreError::ReadOnly);
         }
-        // Each is erased, even if another one fails.
+        // Erase each one, even if another one fails.
         let (mut erased, mut failed) = (Erased::default(), None);
         for (_, part) in writable {
             match part.recorder.erase_one(context, dry_run) {
@@ -68,25 +68,25 @@ impl Recorder {
         context.check()?;
         let mut erased = None;
         let mut remove_files = || {
-            // A history that cannot be read goes uncounted.
+            // A history that cannot be read is not counted.
             let history = match self.reader.size(context) {
                 Err(error) if error.is_cancelled() => return Err(error),
                 size => size.unwrap_or_default(),
             };
             let held = self.held(context, history)?;
-            // If it is done twice, the first time counts.
+            // If this runs twice, the first count is the right one.
             erased.get_or_insert(held);
             self.remove_files(context)
         };
         self.journal.erase(context, &mut remove_files)?;
-        // The next record says nothing of earlier ones.
+        // The next record must not refer to earlier ones.
         drop(self.reader.index().take_unconfirmed());
         let reloaded = self.reader.index().reload(context, &*self.journal);
         reloaded.and_then(|()| self.check_removal()).map_err(StoreError::after_changes)?;
         Ok(erased.unwrap_or_default())
     }
 
-    /// What the memory holds, with a history of this size.
+    /// The size of the memory, with a history of this size.
     fn held(&self, context: &Context, history: HistorySize) -> Result<Erased, StoreError> {
         let mut held = Erased {
             versions: history.versions,
@@ -106,14 +106,14 @@ impl Recorder {
 
     /// Removes all files. The journal goes with them if the store keeps it among them.
     fn remove_files(&self, context: &Context) -> Result<(), StoreError> {
-        // Windows does not move a directory while the lock in it is held.
+        // Windows does not move a directory that contains the held lock.
         if cfg!(windows) && self.reader.is_inside && self.store.info().directory.is_some() {
             return self.empty(context, &MemoryPath::root(), &mut false);
         }
         self.store.mutate(context, Mutation::Clear).map(drop)
     }
 
-    /// A store may count as deleted what it could only move out of sight.
+    /// A store may report files as deleted that it could only move out of sight.
     fn check_removal(&self) -> Result<(), StoreError> {
         let mut left = None;
         self.store.inspect(&mut |problem| {

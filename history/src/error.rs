@@ -1,11 +1,11 @@
-//! [`HistoryError`]: why the history could not be read, or something not be taken back.
+//! [`HistoryError`]: why a history could not be read, or a change could not be undone.
 
 use memdir_store::StoreError;
 use memdir_store::path::MemoryPath;
 
 use super::conflict::{self, Conflict, named};
 
-/// Why a call about the history failed. Nothing was changed, if it does not say otherwise.
+/// Why a call about the history failed. Unless the case says otherwise, nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
@@ -21,47 +21,47 @@ pub enum HistoryError {
     /// The text is not a path below `/memories`.
     #[error("{0:?} is not a path below /memories")]
     Path(String),
-    /// There is no such version or change: it is another memory's, or was removed because of a limit.
+    /// There is no such version or change. It belongs to another memory, or was removed because of a limit.
     #[error("there is no version or change {0} in this history")]
     Unknown(String),
-    /// A part of an id that several versions or changes have.
+    /// Part of an id that matches several versions or changes.
     #[error("{}", ambiguous(part, ids))]
     Ambiguous {
-        /// The part.
+        /// The part of the id.
         part: String,
-        /// The ids, in the order of their times.
+        /// The matching ids, ordered by time.
         ids: Vec<super::HistoryId>,
     },
     /// The version is the deletion of a file, so it has no content.
     #[error("the version {0} has no content: it is the deletion of the file")]
     NoContent(String),
-    /// No file is there.
+    /// There is no file at the path.
     #[error("there is no file {path}")]
     NoFile {
         /// The path.
         path: MemoryPath,
     },
-    /// The file is not UTF-8, so it has no lines.
+    /// The file is not valid UTF-8, so it has no lines.
     #[error("{path} is not valid UTF-8 text")]
     NotText {
         /// The file.
         path: MemoryPath,
     },
-    /// The content was removed from the history, for this reason.
+    /// The content was removed from the history. Holds the reason.
     #[error("the content was redacted: {0}")]
     Redacted(String),
-    /// The content of the version cannot be computed any more, because records of the history are damaged or missing.
+    /// The content of the version can no longer be computed, because records of the history are damaged or missing.
     #[error("the content cannot be brought back: records of the history are damaged or missing")]
     Damaged,
-    /// Later changes depend on what would be undone, files were changed since, or something is in the way.
+    /// Later changes depend on the change to be undone, files were changed since, or something is in the way.
     #[error("{}", conflict::sentence(conflicts, *restores))]
     Conflict {
-        /// Whether something was to be restored, and not a change to be undone.
+        /// Whether the call was a restore, and not an undo.
         restores: bool,
-        /// What was changed since and what is in the way, one for each path, in the order of the paths.
+        /// The paths that were changed since or are in the way: one conflict for each path, sorted by path.
         conflicts: Vec<Conflict>,
     },
-    /// What the file was before was removed from the history, which has limits of age, of versions and of size.
+    /// The earlier state of the file was removed from the history because of its limits of age, versions and bytes.
     #[error(
         "what {path} was before was removed from the history, which keeps no more than its limits of age, versions and bytes allow"
     )]
@@ -69,13 +69,13 @@ pub enum HistoryError {
         /// The file.
         path: MemoryPath,
     },
-    /// A file has this content now. Edit or delete it first.
+    /// A file holds this content now. Edit or delete it first.
     #[error("{path} has this content now: change or delete the file first")]
     IsCurrent {
         /// The file.
         path: MemoryPath,
     },
-    /// Files have a text now that is to be removed from the history. Edit or delete them first.
+    /// Files hold a text now that is to be removed from the history. Edit or delete them first.
     #[error("{}", are_current(paths))]
     AreCurrent {
         /// The files, sorted.
@@ -84,12 +84,12 @@ pub enum HistoryError {
     /// The store failed.
     #[error("the memory store failed: {0}")]
     Store(#[source] StoreError),
-    /// The store failed after some of the files were written. What was written is a change of its own.
+    /// The store failed after some of the files were written. The files that were written form a change of their own.
     #[error("the change was made in part, as {change}: {source}")]
     Partly {
         /// The change, which can be undone.
         change: super::HistoryId,
-        /// What went wrong.
+        /// The failure.
         source: StoreError,
     },
 }
@@ -99,7 +99,7 @@ impl HistoryError {
         Self::Conflict { restores: false, conflicts: Conflict::sorted(conflicts) }
     }
 
-    /// The same error, of a call that restores.
+    /// The same error, for a call that restores.
     pub(super) fn of_restoring(self) -> Self {
         match self {
             Self::Conflict { conflicts, .. } => Self::Conflict { restores: true, conflicts },
@@ -107,7 +107,7 @@ impl HistoryError {
         }
     }
 
-    /// A word for the case, the same in every language: `conflict`, `no_id`.
+    /// A word for the case, the same in every language, such as `conflict` or `no_id`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl HistoryError {
         }
     }
 
-    /// The paths in question: all of a conflict, the file of [`Trimmed`](HistoryError::Trimmed),
+    /// The paths concerned: all paths of a conflict, or the file of [`Trimmed`](HistoryError::Trimmed),
     /// [`IsCurrent`](HistoryError::IsCurrent), [`NoFile`](HistoryError::NoFile) and [`NotText`](HistoryError::NotText). Empty for
     /// any other case.
     #[must_use]
@@ -148,7 +148,7 @@ impl HistoryError {
         }
     }
 
-    /// What was changed since or is in the way, of a [`Conflict`](HistoryError::Conflict). Empty for any other case.
+    /// The conflicts of a [`Conflict`](HistoryError::Conflict). Empty for any other case.
     #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
         if let Self::Conflict { conflicts, .. } = self { conflicts } else { &[] }

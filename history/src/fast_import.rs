@@ -1,6 +1,6 @@
-//! The history as a stream for `git fast-import`: a commit for each change.
+//! Exports the history as a stream for `git fast-import`: one commit for each change.
 //!
-//! The same history always gives the same commits. So a later import into the same repository adds what is new.
+//! The same history always gives the same commits, so a later import into the same repository adds only the new ones.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -16,17 +16,17 @@ use super::reading::HistorySnapshot;
 use super::record::Digest;
 use super::timeline::{FileState, Moment};
 
-/// Where the commits go.
+/// The branch of the commits.
 const BRANCH: &str = "refs/heads/main";
-/// The author of a change whose actor is not known.
+/// The author of a change with an unknown actor.
 const NOBODY: &str = "unknown";
-/// How many files a message names.
+/// The maximum number of files that a commit message names.
 const NAMED: usize = 100;
 
 impl HistorySnapshot<'_> {
-    /// Writes the history as a stream for `git fast-import`: a commit for each change, with its actor as the author, on the branch
-    /// `main`. The same history always gives the same commits. A content that the history cannot give, because it was redacted or
-    /// trimmed, is replaced by a text that says why.
+    /// Writes the history as a stream for `git fast-import`: one commit for each change on the branch `main`, with the actor of the change
+    /// as the author. The same history always gives the same commits. A content that the history no longer has, because it was redacted
+    /// or trimmed, is replaced by a text that gives the reason.
     ///
     /// ```
     /// use memdir::{Memory, MemoryOptions};
@@ -42,20 +42,20 @@ impl HistorySnapshot<'_> {
     /// ```
     ///
     /// # Errors
-    /// [`FastImportError`]. Then the stream is cut off, which git recognizes.
+    /// [`FastImportError`]. The stream is then cut off, which git detects.
     pub fn write_fast_import(&self, to: &mut impl Write) -> Result<(), FastImportError> {
         write(self, to)
     }
 }
 
 fn write(reading: &HistorySnapshot<'_>, to: &mut impl Write) -> Result<(), FastImportError> {
-    // Without `done` at its end, it is a stream that was cut off.
+    // With this feature, git rejects a stream that is cut off before `done`.
     to.write_all(b"feature done\n")?;
     let moments = &reading.snapshot.timeline.moments;
     let numbers: Vec<usize> =
         (0..moments.len()).filter(|n| moments[*n].operation != Operation::Redacted).collect();
     let mut marks = HashMap::new();
-    // A change stays together, unless others changed something in its midst.
+    // The versions of a change form one commit, unless other changes come in between.
     for of_change in numbers.chunk_by(|a, b| change_of(&moments[*a]) == change_of(&moments[*b])) {
         let mut steps = String::new();
         for number in of_change {
@@ -84,7 +84,7 @@ fn write(reading: &HistorySnapshot<'_>, to: &mut impl Write) -> Result<(), FastI
     Ok(to.write_all(b"done\n")?)
 }
 
-/// Why a stream for `git fast-import` was not written to its end.
+/// Why a stream for `git fast-import` was not completed.
 #[derive(Debug, thiserror::Error)]
 pub enum FastImportError {
     /// The history cannot be read.
@@ -101,12 +101,12 @@ impl From<io::Error> for FastImportError {
     }
 }
 
-/// The change that a version belongs to. What somebody else did is a change of its own.
+/// The change that a version belongs to. Each change by another program counts as a change of its own.
 fn change_of(moment: &Moment) -> HistoryId {
     if moment.operation == Operation::External { moment.id } else { moment.header.change }
 }
 
-/// Writes a content, unless the stream has it already; its mark.
+/// Writes a content, unless the stream already has it. Returns its mark.
 fn blob(
     reading: &HistorySnapshot<'_>,
     number: usize,
@@ -130,7 +130,7 @@ fn blob(
         }
     };
     let mark = marks.len() + 1;
-    // One without a digest is never asked for again.
+    // A content without a digest is never looked up again, so any unique key will do.
     marks.insert(known.unwrap_or_else(|| Digest::of(moment.id.to_string().as_bytes())), mark);
     write!(to, "blob\nmark :{mark}\ndata {}\n", content.len())?;
     to.write_all(&content)?;
@@ -163,7 +163,7 @@ fn message(changed: &[&Moment]) -> String {
     message
 }
 
-/// The name of an author, without what ends one.
+/// The author's name, without characters that end a name.
 fn name(actor: Option<&str>) -> String {
     let is_kept = |c: char| !c.is_control() && !matches!(c, '<' | '>');
     let name: String = actor.unwrap_or_default().chars().filter(|c| is_kept(*c)).collect();
@@ -173,7 +173,7 @@ fn name(actor: Option<&str>) -> String {
     }
 }
 
-/// A path of the repository, in quotes.
+/// A path in the repository, in quotes.
 fn quoted(path: &MemoryPath) -> String {
     let mut quoted = String::from("\"memories");
     for name in path.names() {
@@ -185,7 +185,7 @@ fn quoted(path: &MemoryPath) -> String {
             let _ = write!(quoted, "%{:02X}", u32::from(first));
         }
         for letter in letters {
-            // A path has neither backslashes nor control characters.
+            // A path contains neither backslashes nor control characters.
             if letter == '"' {
                 quoted.push('\\');
             }
@@ -196,7 +196,7 @@ fn quoted(path: &MemoryPath) -> String {
     quoted
 }
 
-/// Whether git gives the name a meaning, or refuses it, also where a file system takes another name for it.
+/// Whether git gives the name a special meaning or rejects it, including names that some file systems treat as equivalent.
 fn is_for_git(name: &str) -> bool {
     let is_skipped = |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let plain: String =

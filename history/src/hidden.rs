@@ -1,4 +1,4 @@
-//! [`without_journal`]: a store without the files that its history is kept in, for a reader or writer that records nothing.
+//! [`without_journal`]: a store without the files of its history, for a reader or writer that records nothing.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use memdir_store::{Context, Durability, Entry, Layer, Node, ReadOnly, Store, Sto
 
 use super::recorder::Recorder;
 
-/// The store without the files that hold its history, which some stores keep among the files of the memory. Use it in a program that
-/// lists, copies or exports what a memory shows. The history does not record what is written through it.
+/// Hides the files of the history, which some stores keep among the files of the memory. Use it in a program that lists, copies or
+/// exports the files of a memory. Changes made through it are not recorded.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! [`Index`]: what one process knows of a journal.
+//! [`Index`]: the part of a journal that one process has loaded.
 
 use std::collections::HashSet;
 
@@ -16,20 +16,20 @@ use super::snapshot::{Extent, LoadedUntil};
 #[derive(Default)]
 pub(super) struct Index {
     pub(super) loaded: Loaded,
-    /// The contents that the journal can give back.
+    /// The contents that the journal can return.
     known: HashSet<Digest>,
-    /// Those of records of which is not known whether their change was made.
+    /// The contents of records whose outcome is unknown.
     unsure: Vec<(HistoryId, Vec<Digest>)>,
-    /// How many of the loaded records are among the known, and of which generation.
+    /// The number of loaded records that are included in `known`, and their generation.
     counted: (usize, u64),
-    /// Changes that were made, which the next record will say.
+    /// Changes that were made. The next record will confirm them.
     unconfirmed: Vec<HistoryId>,
-    /// Since the journal was first loaded.
+    /// Set when the journal is first loaded.
     ages: Option<AgeClock>,
 }
 
 impl Index {
-    /// Looks at what is new in the journal.
+    /// Loads the new records of the journal.
     pub(super) fn refresh(
         &mut self,
         context: &Context,
@@ -41,7 +41,7 @@ impl Index {
         Ok(())
     }
 
-    /// As [`refresh`](Self::refresh), from the beginning: others rewrote the journal meanwhile.
+    /// As [`refresh`](Self::refresh), from the beginning, because another process rewrote the journal meanwhile.
     pub(super) fn reload(
         &mut self,
         context: &Context,
@@ -51,7 +51,7 @@ impl Index {
         self.refresh(context, journal)
     }
 
-    /// Looks at the log again if others have rewritten it since it was loaded, so that it may know less than before.
+    /// Loads the log again if another process rewrote it since it was loaded, because contents may have been removed.
     pub(super) fn follow_rewrites(
         &mut self,
         context: &Context,
@@ -86,13 +86,13 @@ impl Index {
         self.counted = (self.loaded.records.len(), self.loaded.generation);
     }
 
-    /// How many records were loaded, and the last of them.
+    /// The number of loaded records, and the last of them.
     pub(super) fn end(&self) -> (usize, Option<HistoryId>) {
         let records = &self.loaded.records;
         (records.len(), records.last().map(|stored| stored.header.id))
     }
 
-    /// Whether the records are those that were loaded then, with new ones after them.
+    /// Whether the records loaded then are still the first ones, so only new records follow.
     pub(super) fn goes_on_after(&self, then: LoadedUntil) -> bool {
         let (count, last) = then.end;
         let before = &self.loaded.records.get(..count);
@@ -100,12 +100,12 @@ impl Index {
         then.extent.0 == self.loaded.generation && before.as_ref().is_some_and(is_same)
     }
 
-    /// The records of which is not known whether their change was made.
+    /// The records with an unknown outcome.
     pub(super) fn in_doubt(&self) -> HashSet<HistoryId> {
         self.unsure.iter().map(|(id, _)| *id).collect()
     }
 
-    /// The paths of changes of which is not known whether they were made, as far as the journal was loaded.
+    /// The paths of changes with an unknown outcome, as far as the journal was loaded.
     pub(super) fn paths_in_doubt(&self, folding: Folding) -> HashSet<MemoryPath> {
         let Loaded { confirmed, .. } = &self.loaded;
         let doubtful = self.records().filter(|stored| !confirmed.contains(&stored.header.id));
@@ -120,22 +120,22 @@ impl Index {
         (loaded.generation, loaded.records.len(), withdrawn, confirmed)
     }
 
-    /// Whether the change of a record was made for certain.
+    /// Whether the change of a record was certainly made.
     pub(super) fn is_confirmed(&self, id: HistoryId) -> bool {
         self.loaded.confirmed.contains(&id)
     }
 
-    /// Whether the journal can give back this content.
+    /// Whether the journal can return this content.
     pub(super) fn knows(&self, content: Digest) -> bool {
         self.known.contains(&content)
     }
 
-    /// What a new record can say of earlier ones of this process.
+    /// The earlier changes of this process that a new record can confirm.
     pub(super) fn take_unconfirmed(&mut self) -> Vec<HistoryId> {
         std::mem::take(&mut self.unconfirmed)
     }
 
-    /// A record that this process appended. If it follows what was loaded, `next` says where it is, and how long.
+    /// Adds a record that this process appended. If it directly follows the loaded ones, `next` is its place and length.
     pub(super) fn appended(&mut self, header: Header, next: Option<(Place, u64)>) {
         if let Some((place, len)) = next {
             self.loaded.add(header, place, len);
@@ -154,33 +154,33 @@ impl Index {
         self.count();
     }
 
-    /// The change of a record of this process was not made. What the record `said` of earlier ones, the next will say.
+    /// The change of a record of this process was not made. The next record repeats the confirmations in `said`.
     pub(super) fn withdrawn(&mut self, id: HistoryId, said: Vec<HistoryId>) {
         self.loaded.withdrawn.insert(id);
         self.unconfirmed.extend(said);
         self.count();
     }
 
-    /// A record of this process was not appended, or is there although the store failed. What it `said` of earlier ones, the next
-    /// will say.
+    /// A record of this process was not appended, or was appended although the store failed. The next record repeats the confirmations
+    /// in `said`.
     pub(super) fn maybe_appended(&mut self, said: Vec<HistoryId>) {
         self.unconfirmed.extend(said);
     }
 
-    /// The record of a change that was not made could not be taken out of the journal: others will ask whether it was made.
+    /// The change was not made, but its record could not be withdrawn. Other processes will have to determine the outcome.
     pub(super) fn was_left(&mut self, id: HistoryId) {
         self.loaded.withdrawn.remove(&id);
-        // What is unsure is looked up again.
+        // Count the uncertain records again.
         self.counted = (usize::MAX, self.loaded.generation);
         self.count();
     }
 
-    /// The time by which records are too old.
+    /// The clock that decides which records are too old.
     pub(super) fn ages(&mut self) -> &mut AgeClock {
         self.ages.get_or_insert_with(|| AgeClock::new(&self.loaded.records))
     }
 
-    /// Whether something may be kept no longer, as far as is known here.
+    /// Whether some records may exceed the limits, as far as the journal was loaded.
     pub(super) fn may_be_trimmed(&self, retention: Retention) -> bool {
         let records = &self.loaded.records;
         let oldest = retention.max_age.and_then(|age| clock::now().checked_sub(age));
@@ -192,19 +192,19 @@ impl Index {
         is_old || is_much || retention.max_versions.is_some_and(|most| records.len() > most)
     }
 
-    /// The records whose change may have been made, in the order of the journal.
+    /// The records whose changes may have been made, in the order of the journal.
     pub(super) fn records(&self) -> impl Iterator<Item = &Stored> {
         self.records_from(0)
     }
 
-    /// Of the loaded records those from this number on whose change may have been made.
+    /// The same, from the loaded record with this number on.
     pub(super) fn records_from(&self, from: usize) -> impl Iterator<Item = &Stored> {
         let Loaded { records, withdrawn, .. } = &self.loaded;
         records.iter().skip(from).filter(|stored| !withdrawn.contains(&stored.header.id))
     }
 }
 
-/// The contents that can be computed if this record and its neighbours are there.
+/// The contents that can be computed from this record and its neighbours.
 fn contents_of(header: &Header) -> Vec<Digest> {
     let kept = header.wholes.iter().map(|kept| kept.content.sha256);
     let spliced = header.rows.iter().filter(|row| row.splice.is_some());

@@ -1,7 +1,7 @@
-//! [`Journal`]: where the records of a history are kept.
+//! [`Journal`]: stores the records of a history.
 //!
-//! A record is written before its change is made, and withdrawn if the change was not made. So a kill can leave a
-//! record without a change, which [`settle`](super::settle) recognizes, but never a change without its record.
+//! A record is written before its change is made, and withdrawn if the change was not made. So a crash can leave a record without
+//! its change, which [`settle`](super::settle) detects, but never a change without its record.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,23 +17,23 @@ use super::place::Place;
 use super::record::{Header, Record};
 use super::redaction_plan::{RedactionPlan, Wholes};
 
-/// Keeps records, and gives them back in the order in which they were appended.
+/// Stores records, and returns them in the order in which they were appended.
 pub(super) trait Journal: Send + Sync {
-    /// Opens the journal for a record. Until the record's change is made, the journal is not rewritten, so
-    /// what is known of it stays true.
+    /// Opens the journal to write a record. The journal is not rewritten until the change of this record is made, so the loaded
+    /// records stay valid.
     fn open(&self) -> Result<Pen, StoreError> {
         Ok(Pen::default())
     }
 
-    /// Keeps a record, as durably as the store keeps files.
+    /// Stores a record, as durably as the store keeps files.
     fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError>;
 
-    /// As [`append`](Journal::append), for a record that comes with no change of the store.
+    /// As [`append`](Journal::append), for a record without a change of the store.
     fn append_alone(&self, record: &Record) -> Result<(), StoreError> {
         self.append(&Context::new(), self.open()?, record).map(drop)
     }
 
-    /// Keeps the records that the journal does not have yet, whose changes were made: all or none, where the journal can.
+    /// Appends the records that the journal does not have yet and whose changes were made: all or none, if the journal can do that.
     fn append_missing(
         &self,
         records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
@@ -51,10 +51,10 @@ pub(super) trait Journal: Send + Sync {
         Ok(())
     }
 
-    /// Notes that the change of a record was made, if that costs little. It need not be durable.
+    /// Notes that the change of a record was made, if that is cheap. The note need not be durable.
     fn confirm(&self, id: HistoryId, appended: Appended) -> bool;
 
-    /// Notes that the change of a record was not made, and gives the pen back for another one.
+    /// Notes that the change of a record was not made, and returns the pen for another record.
     fn withdraw(
         &self,
         context: &Context,
@@ -62,7 +62,7 @@ pub(super) trait Journal: Send + Sync {
         appended: Appended,
     ) -> Result<Pen, StoreError>;
 
-    /// As [`withdraw`](Journal::withdraw), when nothing else is to be recorded.
+    /// As [`withdraw`](Journal::withdraw), if nothing else is to be recorded.
     fn withdraw_last(
         &self,
         context: &Context,
@@ -72,12 +72,12 @@ pub(super) trait Journal: Send + Sync {
         self.withdraw(context, id, appended).map(drop)
     }
 
-    /// Ends a change of which is not known whether it was made: what was not written yet is written no more.
+    /// Ends a change with an unknown outcome. Anything that was not written yet is discarded.
     fn give_up(&self, context: &Context) {
         let _ = context;
     }
 
-    /// Adds the headers of the records that `loaded` does not have yet; starts anew if the journal was rewritten.
+    /// Adds the headers of the records that `loaded` does not have yet. Starts over if the journal was rewritten.
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError>;
 
     /// A whole record.
@@ -85,8 +85,8 @@ pub(super) trait Journal: Send + Sync {
         self.read_next(context, stored, &mut OpenSegment::default())
     }
 
-    /// As [`read`](Journal::read), for a reader of several records. `open` is dropped when the question is answered: an open
-    /// segment keeps its blocks on the disk, also what was redacted.
+    /// As [`read`](Journal::read), for a caller that reads several records. Drop `open` when the query ends: an open segment keeps its
+    /// blocks on the disk, including redacted ones.
     fn read_next(
         &self,
         context: &Context,
@@ -94,13 +94,13 @@ pub(super) trait Journal: Send + Sync {
         open: &mut OpenSegment,
     ) -> Result<Record, StoreError>;
 
-    /// Keeps others from appending and rewriting, where the journal can, until what is returned is dropped.
+    /// Prevents others from appending and rewriting until the returned value is dropped, if the journal has a lock.
     fn lock(&self) -> Result<Locked, StoreError> {
         Ok(Locked::default())
     }
 
-    /// Replaces or removes records, and then appends `note`. `false`, and nothing is changed, if others appended something since the
-    /// journal was loaded for it; a journal with a lock has no need of that.
+    /// Replaces or removes records, and then appends `note`. Returns `false` and changes nothing if another process appended something
+    /// since the journal was loaded. A journal with a lock does not need this check.
     fn rewrite(
         &self,
         locked: &Locked,
@@ -108,10 +108,10 @@ pub(super) trait Journal: Send + Sync {
         note: Option<&Record>,
     ) -> Result<bool, StoreError>;
 
-    /// Removes contents and names from the records, and then appends the note of the plan. The contents that only removed splices
-    /// lead to are `wholes`. A journal that cannot do this at once finishes it with
-    /// [`finish_redactions`](Journal::finish_redactions), and readers never see it half done. `false` if another process redacted
-    /// something since the journal was loaded, which the plan does not know.
+    /// Removes contents and names from the records, and then appends the note of the plan. `wholes` are the contents that only removed
+    /// splices lead to. If a journal cannot do this in one step, [`finish_redactions`](Journal::finish_redactions) completes it, and
+    /// readers never see a partial redaction. Returns `false` if another process redacted something since the journal was loaded,
+    /// because the plan does not include it.
     fn redact(
         &self,
         locked: &Locked,
@@ -127,44 +127,44 @@ pub(super) trait Journal: Send + Sync {
         self.rewrite(locked, &mut rewrite, plan.note().as_ref())
     }
 
-    /// Does what is left of redactions that were interrupted.
+    /// Completes redactions that were interrupted.
     fn finish_redactions(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Removes all records for good. `remove_files` removes the files, while no change is in flight where the journal can lock.
+    /// Removes all records for good. `remove_files` removes the files. If the journal has a lock, no change is in flight meanwhile.
     ///
-    /// The files go first: a failure or a kill leaves the records of files that are gone, which a second call removes, and
-    /// never files whose records are gone.
+    /// The files are removed first. So a failure or a crash can leave the records of files that are gone, which a second call
+    /// removes, but never files whose records are gone.
     fn erase(
         &self,
         context: &Context,
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError>;
 
-    /// Leaves nothing where the journal is kept that is no part of it: what rewrites removed, such as in the free space of a database,
-    /// and what kills and damage left in a log. The caller has no lock of the journal.
+    /// Removes all leftovers from where the journal is kept: data that rewrites removed, for example in the free space of a database,
+    /// and leftovers of crashes and damage in a log. The caller must not hold the lock of the journal.
     fn scrub(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
-    /// Whether a record may be appended while the store makes a change: the journal needs no lock of the store.
+    /// Whether a record may be appended while the store makes a change. True if the journal needs no lock of the store.
     fn is_apart(&self) -> bool;
 
-    /// Whether [`load`](Journal::load) costs little if little is new: it reads the end of a file, and lists no
+    /// Whether [`load`](Journal::load) is cheap if there is little new: it reads the end of a file, and lists no
     /// directory.
     fn is_cheap_to_follow(&self) -> bool;
 }
 
-/// Decides what becomes of records.
+/// Decides which records to replace or remove.
 pub(super) struct Rewrite<'r> {
-    /// Whether a record with this header may become another one. Those of which it is not true are not read.
+    /// Whether a record with this header may be changed. Other records are not read.
     pub(super) concerns: &'r dyn Fn(&Header) -> bool,
-    /// Whether a record that stays the same is written anew as well, such as under another key.
+    /// Whether unchanged records are written again as well, for example with another key.
     pub(super) is_forced: bool,
-    /// [`Loaded::end`] when what is to be changed was decided; `None` if it does not depend on other records.
+    /// [`Loaded::end`] at the time when the change was decided; `None` if it does not depend on other records.
     pub(super) loaded_end: Option<u64>,
-    /// What stands for a record from now on; `None` removes it.
+    /// Returns the replacement of a record; `None` removes it.
     pub(super) change: &'r mut dyn FnMut(Record) -> Result<Option<Record>, StoreError>,
 }
 
@@ -172,47 +172,47 @@ pub(super) struct Rewrite<'r> {
 #[derive(Default)]
 pub(super) struct OpenSegment(pub(super) Option<(SegmentId, Segment)>);
 
-/// A journal that is open for a record.
+/// A journal that is open for one record.
 #[derive(Debug, Default)]
 pub(super) struct Pen {
-    /// The log, open and locked, if it is one.
+    /// The log, open and locked, if the journal is a log.
     pub(super) log: Option<LogWriter>,
 }
 
-/// A journal locked against other writers.
+/// A journal that is locked against other writers.
 #[derive(Debug, Default)]
 pub(super) struct Locked {
     pub(super) log: Option<Alone>,
 }
 
 impl Locked {
-    /// Whether no change is being made while it is held: not in a journal without a lock.
+    /// Whether no change is being made while this is held. False for a journal without a lock.
     pub(super) fn is_alone(&self) -> bool {
         self.log.is_some()
     }
 }
 
-/// What became of a record.
+/// The result of appending a record.
 #[derive(Debug)]
 pub(super) struct Appended {
     pub(super) len: u64,
-    /// Whether it follows what was loaded, so it need not be loaded itself.
+    /// Whether the record directly follows the loaded ones, so it need not be loaded itself.
     pub(super) is_next: bool,
     pub(super) pen: Pen,
     pub(super) place: Place,
 }
 
-/// A record without its contents, and where it is.
+/// A record without its contents, and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Stored {
     pub(super) header: Arc<Header>,
     pub(super) place: Place,
-    /// How many bytes the record has.
+    /// The size of the record in bytes.
     pub(super) len: u64,
 }
 
 impl LogCursor {
-    /// Goes on in another segment.
+    /// Continues in another segment.
     pub(super) fn begin(&mut self, segment: SegmentId, at: u64) {
         self.segments.push(segment);
         (self.end, self.mark) = (at, Check::default());
@@ -222,33 +222,33 @@ impl LogCursor {
 /// How far a log was loaded.
 #[derive(Debug, Default)]
 pub(super) struct LogCursor {
-    /// The segments, in their order.
+    /// The segments, in order.
     pub(super) segments: Vec<SegmentId>,
-    /// Where to go on in the last of them.
+    /// Where to continue in the last segment.
     pub(super) end: u64,
-    /// The bytes before that place: they differ if the last record was truncated since.
+    /// A check of the bytes before that position. It differs if the last record was truncated since.
     pub(super) mark: Check,
 }
 
 /// The records that were loaded so far.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
-    /// In the order of the journal.
+    /// The records, in the order of the journal.
     pub(super) records: Vec<Stored>,
     /// The ids of all records that were added.
     added: HashSet<HistoryId>,
     pub(super) withdrawn: HashSet<HistoryId>,
-    /// The records whose change was made for certain.
+    /// The records whose changes were certainly made.
     pub(super) confirmed: HashSet<HistoryId>,
-    /// What is damaged, in a few words each.
+    /// The damaged parts, described in a few words each.
     pub(super) damaged: Vec<String>,
-    /// The number to go on after, for a journal in a table.
+    /// The number of the last loaded row, for a journal in a table.
     pub(super) end: u64,
     /// The last redaction of a journal of hidden files. If it is open, it is applied to the headers.
     pub(super) redaction: RedactionState,
-    /// Where to go on, for a log.
+    /// Where to continue, for a log.
     pub(super) log: LogCursor,
-    /// How often it was started anew.
+    /// The number of times that loading started over.
     pub(super) generation: u64,
 }
 
@@ -259,7 +259,7 @@ impl Loaded {
         *self = Self { generation, ..Self::default() };
     }
 
-    /// Forgets everything, if there is anything, because there is no journal any more.
+    /// Forgets everything, if there is anything, because the journal no longer exists.
     pub(super) fn start_anew_if_any(&mut self) {
         let is_empty = self.records.is_empty()
             && self.withdrawn.is_empty()
@@ -270,7 +270,7 @@ impl Loaded {
         }
     }
 
-    /// Whether this record was added, also if it is not kept because it tells only of others.
+    /// Whether this record was added. True also for a record that is not kept because it only has notes about others.
     pub(super) fn has(&self, id: HistoryId) -> bool {
         self.added.contains(&id)
     }

@@ -3,16 +3,16 @@
 //! ```text
 //! .memdir-history/BLOCK/NUMBER-ID   a record
 //! .memdir-history/BLOCK/end         there is a later block
-//! .memdir-history/redaction         the last redaction: its plan, and only its id when it is finished
+//! .memdir-history/redaction         the last redaction: its plan, or only its id when it is finished
 //! ```
-//! The directory has a reserved name, which the [`Recorder`](super::Recorder) hides from everybody else. So an encrypted
-//! store encrypts its history as well, and a store of six methods has one.
+//! The directory has a reserved name, which the [`Recorder`](super::Recorder) hides from all other code. So an encrypted
+//! store encrypts its history as well, and even a store that implements only six methods has a history.
 //!
-//! The order of the records is that of their numbers, not of clocks. A writer lists the latest block and takes the next number, after
-//! it read what its change depends on. So a record has a higher number than each record that it depends on. Two writers may take the same
-//! number at the same time: then neither depends on the other, and their ids decide. A block has few files, so a change costs
-//! the same however long the history is. The file `end` is never removed: it sends on a writer that has not looked for a long
-//! time, also if everything in its block was removed meanwhile.
+//! The records are ordered by their numbers, not by clocks. A writer reads the records that its change depends on, then lists the latest
+//! block and takes the next number. So a record has a higher number than each record that it depends on. Two writers may take the
+//! same number at the same time. Then neither depends on the other, and they are ordered by id. A block has few files, so a change
+//! costs the same in a history of any length. The file `end` is never removed: it tells a writer that has not listed the blocks for
+//! a long time that there is a later one, even if everything else in its block was removed meanwhile.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,35 +33,35 @@ use super::redaction_plan::{RedactionPlan, Wholes};
 /// The reserved name.
 pub(super) use memdir_store::HISTORY as NAME;
 
-/// The name of a file in a block that is not the latest.
+/// The name of a file in every block except the latest.
 const END: &str = "end";
 
-/// How many records a block has. Concurrent writers may add a few more.
+/// The number of records in a block. Concurrent writers may add a few more.
 const BLOCK_RECORDS: usize = 64;
 
-/// Whether a name of the root is the reserved one, also on a file system that takes upper case for lower, or skips
-/// characters that are not to be seen.
+/// Whether a name in the root is the reserved one. Case and invisible characters are ignored, because some file systems ignore
+/// them.
 pub(super) fn is_reserved(name: &str) -> bool {
     name.chars().filter(char::is_ascii).map(|c| c.to_ascii_lowercase()).eq(NAME.chars())
 }
 
 /// The directory of the records.
 pub(super) fn directory() -> MemoryPath {
-    // It is a plain name.
+    // Joining a plain name cannot fail.
     MemoryPath::root().join(NAME).unwrap_or_else(|_| MemoryPath::root())
 }
 
 pub(super) struct KeptFiles {
     pub(super) store: Arc<dyn Store>,
-    /// Whether the store calls an edit while it holds no lock.
+    /// Whether the store calls the edit callback without holding a lock.
     is_apart: bool,
-    /// The latest block that this process knows; 0 before it looked.
+    /// The latest block that this process knows; 0 before it listed the blocks.
     block: AtomicU32,
-    /// The last redaction when it was last loaded. If it is not finished, it is applied to what is read.
+    /// The last redaction when the journal was last loaded. If it is open, it is applied to every record that is read.
     pub(super) redaction: Mutex<Option<LastRedaction>>,
 }
 
-/// The number of a record: first by its block. Blocks begin with 1; the records of 0 have no number, they are older.
+/// The number of a record, ordered by block first. Blocks are numbered from 1. Block 0 holds older records, which have no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Number {
     block: u32,
@@ -124,7 +124,7 @@ impl KeptFiles {
         }
     }
 
-    /// Removes all records. Something else may be in the directory: a log of the store beneath.
+    /// Removes all records. The directory may contain something else: a log of the underlying store.
     pub(super) fn remove_all(&self) -> Result<(), StoreError> {
         let context = &Context::new();
         let listed = self.list(context, &directory())?;
@@ -141,7 +141,7 @@ impl KeptFiles {
         if is_empty { self.remove(&directory()) } else { Ok(()) }
     }
 
-    /// The number for a new record: higher than that of each record that is there now.
+    /// The number for a new record. It is higher than the number of every present record.
     pub(super) fn next_number(&self, context: &Context) -> Result<Number, StoreError> {
         let (mut block, mut records) = self.latest_block(context)?;
         if records.len() >= BLOCK_RECORDS {
@@ -160,7 +160,7 @@ impl KeptFiles {
         Ok(Number { block, in_block: highest.unwrap_or(0) + 1 })
     }
 
-    /// The latest block and its records. It may be one that does not exist yet.
+    /// The latest block and its records. The block may not exist yet.
     fn latest_block(&self, context: &Context) -> Result<(u32, Vec<Entry>), StoreError> {
         let mut block = self.block.load(Ordering::Relaxed);
         loop {
@@ -172,7 +172,7 @@ impl KeptFiles {
             if !has_ended && !listed.is_empty() {
                 return Ok((block, listed));
             }
-            // Others went on in a later block, or everything was removed, also the blocks.
+            // Other writers continued in a later block, or everything was removed, including the blocks.
             let latest = self.blocks(context)?.first().copied().unwrap_or(1);
             if has_ended && latest <= block {
                 return Ok((block + 1, Vec::new()));
@@ -184,12 +184,12 @@ impl KeptFiles {
         }
     }
 
-    /// The blocks, the latest first.
+    /// The blocks, latest first.
     fn blocks(&self, context: &Context) -> Result<Vec<u32>, StoreError> {
         Ok(blocks_in(&self.list(context, &directory())?))
     }
 
-    /// Every record that is there. The latest block is listed first: if a record is seen, so is every record that it depends on.
+    /// All present records. The latest block is listed first: if a record is listed, so is every record that it depends on.
     pub(super) fn listed(
         &self,
         context: &Context,
@@ -198,7 +198,7 @@ impl KeptFiles {
         self.listed_in(context, there)
     }
 
-    /// As [`listed`](Self::listed), if this is what is in the directory.
+    /// As [`listed`](Self::listed), for a known listing of the directory.
     fn listed_in(
         &self,
         context: &Context,
@@ -221,7 +221,7 @@ impl KeptFiles {
         Ok(records)
     }
 
-    /// Adds what is new. `false` if records were changed together meanwhile, so that what was read is of before and after.
+    /// Adds the new records. Returns `false` if several records were changed together meanwhile, so the result would mix two states.
     fn load_once(&self, context: &Context, loaded: &mut Loaded) -> Result<bool, StoreError> {
         let there = self.list(context, &directory())?;
         let is_redacted = there.iter().any(|entry| entry.path.name() == Some(REDACTION));
@@ -239,7 +239,7 @@ impl KeptFiles {
         let there = self.listed_in(context, there)?;
         let kinds: HashMap<HistoryId, EntryKind> =
             there.iter().map(|(_, id, entry)| (*id, entry.kind)).collect();
-        // Records that others withdrew, removed for their age, or rewrote, which changes their size.
+        // Records that another process withdrew, trimmed or rewrote. A rewrite changes the size.
         let kept = loaded.records.len();
         loaded
             .records
@@ -263,7 +263,7 @@ impl KeptFiles {
             };
             match header_of(&bytes, open) {
                 Some(header) if header.id == id => {
-                    // It is the last of a trim or a redaction, which may have changed what was loaded before, and no size.
+                    // The last record of a trim or a redaction. Records that were loaded before may have changed, even with the same size.
                     if last.is_some() && (header.trims.is_some() || !header.redacts.is_empty()) {
                         return Ok(false);
                     }
@@ -286,7 +286,7 @@ impl KeptFiles {
     }
 }
 
-/// The header of a record, as it is when this redaction is finished.
+/// The header of a record, with the open redaction applied.
 fn header_of(bytes: &[u8], open: Option<&Arc<OpenRedaction>>) -> Option<Header> {
     let prefix = Prefix::read(bytes).ok()?;
     let header = prefix.header(bytes.get(PREFIX..PREFIX + prefix.header)?).ok()?;
@@ -305,7 +305,7 @@ fn blocks_in(entries: &[Entry]) -> Vec<u32> {
     blocks
 }
 
-/// The number in its block and the id that the name of a record's file has.
+/// The number in its block, and the id, from the name of a record's file.
 fn numbered(name: &str) -> Option<(u32, HistoryId)> {
     let (number, id) = name.split_once('-')?;
     Some((number.parse().ok()?, id.parse().ok()?))
@@ -326,18 +326,18 @@ impl Journal for KeptFiles {
         Ok(Appended { len, is_next: true, pen, place })
     }
 
-    /// Not by a file more: the next record says it.
+    /// The next record contains the confirmation, so this needs no further file.
     fn confirm(&self, _: HistoryId, _: Appended) -> bool {
         false
     }
 
-    /// Also if the call is cancelled.
+    /// Works even if the call is cancelled.
     fn withdraw(&self, _: &Context, id: HistoryId, appended: Appended) -> Result<Pen, StoreError> {
         self.remove(&Number::of(appended.place).path(id)?).map(|()| appended.pen)
     }
 
     fn load(&self, context: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        /// Each time records were changed together while they were read.
+        /// Each attempt fails only if records were changed together while they were read.
         const MAX_ATTEMPTS: usize = 100;
         for _ in 0..MAX_ATTEMPTS {
             if self.load_once(context, loaded)? {
@@ -384,7 +384,7 @@ impl Journal for KeptFiles {
         self.finish_last_redaction()
     }
 
-    /// The records are among the files. A store that clears file by file may be killed in the middle, or leave records that were
+    /// The records are among the files. A store that clears file by file may be killed partway, or leave records that were
     /// appended meanwhile.
     fn erase(
         &self,
@@ -424,12 +424,12 @@ mod tests {
         record
     }
 
-    /// What a process does that has the store open.
+    /// Appends a record like a process that has the store open.
     fn append(journal: &KeptFiles, seconds: u64) -> Appended {
         journal.append(&Context::new(), Pen::default(), &record(seconds)).unwrap()
     }
 
-    /// The records in their order, each by the time of its writer's clock.
+    /// The records in order, each as the time of its writer's clock.
     fn order(journal: &KeptFiles) -> Vec<u64> {
         let mut loaded = Loaded::default();
         journal.load(&Context::new(), &mut loaded).unwrap();
@@ -475,7 +475,7 @@ mod tests {
             let [late, busy]: [_; 2] = std::array::from_fn(|_| KeptFiles::new(Arc::clone(&store)));
             append(&late, 5_000);
             (0..edge as u64).for_each(|number| drop(append(&busy, 6_000 + number)));
-            // Everything before the note is removed, also the number after the one that `late` had.
+            // Everything before the note is removed, including the number after the one that `late` had.
             remove(&busy, |_| true, Some(&record(9_000)));
             append(&late, 1_000);
             append(&busy, 500);

@@ -1,13 +1,13 @@
-//! How [`KeptFiles`] redacts, though a store can change only one hidden file at a time.
+//! Redacts in [`KeptFiles`], where the store can change only one hidden file at a time.
 //!
-//! 1. Each record that will lose a splice gets the contents that this splice leads to. After a kill the history is as before.
-//! 2. The plan is written into a file of its own. From now on every reader applies it to each record, so the redaction is done.
-//! 3. The note is written, and the records are changed one by one; a damaged one is removed. After a kill the next redaction, trim
-//!    or scrub goes on here.
-//! 4. In the place of the plan its id is written. So a reader notices that there was a redaction while it read.
+//! 1. Each record that will lose a splice gets the contents that this splice leads to. After a crash the history is unchanged.
+//! 2. The plan is written to a file of its own. From now on every reader applies it to each record, so the redaction is in effect.
+//! 3. The note is written, and the records are changed one by one. A damaged one is removed. After a crash the next redaction, trim
+//!    or scrub continues here.
+//! 4. The plan is replaced by its id. So a reader detects that there was a redaction while it read.
 //!
-//! There is one file, so one redaction comes after the other. Several processes may finish the same one at once: each step changes
-//! nothing if it was done before.
+//! There is one such file, so there is only one redaction at a time. Several processes may finish the same one concurrently: each
+//! step that was already done changes nothing.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -38,12 +38,12 @@ impl KeptFiles {
         }
     }
 
-    /// The last redaction that this process has seen when it loaded the journal.
+    /// The last redaction that this process saw when it loaded the journal.
     pub(super) fn seen_redaction(&self) -> Option<LastRedaction> {
         self.redaction.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Redacts, in the steps above. `false` if another process has redacted something since the journal was loaded.
+    /// Redacts in the steps above. Returns `false` if another process has redacted something since the journal was loaded.
     pub(super) fn redact_in_steps(
         &self,
         plan: &RedactionPlan,
@@ -59,7 +59,7 @@ impl KeptFiles {
                     self.apply(&path, |record| plan.with_wholes(record, wholes))?;
                 }
                 Ok(_) => {}
-                // It cannot be read anyway.
+                // The record cannot be read anyway.
                 Err(_) => drop(unreadable.insert(id)),
             }
         }
@@ -75,7 +75,7 @@ impl KeptFiles {
         self.finish(context, &redaction).map(|()| true)
     }
 
-    /// Writes the plan, if the redaction before is still this one, and finished.
+    /// Writes the plan, if the last redaction is still `before` and is finished.
     fn begin(&self, before: RedactionState, redaction: &OpenRedaction) -> Result<bool, StoreError> {
         let bytes = redaction.to_bytes();
         if before.is_none() {
@@ -97,7 +97,7 @@ impl KeptFiles {
         }
     }
 
-    /// Does what is left of an interrupted redaction.
+    /// Completes an interrupted redaction.
     pub(super) fn finish_last_redaction(&self) -> Result<(), StoreError> {
         let context = &Context::new();
         let last = self.last_redaction(context)?;
@@ -121,7 +121,7 @@ impl KeptFiles {
                     self.apply(&path, |record| plan.apply(record))?;
                 }
                 Ok(_) => {}
-                // It never becomes readable again, and may hold what is to be removed.
+                // A damaged record never becomes readable again, and may contain data that must be removed.
                 Err(error) if error.is_damage() => self.remove(&path)?,
                 Err(_) if redaction.unreadable.contains(&id) => {}
                 Err(error) => return Err(error),
@@ -142,7 +142,7 @@ impl KeptFiles {
         }
     }
 
-    /// Where each record is, and its header as it is stored, or why it cannot be read.
+    /// The path of each record, and its stored header, or the reason why it cannot be read.
     #[allow(clippy::type_complexity, reason = "it is used here only")]
     fn headers(
         &self,
@@ -158,12 +158,13 @@ impl KeptFiles {
         Ok(headers)
     }
 
-    /// Forgets the last redaction.
+    /// Removes the file of the last redaction.
     pub(super) fn remove_redaction(&self) -> Result<(), StoreError> {
         self.remove(&file()?)
     }
 
-    /// Changes a record, unless it is gone or damaged, or `change` returns `None`. The last call of `change` counts.
+    /// Changes a record, unless it is gone or damaged, or `change` returns `None`. `change` may be called several times; the last
+    /// call counts.
     pub(super) fn update(
         &self,
         path: &MemoryPath,
@@ -175,7 +176,7 @@ impl KeptFiles {
         };
         match self.store.update(path, &mut edit) {
             Err(StoreError::NotFound) => Ok(()),
-            // Stores limit what can be edited, and not what can be written.
+            // Stores limit the size of edits, but not of writes.
             Err(StoreError::TooLarge { .. }) => match edit(&self.store.read(path)?) {
                 Some(new) => self.store.write(path, &new.text, OnExisting::Overwrite),
                 None => Ok(()),
@@ -184,7 +185,7 @@ impl KeptFiles {
         }
     }
 
-    /// The same for a change that may change nothing.
+    /// The same, for a change that may leave the record as it is.
     fn apply(
         &self,
         path: &MemoryPath,

@@ -1,10 +1,10 @@
-//! How [`KeptFiles`] rewrites for a trim, though a store can change only one hidden file at a time.
+//! Rewrites for a trim in [`KeptFiles`], where the store can change only one hidden file at a time.
 //!
-//! 1. Each record that keeps all of its rows is rewritten: those that become the first of a file no longer need what came before.
-//! 2. The note is appended. It says what only records said that go.
-//! 3. Records go, and rows go out of records that stay: the newest first, so that no file has a gap in its versions.
+//! 1. Each record that keeps all of its rows is rewritten: the first remaining versions of a file no longer need their predecessors.
+//! 2. The note is appended. It contains the confirmations that only removed records had.
+//! 3. Records are removed, and rows are removed from remaining records: newest first, so no file has a gap in its versions.
 //!
-//! So an interruption leaves a history that is true, and the next trim does the rest.
+//! So an interruption leaves a correct history, and the next trim completes the rest.
 
 use memdir_store::path::MemoryPath;
 use memdir_store::{Context, StoreError};
@@ -20,18 +20,18 @@ enum Rows {
     MayGo,
 }
 
-/// What became of a record in a step.
+/// The result of a step for a record.
 enum Rewritten {
-    /// It is as it should be.
+    /// Nothing is left to do.
     Done,
-    /// It is to lose rows, which it still has.
+    /// The record still has rows that must be removed.
     LosesRows,
-    /// It is to be removed.
+    /// The record must be removed.
     Goes,
 }
 
 impl KeptFiles {
-    /// Rewrites, in the steps above.
+    /// Rewrites in the steps above.
     pub(super) fn rewrite_in_steps(
         &self,
         rewrite: &mut Rewrite<'_>,
@@ -87,7 +87,7 @@ impl KeptFiles {
     }
 }
 
-/// How many rows a record has that were not taken out.
+/// The number of rows of a record that were not cleared.
 fn count_rows(record: &Record) -> usize {
     record.header.rows.iter().filter(|row| !row.is_reserved()).count()
 }

@@ -1,10 +1,10 @@
-//! [`LateRows`]: changes that were written down after a change that they came before.
+//! [`LateRows`]: changes that were recorded after a later change.
 //!
-//! A journal has the records in the order in which they were written, and not the changes in the order in which they were made.
-//! Where that matters, contents tell: a change that was made later found what the earlier one left. They do not tell for a change
-//! that leaves what it finds, such as a file that is written again as it is. If another process deletes or moves the file at
-//! the same time, both find the same content, and that change may have been made first though its record comes second.
-//! Then nothing is at the path afterwards.
+//! A journal has the records in the order in which they were written, not the changes in the order in which they were made.
+//! If the order matters, the contents usually show it: a later change found the content that the earlier one left. This fails for a
+//! change that leaves the content as it found it, such as a file that is overwritten with the same content. If another process
+//! deletes or moves the file at the same time, both find the same content, and the overwrite may have been made first although its
+//! record comes second. Then there is nothing at the path afterwards.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,18 +14,18 @@ use super::journal::Stored;
 use super::record::{ContentId, Row};
 use super::settle::{self, PathState};
 
-/// A row, by the numbers of its record and of itself in it.
+/// The number of a record, and the number of a row in it.
 pub(super) type RowNumber = (usize, usize);
 
 #[derive(Debug, Default)]
 pub(super) struct LateRows {
-    /// The rows that were made before another one which was written down before them.
+    /// For each row, the rows that were made before it but recorded after it.
     before: HashMap<RowNumber, Vec<RowNumber>>,
     late: HashSet<RowNumber>,
 }
 
 impl LateRows {
-    /// Finds them among the rows for which `was_made` is true. `live` says what is at a path now.
+    /// Finds these rows among the rows for which `was_made` is true. `live` returns the present state of a path.
     pub(super) fn among(
         records: &[Stored],
         was_made: impl Fn(RowNumber) -> bool,
@@ -41,7 +41,7 @@ impl LateRows {
             return late;
         }
         let key = |path: &MemoryPath| folding.key(path).into_owned();
-        // Where a file was that is there no more: the change that took it away, and what that found.
+        // For each path of a removed file: the row that removed it, and the content that this row found.
         let mut taken: HashMap<MemoryPath, (RowNumber, ContentId)> = HashMap::new();
         for (at, (number, row)) in rows.iter().enumerate() {
             let path = key(&row.path);
@@ -70,19 +70,19 @@ impl LateRows {
         late
     }
 
-    /// The rows that come at the turn of this one, in the order in which they were made.
+    /// The rows to process in place of this one, in the order in which they were made.
     pub(super) fn at(&self, number: RowNumber) -> impl Iterator<Item = RowNumber> {
         let before = self.before.get(&number).into_iter().flatten().copied();
         before.chain((!self.late.contains(&number)).then_some(number))
     }
 }
 
-/// Whether a change left what it found.
+/// Whether a change left the content as it found it.
 fn changes_nothing(row: &Row) -> bool {
     row.old_path.is_none() && row.before.is_some() && row.before == row.after
 }
 
-/// What a change found at a path, if it was one of what is there.
+/// The state that a change found at a path; `None` if it is not about this path.
 fn found_at(row: &Row, path: &MemoryPath, folding: Folding) -> Option<PathState> {
     if *folding.key(&row.path) == *path {
         return Some(settle::ends(row).0);
@@ -144,7 +144,7 @@ mod tests {
             (&[".>a", "a>.", "a>a", "a>a"], PathState::Nothing, &[0, 2, 3, 1]),
             // The next change found nothing.
             (&[".>a", "a>.", "a>a", ".>b"], there, &[0, 2, 1, 3]),
-            // Another program has written the same again.
+            // Another program has written the same content again.
             (&[".>a", "a>.", "a>a"], there, &[0, 1, 2]),
             (&[".>a", "a>.", "a>a", "a>b"], PathState::Nothing, &[0, 1, 2, 3]),
             (&[".>a", "a>.", "b>b"], PathState::Nothing, &[0, 1, 2]),

@@ -1,22 +1,23 @@
-//! The history of a memory: every change can be seen, and taken back.
+//! The history of a memory: every change can be viewed and undone.
 //!
-//! A memory with `MemoryOptions::history` records each change before it makes it. An edit
-//! is a splice, and a splice with what it removed leads back as well as forth, so a version costs what the edit changed
-//! and not what the file holds.
+//! A memory with `MemoryOptions::history` records each change before it makes it. An edit is recorded as a splice. A splice
+//! includes the bytes that it removed, so it can be applied in both directions, and a version costs as much as the edit changed,
+//! not as much as the file holds.
 //!
-//! Users of memdir have this as methods of `Memory` and as `memdir::history`, and examples use those names. Without a `Memory` there
-//! are two types: a [`Recorder`] is a store that records its changes, and its [`HistoryReader`] answers what is asked.
+//! Users of memdir call methods of `Memory` and types of `memdir::history`, and examples use those names. Without a `Memory` there
+//! are two types: a [`Recorder`] is a store that records its changes, and its [`HistoryReader`] answers queries.
 //!
-//! The way of a record, downward: a layer over the store notices a change (`recording_layer`: `creations`, `edits`, `renames`,
-//! `deletions`, `taken_along`), and the `recorder` makes a `record` of it, which a `journal` keeps: a log beside a local directory (`log_file`), the
-//! database itself (`noted`), or hidden files in any other store (`kept_files`). An encrypted store's records are sealed
-//! (`record_form`) and go to the journal of the store beneath. In a tree of mounts each store has its own, which are read as one
-//! (`mounted`).
+//! How a change is recorded: a layer over the store sees the change (`recording_layer`: `creations`, `edits`, `renames`,
+//! `deletions`, `taken_along`). The `recorder` makes a `record` of it, and a `journal` keeps the record: a log beside a local
+//! directory (`log_file`), the database itself (`noted`), or hidden files in any other store (`kept_files`). An encrypted store's
+//! records are sealed (`record_form`) and go to the journal of the underlying store. In a tree of mounts each store has its own
+//! journal, and they are read as one (`mounted`).
 //!
-//! The way of a question: a `reader` asks what was loaded (`index`), which of it was really made (`settle`) and when
-//! (`late_rows`), the versions that come of it (`timeline`), and their `contents`. A history that went on is not computed anew (`recall`, `snapshot`). Which version
-//! brought a line is found by `blame`, line by line in `line_trace`; a search goes from version to version by `old_lines`. What is
-//! brought back is decided in `restore` and `undo`, and made by `steps`. `docs/history.md` is the page about it.
+//! How a query is answered: the `reader` takes the loaded records (`index`), determines which changes were made (`settle`) and when
+//! (`late_rows`), and computes the versions (`timeline`) and their `contents`. When a history grows, it is extended and not
+//! computed again (`recall`, `snapshot`). `blame` finds the version that added each line, with `line_trace`. A search walks from
+//! version to version with `old_lines`. `restore` and `undo` plan the changes that bring content back, and `steps` makes them.
+//! `docs/history.md` is the guide.
 
 mod abbreviation;
 mod age_clock;
@@ -113,7 +114,7 @@ pub use transfer::{HistoryRecords, HistoryRecordsBuilder};
 pub use undo::UndoOptions;
 pub use version::Version;
 
-/// The example of the README, which runs with the tests.
+/// The example in the README, which runs as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,34 +1,34 @@
-//! Which lines two texts have in common, in nearly linear time for every input.
+//! The lines that two texts have in common, in nearly linear time for every input.
 //!
-//! The algorithm Histogram of `imara-diff` gives diffs that read well. It looks at everything that is left for each run of
-//! common lines, so its time is quadratic where many lines differ. Here it only sees small pieces. A larger
-//! input is cut first, as a patience diff does it: at lines that occur once on each side, or at runs of lines that do.
+//! The algorithm Histogram of `imara-diff` gives diffs that read well. It scans the whole rest for each run of common lines, so its
+//! time is quadratic if many lines differ. Therefore it only gets small pieces here. A larger input is split first, as
+//! in a patience diff: at lines, or runs of lines, that occur exactly once on each side.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, IndentHeuristic, IndentLevel, InternedInput, Token};
 
-/// The most lines, of both sides together, that are compared at once.
+/// The maximum number of lines, of both sides together, that are compared at once.
 const MAX_PIECE: usize = 2048;
 
-/// How many lines in a row make an anchor. Where few lines are unique, longer runs of lines are.
+/// The lengths of a run of lines that serves as an anchor. If few single lines are unique, longer runs may be.
 const RUNS: [usize; 4] = [1, 4, 16, 64];
 
-/// How often a piece is cut at anchors before it is cut by its length.
+/// The number of times that a piece is split at anchors before it is split by length.
 const MAX_ROUNDS: usize = 8;
 
-/// The most common lines that a hunk may be moved over, in a large input.
+/// The maximum number of common lines that a hunk may be moved over, in a large input.
 const MAX_SLIDE: usize = 256;
 
-/// The lines of both texts, and which of them differ.
+/// The lines of both texts, and the lines that differ.
 pub fn line_diff<'t>(old: &'t str, new: &'t str) -> (InternedInput<&'t str>, Diff) {
     let input = InternedInput::new(old, new);
     let diff = diff_of_lines(&input);
     (input, diff)
 }
 
-/// Which of these lines differ.
+/// The lines that differ.
 pub(crate) fn diff_of_lines<L: AsRef<[u8]>>(input: &InternedInput<L>) -> Diff {
     if input.before.len() + input.after.len() <= MAX_PIECE {
         let mut diff = Diff::compute(Algorithm::Histogram, input);
@@ -41,22 +41,22 @@ pub(crate) fn diff_of_lines<L: AsRef<[u8]>>(input: &InternedInput<L>) -> Diff {
     }
 }
 
-/// A line: its text as a token, and its place in its file.
+/// A line: its text as a token, and its position in its file.
 #[derive(Clone, Copy)]
 struct Line {
     token: Token,
     at: u32,
 }
 
-/// For each line of either side whether it is common to both. As many are common on one side as on the other.
+/// Says for each line of either side whether it is common to both. Both sides have the same number of common lines.
 struct Alignment {
     old: Vec<bool>,
     new: Vec<bool>,
-    /// For each token a number within the piece that is looked at, or [`UNNUMBERED`].
+    /// For each token, its number within the current piece, or [`UNNUMBERED`].
     numbers: Vec<u32>,
-    /// [`MAX_PIECE`]; tests use less.
+    /// [`MAX_PIECE`]; tests use a smaller value.
     max_piece: usize,
-    /// How many lines were looked at, counting those of a piece as often as Histogram may look at them.
+    /// The number of lines visited. The lines of a piece count as often as Histogram may visit them.
     #[cfg(test)]
     looked_at: usize,
 }
@@ -91,7 +91,7 @@ impl Alignment {
             return self.compare(old, new);
         }
         self.note(old.len() + new.len());
-        // With these, most texts become small pieces at once.
+        // With this many anchors, most texts split into small pieces at once.
         let enough = (old.len() + new.len()) * 4 / self.max_piece;
         let anchors = if round < MAX_ROUNDS { anchors(old, new, enough) } else { Vec::new() };
         if anchors.is_empty() {
@@ -106,7 +106,7 @@ impl Alignment {
         self.align(&old[old_at..], &new[new_at..], round + 1);
     }
 
-    /// Both sides without the lines that they begin and end with alike, which are marked.
+    /// Both sides without their common first and last lines, which are marked.
     fn without_common_ends<'l>(
         &mut self,
         old: &'l [Line],
@@ -128,7 +128,7 @@ impl Alignment {
         new.iter().for_each(|line| self.new[line.at as usize] = true);
     }
 
-    /// The lines that the other side has as well.
+    /// The lines that the other side also has.
     fn only_those_of(&mut self, other: &[Line], lines: &[Line]) -> Vec<Line> {
         other.iter().for_each(|line| self.numbers[line.token.0 as usize] = 0);
         let is_common = |line: &&Line| self.numbers[line.token.0 as usize] == 0;
@@ -137,9 +137,9 @@ impl Alignment {
         common
     }
 
-    /// Compares a piece that has nothing to be cut at in parts of the same share of either side.
+    /// Compares a piece without anchors in parts that take the same share of each side.
     fn cut(&mut self, old: &[Line], new: &[Line]) {
-        // A part may have a line more on either side.
+        // Rounding may give a part one more line on either side.
         let parts = (old.len() + new.len()).div_ceil(self.max_piece - 2);
         let part = |len: usize, part: usize| len * part / parts..len * (part + 1) / parts;
         for number in 0..parts {
@@ -155,7 +155,7 @@ impl Alignment {
             return;
         }
         self.note((old.len() + new.len()).pow(2));
-        // Histogram allocates as much as there are different tokens, so a piece has its own.
+        // Histogram allocates memory for each token number, so each piece is numbered from 0.
         let mut count = 0;
         let numbers = &mut self.numbers;
         let mut numbered = |lines: &[Line]| -> Vec<Token> {
@@ -186,8 +186,8 @@ impl Alignment {
         lines.iter().for_each(|line| self.numbers[line.token.0 as usize] = UNNUMBERED);
     }
 
-    /// Moves each hunk to the lines where it reads best. For each hunk this looks for the next change of the other side, which may
-    /// be far away, so it is done for some hunks at a time, with a part of the common lines around them.
+    /// Moves each hunk to the lines where it reads best. The search for the next change on the other side may reach far, so a few hunks
+    /// are moved at a time, with only some of the common lines around them.
     fn slide_hunks<L: AsRef<[u8]>>(&mut self, input: &InternedInput<L>) {
         let hunks: Vec<Hunk> = diff_of(&self.old, &self.new).hunks().collect();
         let ends = self.old.len() - hunks.last().map_or(0, |hunk| hunk.before.end as usize);
@@ -210,7 +210,7 @@ impl Alignment {
             while hunks.get(last + 1).as_ref().is_some_and(is_near) {
                 last += 1;
             }
-            // Half of what is common, as the other half belongs to the hunks on the other side of it.
+            // Take half of the common lines. The other half belongs to the hunks on the other side of them.
             let above = (common_before(first) / 2).min(MAX_SLIDE);
             let below = (common_before(last + 1) / 2).min(MAX_SLIDE);
             let around = |start: u32, end: u32| start as usize - above..end as usize + below;
@@ -249,8 +249,8 @@ impl Alignment {
     }
 }
 
-/// A diff in which these lines are common. `Diff` is only made by comparing, so lines are compared that leave no choice:
-/// a common line occurs once on each side, and any other one on its own side only.
+/// A diff in which these lines are common. A `Diff` can only be made by comparing, so this compares lines that leave no choice:
+/// a common line occurs once on each side, and any other line on its own side only.
 fn diff_of(old: &[bool], new: &[bool]) -> Diff {
     const REMOVED: Token = Token(0);
     const ADDED: Token = Token(1);
@@ -268,8 +268,8 @@ fn diff_of(old: &[bool], new: &[bool]) -> Diff {
     diff
 }
 
-/// Pairs of places with the same line, each further on than the one before it on both sides. Longer runs of lines are looked
-/// at until there are enough.
+/// Pairs of positions with the same line, increasing on both sides. Longer runs of lines are tried until there are enough
+/// pairs.
 fn anchors(old: &[Line], new: &[Line], enough: usize) -> Vec<(usize, usize)> {
     let tokens = |lines: &[Line]| -> Vec<Token> { lines.iter().map(|line| line.token).collect() };
     let (old, new) = (tokens(old), tokens(new));
@@ -286,7 +286,7 @@ fn anchors(old: &[Line], new: &[Line], enough: usize) -> Vec<(usize, usize)> {
     best
 }
 
-/// Where the runs of this many lines begin that occur once on each side, in the order of the old side.
+/// The start positions of the runs of this length that occur once on each side, in the order of the old side.
 fn unique_in_both(old: &[Token], new: &[Token], run: usize) -> Vec<(usize, usize)> {
     #[derive(Clone, Copy, PartialEq)]
     enum Occurrence {
@@ -316,9 +316,9 @@ fn unique_in_both(old: &[Token], new: &[Token], run: usize) -> Vec<(usize, usize
     old.windows(run).filter_map(pair).collect()
 }
 
-/// The most of these pairs that increase on both sides. They do on the first.
+/// The longest sequence of these pairs that increases on both sides. The pairs already increase on the first side.
 fn increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The chain of each length that ends first on the second side, as the number of its last pair.
+    // For each length, the number of the last pair of the chain that ends earliest on the second side.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::new();
     for (number, pair) in pairs.iter().enumerate() {
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The common lines of both sides, which are the same ones.
+    /// The common lines, which are the same on both sides.
     fn common(old: &str, new: &str, max_piece: usize) -> Vec<String> {
         let input = InternedInput::new(old, new);
         let mut alignment = Alignment::of(&input, max_piece);
@@ -357,10 +357,10 @@ mod tests {
         old
     }
 
-    /// What each shape makes of a line's number, on the old side and on the new one.
+    /// The text that each shape gives a line by its number, on the old side and on the new side.
     type Shape = (&'static str, fn(usize) -> String, fn(usize) -> String);
 
-    /// A number that seems random, and is the same in each run.
+    /// A pseudo-random number that is the same in each run.
     fn noise(seed: usize) -> usize {
         let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         usize::try_from((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33).unwrap()
@@ -429,7 +429,7 @@ mod tests {
                 let (old, new) = (text(lines, old), text(lines, new));
                 let input = InternedInput::new(old.as_str(), new.as_str());
                 let looked_at = Alignment::of(&input, 64).looked_at;
-                // In each round once, and in a piece as often as the piece has lines.
+                // Once in each round, and in a piece as often as the piece has lines.
                 let most = 2 * lines * (MAX_ROUNDS + 64);
                 assert!(looked_at <= most, "{name}, {lines} lines: {looked_at}");
             }
@@ -446,7 +446,7 @@ mod tests {
                     "equal" => assert_eq!(common, 1_200),
                     "every second changed" | "swapped" => assert_eq!(common, 600, "{name}"),
                     "all changed" => assert_eq!(common, 0),
-                    // The best that can be had is 1,176.
+                    // The best possible value is 1,176.
                     "edited of 8" => assert!(common > 1_000, "{common} of {name}"),
                     _ => {}
                 }

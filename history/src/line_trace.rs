@@ -1,7 +1,7 @@
-//! [`LineTrace`]: follows the lines of a text back through what the text was before, change by change.
+//! [`LineTrace`]: follows the lines of a text back through its earlier versions, change by change.
 //!
-//! Only the lines that a splice touches are compared. So a step costs as much as the edit, and a pass over the lengths
-//! of the lines to find its place.
+//! Only the lines that a splice touches are compared. So a step costs as much as the edit, plus one pass over the lengths
+//! of the lines to find its position.
 
 use std::ops::Range;
 
@@ -10,20 +10,20 @@ use imara_diff::InternedInput;
 use super::line_diff::diff_of_lines;
 use super::record::Damaged;
 
-/// A line of the text as it was, and which of the followed lines it is, if it is one.
+/// A line of the earlier text, and its number in the followed text if it is still in it.
 #[derive(Debug, Clone)]
 struct TracedLine {
-    /// With its ending.
+    /// The line, including its line ending.
     bytes: Vec<u8>,
     number: Option<usize>,
 }
 
-/// The lines of a text as it was at one time, and which of them are still there. `C` says which change brought a line.
+/// The lines of a text at an earlier time, with their numbers in the followed text. `C` identifies the change that added a line.
 pub(super) struct LineTrace<C> {
     lines: Vec<TracedLine>,
-    /// What brought each line of the text that is followed.
+    /// The change that added each line of the followed text.
     brought_by: Vec<Option<C>>,
-    /// How many lines are followed further.
+    /// The number of lines that are still followed.
     remaining: usize,
 }
 
@@ -37,17 +37,17 @@ impl<C: Copy> LineTrace<C> {
         Self { lines, brought_by: vec![None; remaining], remaining }
     }
 
-    /// Whether it is known of each line what brought it.
+    /// Whether the change of each line is known.
     pub(super) fn is_complete(&self) -> bool {
         self.remaining == 0
     }
 
-    /// What brought each line; `None` for those that are still followed.
+    /// The change that added each line; `None` for lines that are still followed.
     pub(super) fn into_causes(self) -> Vec<Option<C>> {
         self.brought_by
     }
 
-    /// All lines that are still followed were brought by this.
+    /// Assigns all lines that are still followed to this change.
     pub(super) fn end(&mut self, cause: C) {
         for number in self.lines.iter_mut().filter_map(|line| line.number.take()) {
             self.brought_by[number] = Some(cause);
@@ -55,12 +55,12 @@ impl<C: Copy> LineTrace<C> {
         self.remaining = 0;
     }
 
-    /// The text that the trace is at.
+    /// The text that the trace has reached.
     pub(super) fn text(&self) -> Vec<u8> {
         self.lines.iter().flat_map(|line| &line.bytes).copied().collect()
     }
 
-    /// Goes back over a splice at a place, which replaced `removed` by `inserted`. Lines that were not there before were brought
+    /// Goes back over a splice at a position, which replaced `removed` by `inserted`. Lines that did not exist before were added
     /// by `cause`.
     pub(super) fn undo_splice(
         &mut self,
@@ -82,7 +82,7 @@ impl<C: Copy> LineTrace<C> {
         while region.len() < offset + inserted.len() {
             add(&mut region).ok_or(Damaged)?;
         }
-        // What follows must begin a line on both sides; else it is the rest of a line that differs.
+        // The text that follows must start a line on both sides. Otherwise it is the rest of a line that differs.
         let begins_line = |rest: &[u8]| rest.last().is_none_or(|byte| *byte == b'\n');
         let before = &region[..offset.min(region.len())];
         let was_whole = if removed.is_empty() { begins_line(before) } else { begins_line(removed) };
@@ -98,13 +98,13 @@ impl<C: Copy> LineTrace<C> {
         Ok(())
     }
 
-    /// Goes back to a whole text. Lines that are not in it were brought by `cause`.
+    /// Goes back to a whole text. Lines that are not in it were added by `cause`.
     pub(super) fn go_to(&mut self, old: &[u8], cause: C) {
         let rest = 0..self.lines.len();
         self.replace(rest, split(old).map(<[u8]>::to_vec).collect(), cause);
     }
 
-    /// The line that a place is in, or would begin, and where that line begins.
+    /// The line that contains a position or would start there, and the start of that line.
     fn line_at(&self, at: usize) -> (usize, usize) {
         let mut start = 0;
         for (number, line) in self.lines.iter().enumerate() {
@@ -117,7 +117,7 @@ impl<C: Copy> LineTrace<C> {
         (self.lines.len(), start)
     }
 
-    /// Puts other lines in the place of some. Those that are the same line stay what they are.
+    /// Replaces some lines by others. Lines that are the same keep their numbers.
     fn replace(&mut self, range: Range<usize>, old: Vec<Vec<u8>>, cause: C) {
         let new = &self.lines[range.clone()];
         let mut kept: Vec<Option<usize>> = vec![None; old.len()];
@@ -147,14 +147,14 @@ impl<C: Copy> LineTrace<C> {
     }
 }
 
-/// The lines of a text, each with its ending.
+/// The lines of a text, each with its line ending.
 fn split(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// The places of the lines that both sides have in common, in their order.
+/// The positions of the lines that both sides have in common, in order.
 fn common(new: &[TracedLine], old: &[Vec<u8>]) -> Vec<(usize, usize)> {
-    // Both end with different lines.
+    // Both sides end with different lines.
     if new.is_empty() || old.is_empty() || new.len() + old.len() == 2 {
         return Vec::new();
     }
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// Follows the lines of the last text back to the first. Of each line the number of the text that brought it.
+    /// Follows the lines of the last text back to the first. Returns for each line the number of the text that added it.
     fn traced(texts: &[&str], by_splices: bool) -> Vec<usize> {
         let mut trace = LineTrace::new(texts[texts.len() - 1].as_bytes());
         for number in (1..texts.len()).rev() {
@@ -206,20 +206,20 @@ mod tests {
             (&["a\n", "a\nb\n"], &[0, 1]),
             (&["b\n", "a\nb\n"], &[1, 0]),
             (&["a\nc\n", "a\nb\nc\n"], &[0, 1, 0]),
-            // The splice begins within the line that stays.
+            // The splice begins within the unchanged line.
             (&["-bar\n", "-baz\n-bar\n"], &[1, 0]),
             (&["-bar\n", "-bar\n-baz\n"], &[0, 1]),
             (&["a\nb\nc\n", "a\nB\nc\n"], &[0, 1, 0]),
             (&["a\nb\nc\n", "a\nc\n"], &[0, 0]),
-            // A line that goes and comes back was brought by what brought it back.
+            // A line that is removed and restored was added by the text that restored it.
             (&["a\nb\n", "a\n", "a\nb\n"], &[0, 2]),
-            // The ending is a part of the line.
+            // The line ending is part of the line.
             (&["a", "a\nb\n"], &[1, 1]),
             (&["a\n", "a"], &[1]),
             (&["a\nb\n", "a\nb"], &[0, 1]),
             (&["a\nb\n", "a\r\nb\n"], &[1, 0]),
             (&["a\r\nb\r\n", "a\r\nc\r\nb\r\n"], &[0, 1, 0]),
-            // Joined and split.
+            // Lines that are joined and split.
             (&["a\nb\n", "ab\n"], &[1]),
             (&["ab\nc\n", "a\nb\nc\n"], &[1, 1, 0]),
             (&["a\n", "", "a\n"], &[2]),
@@ -250,7 +250,7 @@ mod tests {
             texts in prop::collection::vec("[ab\n]{0,12}", 1..6),
         ) {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            // Each line is in the text that brought it, and in all texts since, in the same order.
+            // Each line is in the text that added it and in all later texts, in the same order.
             for by_splices in [true, false] {
                 let causes = traced(&texts, by_splices);
                 let last: Vec<&str> = texts[texts.len() - 1].split_inclusive('\n').collect();

@@ -1,9 +1,9 @@
-//! How a log begins: anew, or as the conversion of one from before there were segments.
+//! Starts a log: an empty one, or one converted from the older form without segments.
 //!
-//! The older form is one file `history/log`, which every version of memdir before appended to. Now a directory has that
-//! name, so such a version cannot append to it and says so. The file is read and converted while its lock is held alone,
-//! and it is kept as `log.old` until the new log is there. A kill in between leaves it, or all that the next process needs
-//! to go on.
+//! The older form is one file `history/log`, which earlier versions of memdir appended to. Now a directory has that
+//! name, so such a version fails to append and reports an error. The file is converted while its lock is held exclusively,
+//! and is kept as `log.old` until the new log is complete. A crash in between leaves the file, or everything that the next
+//! process needs to continue.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -18,9 +18,9 @@ use super::log_segment::{FrameAt, Segment, SegmentId, head};
 use super::new_segments::NewSegments;
 use super::record_form::RecordForm;
 
-/// Makes the active segment, where there is none.
+/// Creates the active segment if there is none.
 pub(super) fn begin(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
-    // One at a time.
+    // One process at a time.
     let alone = history.file_there(BEGINNING, Opening::AppendOrMake)?;
     alone.lock()?;
     if history.file(ACTIVE, Opening::Read)?.is_none() {
@@ -37,7 +37,7 @@ fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Err
             (history.directory(SEGMENTS)?.is_some(), history.directory(CONVERTED)?.is_some());
         let has_next = history.file(NEXT, Opening::Read)?.is_some();
         if kept.is_some() && has_next && (has_segments || is_converted) {
-            // A kill came when everything was converted.
+            // A process was killed after everything was converted.
             if !has_segments {
                 history.rename(CONVERTED, SEGMENTS)?;
             }
@@ -47,7 +47,7 @@ fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Err
             return begin_anew(history, durability);
         }
     }
-    // First, because its presence says that everything was converted.
+    // Remove this first, because its presence means that everything was converted.
     history.remove(NEXT)?;
     if let Some(left) = history.directory(CONVERTED)? {
         for name in left.names()? {
@@ -59,8 +59,8 @@ fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Err
         convert(file, &mut new)?;
     }
     new.prepare(&[])?;
-    // If a process of an older version began a second log after a kill, both are in the new one, and the first stays until
-    // that is there.
+    // If a process of an older version started a second log after a crash, the new log contains both. The first one is kept until
+    // the new log is complete.
     match kept {
         Some(_) => history.remove(SEGMENTS)?,
         None => history.rename(SEGMENTS, OLD)?,
@@ -70,13 +70,13 @@ fn begin_alone(history: &LogDirectory, durability: Durability) -> Result<(), Err
     place_converted(history, durability)
 }
 
-/// The log in the older form, if there is one, while no writer of an older version is in the middle of a change.
+/// Locks the log in the older form, if there is one. While it is locked, no writer of an older version makes a change.
 fn lock_old(history: &LogDirectory) -> Result<Option<File>, Error> {
     loop {
         let file = match history.file(SEGMENTS, Opening::Append) {
             Ok(Some(file)) => file,
             Ok(None) => return Ok(None),
-            // It is the directory; if not, that is the error.
+            // Probably the directory. If not, return that error.
             Err(_) => return history.directory(SEGMENTS).map(|_| None),
         };
         // On Windows those writers lock another file.
@@ -95,7 +95,7 @@ fn place_converted(history: &LogDirectory, durability: Durability) -> Result<(),
     history.remove(OLD)
 }
 
-/// Adds the records of a log in the older form whose changes were not withdrawn, each with what is known of it.
+/// Adds the records of a log in the older form, except withdrawn ones, each with its confirmation.
 fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
     let plain = RecordForm::Plain;
     let mut segment = Segment::plain(file.try_clone()?)?;
@@ -128,7 +128,7 @@ fn convert(file: &File, new: &mut NewSegments<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A log without records. If full segments are there whose active one is lost, they stay a part of it.
+/// Starts a log without records. If there are full segments whose active segment is lost, they become part of it.
 fn begin_anew(history: &LogDirectory, durability: Durability) -> Result<(), Error> {
     let segments = history.directory_or_make(SEGMENTS, durability)?;
     let mut longest: Vec<SegmentId> = Vec::new();

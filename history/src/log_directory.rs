@@ -1,6 +1,6 @@
-//! [`LogDirectory`]: a directory of the journal. Its files are opened beneath its handle, and never through a link.
+//! [`LogDirectory`]: a directory of the journal. Its files are opened relative to its handle, and never through a link.
 //!
-//! A link, a pipe or a directory in the place of a file is an error: nothing is written outside, and nothing waits.
+//! A link, a pipe or a directory instead of a file is an error. So nothing is written outside, and no open call blocks.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind};
@@ -10,42 +10,42 @@ use memdir_store::Durability;
 
 /// The segment that records are appended to.
 pub(super) const ACTIVE: &str = "active";
-/// The active segment that will take the place of the present one.
+/// The active segment that will replace the present one.
 pub(super) const NEXT: &str = "active.new";
-/// An active segment of which the first bytes were damaged.
+/// An active segment whose first bytes were damaged.
 pub(super) const DAMAGED: &str = "active.damaged";
 /// The directory of the full segments. Before there were segments, the log itself had this name.
 pub(super) const SEGMENTS: &str = "log";
-/// That directory, while a log of the older form is converted.
+/// That directory while a log of the older form is converted.
 pub(super) const CONVERTED: &str = "log.new";
 /// The log of the older form, when the directory has its name.
 pub(super) const OLD: &str = "log.old";
-/// What is locked while a log begins.
+/// The file that is locked while a log is started.
 pub(super) const BEGINNING: &str = "beginning";
-/// What is locked by those who rewrite the log, or wait to do so.
+/// The file that is locked by processes that rewrite the log or wait to do so.
 pub(super) const TURN: &str = "turn";
-/// On Windows what writers lock.
+/// The file that writers lock on Windows.
 pub(super) const LOCK: &str = "lock";
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     Read,
-    /// To append to it, and to read.
+    /// To append and to read.
     Append,
-    /// As [`Append`](Self::Append); it is made if it is missing.
+    /// As [`Append`](Self::Append), and creates a missing file.
     AppendOrMake,
-    /// It must not be there yet.
+    /// The file must not exist yet.
     New,
 }
 
-/// What has a name.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Nothing,
     File,
     Directory,
-    /// A link, a pipe.
+    /// For example a link or a pipe.
     Other,
 }
 
@@ -62,7 +62,7 @@ impl LogDirectory {
         if_there(Self::open_there(path))
     }
 
-    /// Opens the directory, and makes it if it is missing, but nothing above it.
+    /// Opens the directory. Creates it if it is missing, but not its parents.
     pub(super) fn open_or_make(path: &Path, durability: Durability) -> Result<Self, Error> {
         if let Some(there) = Self::open(path)? {
             return Ok(there);
@@ -80,23 +80,23 @@ impl LogDirectory {
         Self::open_there(path)
     }
 
-    /// Opens a file in it; `None` if there is none.
+    /// Opens a file in the directory; `None` if there is none.
     pub(super) fn file(&self, name: &str, opening: Opening) -> Result<Option<File>, Error> {
         let Some(file) = if_there(self.open_file(name, opening))? else { return Ok(None) };
         if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(no_file(name)) }
     }
 
-    /// As [`file`](Self::file), where it must be there or is made.
+    /// As [`file`](Self::file), but a missing file is an error.
     pub(super) fn file_there(&self, name: &str, opening: Opening) -> Result<File, Error> {
         self.file(name, opening)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// A directory in it; `None` if there is none.
+    /// Opens a subdirectory; `None` if there is none.
     pub(super) fn directory(&self, name: &str) -> Result<Option<Self>, Error> {
         Self::open(&self.path.join(name))
     }
 
-    /// The same, made if it is missing.
+    /// The same, and creates a missing one.
     pub(super) fn directory_or_make(
         &self,
         name: &str,
@@ -105,7 +105,7 @@ impl LogDirectory {
         Self::open_or_make(&self.path.join(name), durability)
     }
 
-    /// Whether the file is the one with that name.
+    /// Whether the open file is the one with that name.
     #[cfg(unix)]
     pub(super) fn is_at(&self, file: &File, name: &str) -> Result<bool, Error> {
         use rustix::fs::{AtFlags, fstat, statat};
@@ -118,13 +118,13 @@ impl LogDirectory {
         }
     }
 
-    /// Writers hold the lock of a file that is never replaced.
+    /// Always true, because writers hold the lock of a file that is never replaced.
     #[cfg(not(unix))]
     pub(super) fn is_at(&self, _: &File, _: &str) -> Result<bool, Error> {
         Ok(true)
     }
 
-    /// Renames a file or directory, which takes the place of a file that is there.
+    /// Renames a file or directory. Replaces an existing file.
     pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), Error> {
         #[cfg(unix)]
         rustix::fs::renameat(&self.handle, from, &self.handle, to)?;
@@ -133,7 +133,7 @@ impl LogDirectory {
         Ok(())
     }
 
-    /// Gives a file a second name, in another directory.
+    /// Gives a file a second name in another directory.
     pub(super) fn link(&self, from: &str, directory: &Self, to: &str) -> Result<(), Error> {
         #[cfg(unix)]
         {
@@ -145,7 +145,7 @@ impl LogDirectory {
         Ok(())
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub(super) fn remove(&self, name: &str) -> Result<(), Error> {
         match if_there(self.unlink(name)) {
             Err(_) if self.kind(name)? == Kind::Directory => Err(no_file(name)),
@@ -153,24 +153,24 @@ impl LogDirectory {
         }
     }
 
-    /// Removes an empty directory in it.
+    /// Removes an empty subdirectory.
     pub(super) fn remove_directory(&self, name: &str) -> Result<(), Error> {
         if_there(self.unlink_directory(name)).map(drop)
     }
 
-    /// Removes what has the name, if something has, and nothing that it leads to. `false`, and it stays, for a directory that is not
-    /// empty.
+    /// Removes the entry with this name, if there is one. A link is not followed. Returns `false` and removes nothing if the entry is a
+    /// directory that is not empty.
     pub(super) fn remove_any(&self, name: &str) -> Result<bool, Error> {
         let Err(error) = if_there(self.unlink(name)) else { return Ok(true) };
         match if_there(self.unlink_directory(name)) {
             Ok(_) => Ok(true),
             Err(full) if full.kind() == ErrorKind::DirectoryNotEmpty => Ok(false),
-            // Systems differ in what they call a file that cannot be removed.
+            // Systems report different errors for a file that cannot be removed.
             Err(other) => Err(if other.kind() == ErrorKind::NotADirectory { error } else { other }),
         }
     }
 
-    /// What has the name.
+    /// The kind of the entry with this name.
     pub(super) fn kind(&self, name: &str) -> Result<Kind, Error> {
         #[cfg(unix)]
         {
@@ -197,14 +197,14 @@ impl LogDirectory {
         }
     }
 
-    /// The directory itself, locked against others who lock it, where the system can.
+    /// Locks the directory itself, if the system can.
     pub(super) fn locked(&self) -> Option<LockedDirectory<'_>> {
         #[cfg(unix)]
         rustix::fs::flock(&self.handle, rustix::fs::FlockOperation::LockExclusive).ok()?;
         Some(LockedDirectory(self))
     }
 
-    /// Whether it is still the directory at its path: an erasure may have removed it.
+    /// Whether this is still the directory at its path. An erasure may have removed it.
     #[cfg(unix)]
     pub(super) fn is_there(&self) -> Result<bool, Error> {
         let there = rustix::fs::lstat(&self.path).map_err(Error::from);
@@ -213,20 +213,20 @@ impl LogDirectory {
         Ok((open.st_dev, open.st_ino) == (there.st_dev, there.st_ino))
     }
 
-    /// A directory with an open file is not removed.
+    /// A directory with an open file cannot be removed.
     #[cfg(not(unix))]
     pub(super) fn is_there(&self) -> Result<bool, Error> {
         Ok(self.path.is_dir())
     }
 
-    /// The names of what is in it.
+    /// The names of the entries.
     pub(super) fn names(&self) -> Result<Vec<String>, Error> {
         let listed = std::fs::read_dir(&self.path)?;
         let names = listed.map(|entry| Ok(entry?.file_name().into_string().ok()));
         names.filter_map(Result::transpose).collect()
     }
 
-    /// Flushes the names in it.
+    /// Flushes the names of the entries.
     pub(super) fn flush(&self, durability: Durability) -> Result<(), Error> {
         flush_directory(&self.path, durability)
     }
@@ -277,7 +277,7 @@ impl LogDirectory {
                 Opening::AppendOrMake => append | OFlags::CREATE,
                 Opening::New => append | OFlags::CREATE | OFlags::EXCL,
             };
-        // Readable by its owner only, as the files are.
+        // Readable only by its owner, like the files of the memory.
         match openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(File::from(file)),
             Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO | Errno::MLINK) => Err(no_file(name)),
@@ -307,7 +307,7 @@ impl LogDirectory {
         #[cfg(windows)]
         {
             use std::os::windows::fs::OpenOptionsExt;
-            /// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself, and is no file.
+            /// `FILE_FLAG_OPEN_REPARSE_POINT`: opens a link itself, which then is not a file.
             const NOT_THROUGH_A_LINK: u32 = 0x0020_0000;
             options.custom_flags(NOT_THROUGH_A_LINK);
         }
@@ -330,7 +330,7 @@ fn no_directory(path: &Path) -> Error {
     Error::other(format!("something else is in the place of its directory `{name}`"))
 }
 
-/// `None` for what is not there.
+/// `None` for an entry that does not exist.
 fn if_there<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
     match done {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -338,7 +338,7 @@ fn if_there<T>(done: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
-/// Flushes a directory, so a loss of power does not take the name of a new file.
+/// Flushes a directory, so the name of a new file survives a loss of power.
 fn flush_directory(directory: &Path, durability: Durability) -> Result<(), Error> {
     if cfg!(unix) && durability == Durability::Full {
         File::open(directory)?.sync_all()?;

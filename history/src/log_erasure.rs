@@ -1,8 +1,8 @@
-//! How a log is erased, also where something else is in the place of its files.
+//! Erases a log, even if there is something else at the paths of its files.
 //!
-//! The directory of the log is memdir's. What has one of its names goes, whatever it is: a link itself and not what it leads to, a
-//! pipe, an empty directory. Only a directory that has something in it stays, because nothing of memdir's would be in it; then
-//! everything else goes, and the error names it.
+//! The directory of the log belongs to memdir. Everything with one of its names is removed: a link (not its target), a
+//! pipe, an empty directory. Only a directory that is not empty is kept, because its contents are not from memdir. In that case
+//! everything else is removed, and the error names the directory.
 
 use std::io::Error;
 
@@ -17,14 +17,14 @@ use super::log_writer::Alone;
 use super::new_segments::NewSegments;
 
 impl LogFile {
-    /// Removes the files by `remove_files`, and then the log.
+    /// Removes the files with `remove_files`, and then the log.
     pub(super) fn erase_log(
         &self,
         remove_files: &mut dyn FnMut() -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let failed = Self::failed("erasing the history");
         let open = || LogDirectory::open(&self.directory).map_err(&failed);
-        // No log is made only to be locked. If one was begun meanwhile, it has records of files that are gone now.
+        // Do not create a log only to lock it. If another process started one meanwhile, its records are of files that are gone now.
         let mut history = open()?;
         if history.is_none() {
             remove_files()?;
@@ -52,14 +52,14 @@ impl LogFile {
         Err(StoreError::failed("erasing the history", problem).after_changes())
     }
 
-    /// Returns what it cannot remove.
+    /// Returns the names of entries that cannot be removed.
     fn erase_files(
         &self,
         history: &LogDirectory,
         alone: Option<&Alone>,
         is_obstructed: bool,
     ) -> Result<Vec<String>, Error> {
-        // In a directory whose log is within it, the log went with the files.
+        // If the log is inside the directory of the files, it was removed with the files.
         if !history.is_there()? {
             return Ok(Vec::new());
         }
@@ -79,7 +79,7 @@ impl LogFile {
             rest.push(LOCK);
         }
         if !has_begun {
-            // The active segment is the last: a writer that finds none begins a new log with the full ones that are there.
+            // Remove the active segment last: a writer that finds none starts a new log with the full segments that are left.
             rest.extend([SEGMENTS, TURN, ACTIVE]);
         }
         for name in rest {
@@ -92,7 +92,7 @@ impl LogFile {
         Ok(left)
     }
 
-    /// Puts an empty log in the place of this one. It stays, as a writer that is about to open the log must find it or its successor.
+    /// Replaces the log by an empty one. It remains, because a writer that is opening the log must find it or its successor.
     fn begin_empty(&self, alone: &Alone) -> Result<(), Error> {
         let mut empty = NewSegments::new(&alone.directory, SEGMENTS, self.durability)?;
         empty.prepare(&[])?;
@@ -100,9 +100,9 @@ impl LogFile {
     }
 }
 
-/// Removes what is in the place of the log's files and directories, and is none. Returns what cannot be removed.
+/// Removes entries that have a name of the log but not the right kind. Returns the names of entries that cannot be removed.
 fn remove_foreign(history: &LogDirectory) -> Result<Vec<String>, Error> {
-    // One process at a time: where another one removed something, there may be a log since.
+    // One process at a time: if another process removed an entry, there may be a log by now.
     let _alone = history.locked();
     let mut left = Vec::new();
     for name in [ACTIVE, NEXT, DAMAGED, OLD, BEGINNING, TURN, LOCK] {
@@ -118,7 +118,7 @@ fn remove_foreign(history: &LogDirectory) -> Result<Vec<String>, Error> {
             Kind::Directory => {
                 left.extend(remove_in(history, name, &|kind| kind != Kind::File)?);
             }
-            // The log of an older form.
+            // The log of the older form.
             Kind::File if name == SEGMENTS && !has_active => {}
             Kind::File | Kind::Other => drop(history.remove_any(name)?),
         }
@@ -126,7 +126,7 @@ fn remove_foreign(history: &LogDirectory) -> Result<Vec<String>, Error> {
     Ok(left)
 }
 
-/// Removes what is in a directory and of such a kind. Returns what cannot be removed.
+/// Removes the entries of a directory that are of such a kind. Returns the names of entries that cannot be removed.
 fn remove_in(
     history: &LogDirectory,
     name: &str,

@@ -1,8 +1,8 @@
 //! [`LogFile`]: the journal of a local directory, a log of segments that records are appended to.
 //!
-//! It stands beside the directory of the files, out of the reach of commands: `./memory/history` beside
-//! `./memory/memories`. Each append opens it again ([`log_writer`](super::log_writer)), so nothing is kept between
-//! commands, as with the files. The order of the records is that of the log.
+//! It is beside the directory of the files, where no command can reach it: `./memory/history` beside
+//! `./memory/memories`. Each append opens it again ([`log_writer`](super::log_writer)), so nothing stays open between
+//! commands, as with the files. The order of the records is the order of the log.
 
 use std::collections::HashSet;
 use std::io::{Error, ErrorKind};
@@ -43,9 +43,9 @@ impl LogFile {
         }
     }
 
-    /// Ends the active segment if it is full. The next change can do that as well.
+    /// Ends the active segment if it is full. If that fails, the next change can do it.
     fn begin_segment(&self, size: u64) -> Result<(), Error> {
-        /// From this size on, it is not left to the next change.
+        /// From this size in bytes on, this waits for the lock instead of leaving it to the next change.
         const LONG: u64 = 4 * SEGMENT_BYTES;
         if size < SEGMENT_BYTES {
             return Ok(());
@@ -69,7 +69,7 @@ impl LogFile {
         new.place()
     }
 
-    /// Removes what a killed rewrite left, if no writer has the log now.
+    /// Removes the leftovers of a killed rewrite, if no writer has the log now.
     fn remove_leftovers(&self) -> Result<(), Error> {
         let alone = LogWriter::alone_if_free(&self.directory, self.durability)?;
         let Some(Alone { directory, .. }) = &alone else { return Ok(()) };
@@ -77,7 +77,7 @@ impl LogFile {
         directory.remove(TURN)
     }
 
-    /// Reads what is new. `false` if the log was rewritten meanwhile, so that a segment is not there any more.
+    /// Loads the new records. Returns `false` if the log was rewritten meanwhile, so a segment no longer exists.
     fn load_once(&self, loaded: &mut Loaded) -> Result<bool, Error> {
         let Some(history) = LogDirectory::open(&self.directory)? else {
             loaded.start_anew_if_any();
@@ -94,7 +94,7 @@ impl LogFile {
         let full = history.directory(SEGMENTS)?;
         let mut segments = active.earlier.clone();
         segments.push(active_id);
-        // It was rewritten, or converted.
+        // The log was rewritten or converted.
         if loaded.log.segments.is_empty() || !segments.starts_with(&loaded.log.segments) {
             loaded.start_anew_if_any();
         }
@@ -119,7 +119,7 @@ impl LogFile {
             if !is_known {
                 loaded.log.begin(id, segment.begin);
             } else if segment.mark_before(loaded.log.end)? != Some(loaded.log.mark) {
-                // A record at its end was truncated.
+                // A record at the end was truncated.
                 loaded.start_anew();
                 return Ok(false);
             }
@@ -128,14 +128,14 @@ impl LogFile {
         Ok(true)
     }
 
-    /// The segment that a record is in.
+    /// The segment that contains a record.
     fn segment_of(&self, place: Place) -> Result<Option<Segment>, Error> {
         let Some(history) = LogDirectory::open(&self.directory)? else { return Ok(None) };
         let Some(id) = place.segment else {
             let file = history.file(SEGMENTS, Opening::Read)?;
             return file.map(Segment::plain).transpose();
         };
-        // First, because a kill may have left a part of its copy among the full ones.
+        // Try the active segment first, because a crash may have left a partial copy of it among the full ones.
         let active = history.file(ACTIVE, Opening::Read)?.map(Segment::open).transpose()?.flatten();
         match active {
             Some((now, segment)) if now == id => Ok(Some(segment)),
@@ -168,7 +168,7 @@ impl Journal for LogFile {
         let is_noted = self.form.pack(&record).is_ok_and(|record| log.append(&record).is_ok());
         let (size, has_leftovers) = (log.size(), log.has_leftovers);
         drop(log);
-        // The change was made. What cannot be done now is done by the next change.
+        // The change was made. If this fails, the next change does it.
         let _ = size.and_then(|size| self.begin_segment(size));
         if has_leftovers {
             let _ = self.remove_leftovers();
@@ -180,7 +180,7 @@ impl Journal for LogFile {
         let pen = if appended.pen.log.is_some() { appended.pen } else { self.open()? };
         let mut record = Record::new(HistoryId::new()?, id, None);
         record.header.withdraws.push(id);
-        // A loss of power brings back the record; that the change was not made is then seen by the file.
+        // A loss of power may restore the record. Then the file shows that the change was not made.
         let record = self.form.pack(&record)?;
         let written = pen.log.as_ref().map(|log| log.append(&record));
         written.transpose().map_err(Self::failed("writing the history"))?;
@@ -203,7 +203,7 @@ impl Journal for LogFile {
     }
 
     fn load(&self, _: &Context, loaded: &mut Loaded) -> Result<(), StoreError> {
-        /// Each time the log was rewritten while it was read.
+        /// Each attempt fails only if the log was rewritten while it was read.
         const MAX_ATTEMPTS: usize = 100;
         for _ in 0..MAX_ATTEMPTS {
             if self.load_once(loaded).map_err(Self::failed("reading the history"))? {
@@ -298,19 +298,19 @@ impl Journal for LogFile {
     }
 }
 
-/// What is in a segment that is rewritten.
+/// A segment to be rewritten.
 pub(super) struct OldSegment {
     id: SegmentId,
     pub(super) segment: Segment,
     pub(super) records: Vec<Stored>,
-    /// What is said of records of other segments.
+    /// The confirmations of records in other segments.
     confirms: Vec<HistoryId>,
-    /// Whether there is something that goes by itself: what was withdrawn, is damaged or was not written to its end.
+    /// Whether the segment has litter that any rewrite removes: withdrawn, damaged or incomplete records.
     pub(super) has_litter: bool,
 }
 
 impl LogFile {
-    /// Adds records to the end of the log, all at once, but for those that it has.
+    /// Appends the missing records to the log, all in one step.
     fn add_missing(
         &self,
         records: &mut dyn Iterator<Item = Result<Record, StoreError>>,
@@ -385,7 +385,7 @@ impl LogFile {
         let failed = Self::failed("rewriting the history");
         let new = NewSegments::new(&alone.directory, SEGMENTS, self.durability);
         let mut new = new.map_err(&failed)?;
-        // What is said of records whose segment stays.
+        // Confirmations of records whose segment stays.
         let mut said = Record::new(HistoryId::new()?, HistoryId::new()?, None);
         for id in &loaded.log.segments {
             let Some(mut old) = self.old_segment(*id, loaded).map_err(&failed)? else { continue };
@@ -400,13 +400,13 @@ impl LogFile {
             }
             for stored in &old.records {
                 let read = old.segment.read(stored.place.at, stored.len).map_err(&failed)?;
-                // What is damaged is left out: it cannot be read anyway, and may hold what is to be removed.
+                // Leave out damaged records: they cannot be read anyway, and may contain data that must be removed.
                 let Ok(packed) = read else { continue };
                 let Ok(record) = self.form.record(packed) else { continue };
                 let is_concerned = (rewrite.concerns)(&record.header);
                 let changed = if is_concerned { (rewrite.change)(record)? } else { Some(record) };
                 let Some(mut record) = changed else { continue };
-                // It stands for itself from now on: the notes about it are left out.
+                // The record contains its own confirmation from now on. The notes of other records about it are left out.
                 let id = record.header.id;
                 let is_confirmed = loaded.confirmed.contains(&id);
                 record.header.confirms = Vec::from_iter(is_confirmed.then_some(id));
@@ -423,10 +423,10 @@ impl LogFile {
     }
 }
 
-/// Reads a log from before there were segments. The next writer converts it.
+/// Reads a log in the older form without segments. The next writer converts it.
 fn load_old(history: &LogDirectory, loaded: &mut Loaded, form: &RecordForm) -> Result<(), Error> {
     loaded.start_anew_if_any();
-    // The name of the older form may be that of a directory, if a conversion was killed.
+    // If a conversion was killed, the name of the older form may be that of a directory.
     for name in [OLD, SEGMENTS] {
         let Ok(Some(file)) = history.file(name, Opening::Read) else { continue };
         loaded.log.end = 0;
@@ -440,14 +440,14 @@ fn is_active(history: &LogDirectory, id: SegmentId) -> Result<bool, Error> {
     Ok(Segment::open(active)?.is_some_and(|(now, _)| now == id))
 }
 
-/// A full segment, if it is there and whole at its beginning.
+/// A full segment, if it exists and its first bytes are intact.
 fn segment(full: Option<&LogDirectory>, id: SegmentId) -> Result<Option<Segment>, Error> {
     let Some(full) = full else { return Ok(None) };
     let Some(file) = full.file(&id.to_string(), Opening::Read)? else { return Ok(None) };
     Ok(Segment::open(file)?.filter(|(found, _)| *found == id).map(|(_, segment)| segment))
 }
 
-/// Reads the frames from where the last reading ended.
+/// Loads the frames from where the last load ended.
 fn load_frames(
     segment: &mut Segment,
     id: Option<SegmentId>,

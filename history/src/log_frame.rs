@@ -1,12 +1,12 @@
-//! The form of a [`Record`](super::record::Record) in a log: a frame that tells a whole record from a part of one.
+//! The form of a [`Record`](super::record::Record) in a log: a frame, which distinguishes a whole record from a partial one.
 //!
 //! ```text
 //! "MDH2" | length of the header (u32) | length of the contents (u64)
 //!        | check of the header | check of the contents | check of all this | header | contents | end mark
 //! ```
-//! Lengths are in little-endian order. A check is the first 8 bytes of a SHA-256 that begins with the salt of the
-//! [segment](super::log_segment), so no text that is kept in a record looks like a frame. The end mark repeats the third
-//! check: a frame without it was not written to its end.
+//! Lengths are little-endian. A check is the first 8 bytes of a SHA-256 that begins with the salt of the
+//! [segment](super::log_segment), so no text in a record looks like a frame. The end mark repeats the third
+//! check. A frame without it is incomplete.
 
 use std::borrow::Cow;
 
@@ -16,25 +16,25 @@ use super::packed::{MAX_HEADER, Packed};
 use super::record::Damaged;
 
 pub(super) const MAGIC: [u8; 4] = *b"MDH2";
-/// How many bytes stand before the header.
+/// The number of bytes before the header.
 pub(super) const FRAME_PREFIX: usize = 40;
 
 /// The first bytes of a SHA-256.
 pub(super) type Check = [u8; 8];
 
-/// What the first bytes of a frame say.
+/// The first bytes of a frame, decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FramePrefix {
     pub(super) header: usize,
     pub(super) contents: u64,
     header_check: Check,
     contents_check: Check,
-    /// What stands at the end again.
+    /// The check that the end mark repeats.
     pub(super) mark: Check,
 }
 
 impl FramePrefix {
-    /// The prefix that `bytes` begin with.
+    /// Decodes the prefix at the start of `bytes`.
     pub(super) fn read(salt: &[u8], bytes: &[u8]) -> Result<Self, Damaged> {
         let bytes: &[u8; FRAME_PREFIX] = bytes.first_chunk().ok_or(Damaged)?;
         let eight = |at: usize| -> [u8; 8] { std::array::from_fn(|byte| bytes[at + byte]) };
@@ -52,19 +52,19 @@ impl FramePrefix {
         is_whole.then_some(prefix).ok_or(Damaged)
     }
 
-    /// How many bytes the frame has.
+    /// The size of the frame in bytes.
     pub(super) fn frame_len(&self) -> u64 {
         let around = (FRAME_PREFIX + self.header + size_of::<Check>()) as u64;
         self.contents.saturating_add(around)
     }
 
-    /// The header, if these are its bytes.
+    /// The header, if the check of these bytes is right.
     pub(super) fn header<'b>(&self, salt: &[u8], bytes: &'b [u8]) -> Result<&'b [u8], Damaged> {
         if check(salt, bytes) == self.header_check { Ok(bytes) } else { Err(Damaged) }
     }
 }
 
-/// The frame of a record.
+/// Encodes a record as a frame.
 pub(super) fn to_frame(salt: &[u8], record: &Packed<'_>) -> Vec<u8> {
     let header = &record.header;
     let around = FRAME_PREFIX + size_of::<Check>();
@@ -82,7 +82,7 @@ pub(super) fn to_frame(salt: &[u8], record: &Packed<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The record in a frame.
+/// Decodes the record in a frame.
 pub(super) fn from_frame<'b>(salt: &[u8], bytes: &'b [u8]) -> Result<Packed<'b>, Damaged> {
     let prefix = FramePrefix::read(salt, bytes)?;
     let rest = &bytes[FRAME_PREFIX..];

@@ -1,7 +1,7 @@
-//! What the files of a log hold besides its records: parts that a kill left, damage, records of changes that were not made, and
-//! files of rewrites that did not end.
+//! Finds and removes litter in the files of a log: incomplete frames left by a crash, damage, records of changes that were not made,
+//! and files of rewrites that did not complete.
 //!
-//! No reader is shown any of it, so no redaction finds a text in it. A redaction therefore ends with its removal.
+//! Readers never see litter, so no redaction finds a text in it. Therefore a redaction removes all litter at its end.
 
 use std::collections::HashSet;
 use std::io::Error;
@@ -13,19 +13,19 @@ use super::log_directory::LogDirectory;
 use super::log_file::LogFile;
 use super::new_segments::{remove_damaged, remove_leftovers};
 
-/// What in the segments goes if they are rewritten.
+/// The litter in the segments, which a rewrite removes.
 struct Litter {
     is_there: bool,
-    /// The records whose header can be read, and not the rest.
+    /// The records whose header can be read, but not the rest.
     unreadable: HashSet<HistoryId>,
 }
 
 impl LogFile {
-    /// Removes the files that are no part of the log, and rewrites it if there is litter in its segments, while no change is
+    /// Removes the files that are not part of the log, and rewrites the log if its segments have litter, while no change is
     /// in flight.
     pub(super) fn remove_litter(&self) -> Result<(), StoreError> {
         let failed = Self::failed("rewriting the history");
-        // No log is made only to be looked at.
+        // Do not create a log only to inspect it.
         if LogDirectory::open(&self.directory).map_err(&failed)?.is_none() {
             return Ok(());
         }

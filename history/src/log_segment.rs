@@ -3,11 +3,11 @@
 //! ```text
 //! "MDHLOG2\n" | id (36 bytes of text) | number of earlier segments (u32) | check | their ids | check | frames
 //! ```
-//! The id is random. It is the salt of all checks in the file, so nothing that was written into another file, or is kept
-//! in a record, looks like a [frame](super::log_frame).
+//! The id is random. It is the salt of all checks in the file, so no data from another file and no data in a record looks like
+//! a [frame](super::log_frame).
 //!
-//! A kill in the middle of an append leaves a part of a frame, and others append after it. A reader finds the next frame
-//! after it. It tells such a part from damage: the part ends before the frame would.
+//! A crash during an append leaves an incomplete frame, and other writers append after it. A reader then searches for the next frame.
+//! It distinguishes an incomplete frame from damage: an incomplete frame ends earlier than its length says.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
@@ -21,15 +21,15 @@ use super::record_form::RecordForm;
 
 const MAGIC: &[u8; 8] = b"MDHLOG2\n";
 const ID: usize = 36;
-/// How many bytes say which segment it is.
+/// The number of bytes that identify the segment.
 pub(super) const HEAD: usize = MAGIC.len() + ID + 4 + size_of::<Check>();
-/// How much is read at a time.
+/// The number of bytes read at a time.
 const WINDOW: usize = 256 * 1024;
 
 /// The id of a segment.
 pub(super) type SegmentId = HistoryId;
 
-/// The bytes that a segment begins with.
+/// Encodes the first bytes of a segment.
 pub(super) fn head(id: SegmentId, earlier: &[SegmentId]) -> Vec<u8> {
     let salt = id.to_string();
     let mut bytes = MAGIC.to_vec();
@@ -42,7 +42,7 @@ pub(super) fn head(id: SegmentId, earlier: &[SegmentId]) -> Vec<u8> {
     bytes
 }
 
-/// What the first [`HEAD`] bytes say: which segment it is, and how many are earlier.
+/// Decodes the first [`HEAD`] bytes: the id of the segment, and the number of earlier segments.
 pub(super) fn read_head(bytes: &[u8]) -> Option<(SegmentId, usize)> {
     let (kept, rest) = bytes.get(..HEAD)?.split_at(HEAD - size_of::<Check>());
     let salt = kept.strip_prefix(MAGIC)?.get(..ID)?;
@@ -56,22 +56,22 @@ pub(super) fn read_head(bytes: &[u8]) -> Option<(SegmentId, usize)> {
 /// The form of a file.
 #[derive(Debug, Clone)]
 enum Form {
-    /// That of a segment, with its salt.
+    /// A segment, with its salt.
     Segment(String),
-    /// That of a log before there were segments: records one after the other.
+    /// A log in the older form without segments: concatenated records.
     Plain,
 }
 
-/// What is at a place in a segment.
+/// The data at a position in a segment.
 #[derive(Debug)]
 pub(super) enum FrameAt {
     Record {
         header: Box<Header>,
         len: u64,
     },
-    /// A part of a frame, which a kill left, up to this place.
+    /// An incomplete frame that a crash left, up to this position.
     Part(u64),
-    /// What is no frame, and not a part of one either.
+    /// Neither a frame nor an incomplete frame, up to this position.
     Damage(u64),
     /// The end, or a frame that a writer may still be writing.
     End,
@@ -80,19 +80,19 @@ pub(super) enum FrameAt {
 pub(super) struct Segment {
     file: File,
     form: Form,
-    /// The segments before it, in their order.
+    /// The earlier segments, in order.
     pub(super) earlier: Vec<SegmentId>,
-    /// Where its frames begin.
+    /// The position of the first frame.
     pub(super) begin: u64,
-    /// How many bytes the file had when reading began.
+    /// The size of the file in bytes when it was opened.
     pub(super) len: u64,
-    /// Where in the file the window begins.
+    /// The position of the window in the file.
     start: u64,
     window: Vec<u8>,
 }
 
 impl Segment {
-    /// A segment and its id; `None` if its first bytes are not those of one.
+    /// Opens a segment and returns its id; `None` if the first bytes are not those of a segment.
     pub(super) fn open(file: File) -> Result<Option<(SegmentId, Self)>, Error> {
         let mut segment = Self::plain(file)?;
         let Some((id, count)) = read_head(&segment.exactly(0, HEAD)?) else { return Ok(None) };
@@ -110,14 +110,14 @@ impl Segment {
         Ok(Some((id, segment)))
     }
 
-    /// A log from before there were segments.
+    /// Opens a log in the older form without segments.
     pub(super) fn plain(file: File) -> Result<Self, Error> {
         let len = file.metadata()?.len();
         let (earlier, window) = (Vec::new(), Vec::new());
         Ok(Self { file, form: Form::Plain, earlier, begin: 0, len, start: 0, window })
     }
 
-    /// The bytes at a place and no others, at most as many as the file has.
+    /// Reads `count` bytes at a position, or fewer if the file ends there.
     fn exactly(&mut self, at: u64, count: usize) -> Result<Vec<u8>, Error> {
         let available = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; count.min(available)];
@@ -126,7 +126,7 @@ impl Segment {
         Ok(bytes)
     }
 
-    /// The same, from a window that is read at once, for a reader who goes on behind it.
+    /// The same, through a window that is read at once, for a caller that reads on from there.
     fn bytes(&mut self, at: u64, count: usize) -> Result<&[u8], Error> {
         let available = usize::try_from(self.len.saturating_sub(at)).unwrap_or(usize::MAX);
         let count = count.min(available);
@@ -146,27 +146,27 @@ impl Segment {
         Ok(&self.window[from..from + count])
     }
 
-    /// The bytes before a place, which are the mark of the frame that ends there; `None` beyond the end.
+    /// The bytes before a position, which are the mark of the frame that ends there; `None` beyond the end of the file.
     pub(super) fn mark_before(&mut self, end: u64) -> Result<Option<Check>, Error> {
         const LEN: usize = size_of::<Check>();
         let Some(at) = end.checked_sub(LEN as u64) else { return Ok(Some(Check::default())) };
         Ok(self.bytes(at, LEN)?.first_chunk().copied())
     }
 
-    /// What is at a place.
+    /// Decodes the data at a position.
     pub(super) fn frame_at(&mut self, at: u64, form: &RecordForm) -> Result<FrameAt, Error> {
         let available = self.len.saturating_sub(at);
         if available == 0 {
             return Ok(FrameAt::End);
         }
         let Some((header, len, mark)) = self.beginning(at)? else {
-            // The older form does not tell a part of a header from damage.
+            // The older form does not distinguish an incomplete header from damage.
             let is_plain = matches!(self.form, Form::Plain);
             return Ok(match self.next_frame(at)? {
                 Some(next) if is_plain || next - at < FRAME_PREFIX as u64 => FrameAt::Part(next),
                 Some(next) => FrameAt::Damage(next),
                 None if is_plain || available < FRAME_PREFIX as u64 => FrameAt::End,
-                // What a loss of power leaves.
+                // Zeros that a loss of power leaves.
                 None if self.is_blank(at)? => FrameAt::Part(self.len),
                 None => FrameAt::Damage(self.len),
             });
@@ -185,8 +185,8 @@ impl Segment {
         }
     }
 
-    /// The header of the frame at a place and how long the frame is; `None` if no frame begins there. The header is `None`
-    /// if it is not whole.
+    /// The header of the frame at a position and the size of the frame; `None` if no frame starts there. The header is `None`
+    /// if it is incomplete.
     #[allow(clippy::type_complexity, reason = "used here alone")]
     fn beginning(&mut self, at: u64) -> Result<Option<(Option<Vec<u8>>, u64, Check)>, Error> {
         match self.form.clone() {
@@ -218,8 +218,8 @@ impl Segment {
         }
     }
 
-    /// Whether another frame begins within the mark that ends at a place. A kill may cut a frame in its mark, and what
-    /// was appended after it may begin with the very bytes that are missing.
+    /// Whether another frame starts within the mark that ends at a position. A crash may cut a frame in its mark, and the
+    /// next frame may happen to start with the missing bytes.
     fn has_frame_in_mark(&mut self, end: u64) -> Result<bool, Error> {
         for at in end - size_of::<Check>() as u64 + 1..end {
             let is_first = self.bytes(at, 1)?.first() == log_frame::MAGIC.first();
@@ -230,7 +230,7 @@ impl Segment {
         Ok(false)
     }
 
-    /// Where the next frame begins after a place.
+    /// The position of the next frame after a position.
     fn next_frame(&mut self, mut at: u64) -> Result<Option<u64>, Error> {
         let magic = match self.form {
             Form::Segment(_) => log_frame::MAGIC,
@@ -247,7 +247,7 @@ impl Segment {
                         return Ok(Some(at));
                     }
                 }
-                // The four bytes may stand on both sides of the window's end.
+                // The four bytes may be split by the end of the window.
                 None if count > 4 && at + count < self.len => at += count - 4,
                 None => break,
             }
@@ -266,7 +266,7 @@ impl Segment {
         Ok(true)
     }
 
-    /// The whole record at a place.
+    /// Reads the whole record at a position.
     pub(super) fn read(
         &mut self,
         at: u64,
@@ -301,7 +301,8 @@ mod tests {
         to_frame(salt, &RecordForm::Plain.pack(record).unwrap())
     }
 
-    /// What a reader finds in a segment of these bytes: records by their contents, parts and damage by their lengths.
+    /// The frames that a reader finds in a segment with these bytes: records as their contents, incomplete frames and damage
+    /// as their lengths.
     fn found(id: SegmentId, frames: &[u8]) -> Vec<String> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[&head(id, &[])[..], frames].concat()).unwrap();
@@ -351,7 +352,7 @@ mod tests {
         let salt = id.to_string();
         let frame = |content: &[u8]| to_plain_frame(salt.as_bytes(), &record(content));
         let (one, two) = (frame(b"one"), frame(b"two"));
-        // Longer than what follows, so it swallows that if its length is believed; and it holds what looks like records.
+        // Its length exceeds the frames that follow it, and it contains bytes that look like records.
         let decoys =
             [&to_plain_frame(b"another", &record(b"decoy"))[..], &record(b"decoy").to_bytes()];
         let large = frame(&[&decoys.concat()[..], &[b'x'; 2000]].concat());
@@ -362,14 +363,14 @@ mod tests {
                 ["one", &format!("part {at}"), "two", "one"],
                 "cut at {at}"
             );
-            // At the end it may be one that is being written.
+            // At the end it may be a frame that is being written.
             assert_eq!(found(id, &[&two[..], &large[..at]].concat()), ["two"], "cut at {at}");
         }
     }
 
     #[test]
     fn a_record_is_found_that_begins_with_what_is_missing_of_the_mark_before() {
-        // The last byte of a mark is the first of a frame once in 256 times.
+        // One frame in 256 has a mark whose last byte is the first byte of a frame.
         let (id, cut) = std::iter::repeat_with(|| HistoryId::new().unwrap())
             .map(|id| (id, to_plain_frame(id.to_string().as_bytes(), &record(b"cut"))))
             .find(|(_, frame)| frame.last() == log_frame::MAGIC.first())

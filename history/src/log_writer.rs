@@ -1,13 +1,13 @@
-//! [`LogWriter`]: the log of a local directory, open to be appended to.
+//! [`LogWriter`]: the log of a local directory, open for appending.
 //!
 //! ```text
 //! history/active   the segment that records are appended to
-//! history/log/     the segments before it, each named by its id; the active one says in which order
-//! history/turn     while a process rewrites the log, or waits to do so
+//! history/log/     the segments before it, each named by its id; the active one lists them in order
+//! history/turn     exists while a process rewrites the log, or waits to do so
 //! ```
-//! Writers hold a lock of the active segment shared, from before they look what is known until their change is made, so
-//! several can at once. A rewrite holds it alone. Windows keeps everybody from the bytes of a locked file, so there it is
-//! the lock of a file beside it.
+//! A writer holds a shared lock of the active segment from before it loads the journal until its change is made, so
+//! several can write at the same time. A rewrite holds an exclusive lock. On Windows no process can read a locked file, so
+//! the lock is on a separate file.
 
 use std::fs::{File, TryLockError};
 use std::io::{Error, ErrorKind, Seek, Write};
@@ -29,30 +29,30 @@ use super::place::Place;
 pub(super) struct LogWriter {
     active: File,
     pub(super) id: SegmentId,
-    /// On Windows what is locked.
+    /// The locked file on Windows.
     lock: Option<File>,
     durability: Durability,
-    /// Whether a rewrite was killed, and may have left something.
+    /// Whether a rewrite was killed, and may have left files.
     pub(super) has_leftovers: bool,
 }
 
-/// What a process has of the lock.
+/// How a process holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holding {
     Shared,
     Alone,
-    /// Alone, if that is free now.
+    /// Alone, if the lock is free now.
     AloneIfFree,
 }
 
 impl LogWriter {
-    /// Opens the log in `directory`, which is made if it is missing, together with others.
+    /// Opens the log in `directory` with a shared lock. Creates a missing log.
     pub(super) fn shared(directory: &Path, durability: Durability) -> Result<Self, Error> {
         let locked = Self::locked(directory, durability, Holding::Shared)?;
         locked.map(|(_, writer)| writer).ok_or_else(no_log)
     }
 
-    /// As [`shared`](Self::shared), alone. Writers who come later wait, so this does not wait for ever.
+    /// As [`shared`](Self::shared), with an exclusive lock. Later writers wait, so this does not wait forever.
     pub(super) fn alone(directory: &Path, durability: Durability) -> Result<Alone, Error> {
         let place = LogDirectory::open_or_make(directory, durability)?;
         let turn = place.file_there(TURN, Opening::AppendOrMake)?;
@@ -62,7 +62,7 @@ impl LogWriter {
         Ok(Alone { directory, writer, turn: Some(turn) })
     }
 
-    /// As [`alone`](Self::alone); `None` if others have it now.
+    /// As [`alone`](Self::alone); `None` if others hold the lock now.
     pub(super) fn alone_if_free(
         directory: &Path,
         durability: Durability,
@@ -106,12 +106,12 @@ impl LogWriter {
                     tried => tried?,
                 },
             }
-            // A rewrite may have put another file in its place meanwhile, and an erasure removes the directory.
+            // A rewrite may have replaced the file meanwhile, and an erasure removes the directory.
             if !directory.is_at(&active, ACTIVE)? || !directory.is_there()? {
                 continue;
             }
             let Some((id, _)) = Segment::open(active.try_clone()?)? else {
-                // What is in it cannot be read, but it is kept, and commands go on.
+                // The segment cannot be read. Set it aside, so commands keep working.
                 locked.lock()?;
                 if directory.is_at(&active, ACTIVE)? {
                     directory.rename(ACTIVE, DAMAGED)?;
@@ -123,13 +123,13 @@ impl LogWriter {
         }
     }
 
-    /// Appends a record, whole or not at all. Returns where it is, and its length.
+    /// Appends a record, whole or not at all. Returns its place and its length.
     pub(super) fn append(&self, record: &Packed<'_>) -> Result<(Place, u64), Error> {
         let salt = self.id.to_string();
         let bytes = to_frame(salt.as_bytes(), record);
         let mut active = &self.active;
-        // One write, so it is not mixed with that of another process. What is written of it is not gone on with: that of
-        // another may stand behind it already.
+        // One write call, so the record is not interleaved with one of another process. A partial write is not continued, because another
+        // process may already have appended behind it.
         let written = active.write(&bytes);
         match written {
             Ok(written) if written == bytes.len() => {
@@ -146,12 +146,12 @@ impl LogWriter {
         }
     }
 
-    /// Takes a record back that was appended. Returns whether it is gone: not if others have the log, or have appended since.
+    /// Removes an appended record. Returns whether it is gone. It stays if others hold the lock or have appended since.
     pub(super) fn retract(self, place: Place, len: u64) -> bool {
         self.remove_end(place.at, place.at + len)
     }
 
-    /// Removes the last bytes, if the file ends where they do and no other writer has it.
+    /// Removes the last bytes, if the file still ends there and no other writer holds the lock.
     fn remove_end(&self, at: u64, end: u64) -> bool {
         let locked = self.lock.as_ref().unwrap_or(&self.active);
         // Another writer may take the lock in between. If nothing follows the record, its bytes are still this writer's.
@@ -165,14 +165,14 @@ impl LogWriter {
         if self.durability == Durability::Full { self.active.sync_data() } else { Ok(()) }
     }
 
-    /// How many bytes the segment has.
+    /// The size of the segment in bytes.
     pub(super) fn size(&self) -> Result<u64, Error> {
         Ok(self.active.metadata()?.len())
     }
 }
 
-/// Lets a process go first that waits to rewrite the log, but not for ever: it may wait for a writer that needs a lock of the
-/// store, which this process has. Returns whether the rewrite has ended, or was killed.
+/// Lets a process that waits to rewrite the log go first, but not forever: it may wait for a writer that needs a lock of the
+/// store, which this process holds. Returns whether the rewrite has ended or was killed.
 fn wait_for(turn: &File) -> Result<bool, Error> {
     const MOST: Duration = Duration::from_millis(500);
     let begun = Instant::now();
@@ -197,14 +197,14 @@ fn no_log() -> Error {
 pub(super) struct Alone {
     pub(super) directory: LogDirectory,
     pub(super) writer: LogWriter,
-    /// What keeps later writers waiting.
+    /// Keeps later writers waiting.
     turn: Option<File>,
 }
 
 impl Drop for Alone {
     fn drop(&mut self) {
         if self.turn.take().is_some() {
-            // If it stays, the next writer removes it.
+            // If this fails, the next writer removes it.
             let _ = self.directory.remove(TURN);
         }
     }

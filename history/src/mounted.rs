@@ -1,8 +1,8 @@
-//! [`MountedJournals`]: the history of a tree of mounts, which is that of each store in it.
+//! [`MountedJournals`]: the history of a tree of mounts, combined from the histories of its stores.
 //!
-//! Every mounted store records its own changes where it keeps its history: so each history is with its files, encrypted as
-//! they are, and the same for everybody who opens that store. This reads them as one, with the paths of the tree.
-//! Nothing is appended through it but notes about redactions.
+//! Every mounted store records its own changes where it keeps its history. So each history is with its files, encrypted like
+//! them, and the same for every process that opens that store. This module reads them as one, with the paths of the tree.
+//! It appends nothing except notes about redactions.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use super::redaction_plan::{NewNames, RedactionPlan, Wholes};
 use super::retention::Retention;
 use super::snapshot::Extent;
 
-/// The history of the tree that `store` mounts. `one` makes that of a store.
+/// The history of the tree that `store` mounts. `one` makes the history of a single store.
 pub(super) fn recorder(
     store: &dyn Store,
     mounts: &dyn MountTable,
@@ -42,7 +42,7 @@ pub(super) fn recorder(
     Recorder::of_parts(recording, Arc::new(journals), parts, retention)
 }
 
-/// A path of a part, as the tree names it; `None` if it has no such path, or another store is mounted above it.
+/// The path in the tree for a path of a part; `None` if the tree has no such path, or if another store is mounted above it.
 pub(super) fn outside(
     parts: &[Part],
     folding: Folding,
@@ -70,7 +70,7 @@ pub(super) struct MountedJournals {
 struct MergedRecords {
     /// How far each journal was loaded.
     extents: Vec<Extent>,
-    /// Of each record of the tree, the part that has it and what it is there.
+    /// For each record of the tree, its part and the record in that part.
     records: HashMap<HistoryId, (usize, Stored)>,
 }
 
@@ -87,8 +87,8 @@ impl MountedJournals {
         outside(&self.parts, self.folding, part, path)
     }
 
-    /// A row with the paths of the tree. One that the tree does not show keeps its place, as versions are numbered by it,
-    /// at a path that has no versions.
+    /// A row with the paths of the tree. A row that the tree does not show keeps its position, because versions are numbered by
+    /// position, but gets a path that has no versions.
     fn row(&self, part: usize, row: &Row) -> Row {
         let path = self.outside(part, &row.path);
         let old_path = row.old_path.as_ref().map(|path| self.outside(part, path));
@@ -99,7 +99,7 @@ impl MountedJournals {
         }
     }
 
-    /// Takes the records of a part, in the order of its journal, into the state. What is known of them goes to `all`.
+    /// Adds the records of a part, in the order of its journal, to the state. Their notes go to `all`.
     fn take(
         &self,
         part: usize,
@@ -110,7 +110,7 @@ impl MountedJournals {
         let mut taken = Vec::new();
         for stored in &own.records {
             let header = &*stored.header;
-            // A store may be in one tree with a copy of it, which has the same history.
+            // A tree may contain a store and a copy of it, which have the same history.
             let is_free = |id: &HistoryId| !state.records.contains_key(id);
             let number =
                 [0, part + 1].into_iter().find(|number| is_free(&header.id.beside(*number)));
@@ -137,15 +137,15 @@ impl MountedJournals {
 }
 
 impl MountedJournals {
-    /// What is redacted in each part that may be changed, in an order in which a second call finds all that a failure left.
+    /// The redactions in each writable part, in an order in which a second call completes a failed one.
     ///
-    /// The caller names versions of some parts. A copy of their contents in another part has no version of its own there by which it
-    /// would be found again, so the copies go first. Then each part loses the contents of its own versions.
+    /// The caller names versions of some parts. A copy of their contents in another part has no version of its own there by which
+    /// it could be found again, so the copies are redacted first. Then each part loses the contents of its own versions.
     fn own_plans(&self, plan: &RedactionPlan) -> Result<Vec<(usize, RedactionPlan)>, StoreError> {
         let state = self.state();
         let (mut copies, mut own) = (Vec::new(), Vec::new());
         for (number, part) in writable(&self.parts) {
-            // Its own id of a version of the tree, if it is one of this part.
+            // The part's own id of a version of the tree, if the version belongs to this part.
             let own_id = |id: HistoryId| {
                 let (part, stored) = state.records.get(&id.record())?;
                 let is_own = Arc::ptr_eq(&self.parts[*part].recorder, &self.parts[number].recorder);
@@ -159,9 +159,9 @@ impl MountedJournals {
             let names: Vec<NewNames> = plan.names.get(number).cloned().into_iter().collect();
             let note = |redacts: Vec<HistoryId>| {
                 let note = plan.note.clone().map(|note| {
-                    // Ids of records are different in all of the tree.
+                    // Ids of records must be unique in the whole tree.
                     let id = HistoryId::new()?;
-                    // Other processes read the history again when there is a note, whatever it says.
+                    // A note makes other processes load the history again, no matter what it contains.
                     let redacts = if redacts.is_empty() { vec![id] } else { redacts };
                     Ok::<_, StoreError>(Header { id, redacts, ..note })
                 });
@@ -189,7 +189,7 @@ impl MountedJournals {
             let of_its_own =
                 RedactionPlan { contents: contents(true), names, ..RedactionPlan::default() };
             let has_own = !redacts.is_empty() || concerned(&of_its_own);
-            // A log also loses what was withdrawn, if it has nothing of the plan.
+            // Without a match, a log would still remove its withdrawn records, so skip parts that have nothing of the plan.
             if concerned(&only_copies) {
                 copies.push((number, RedactionPlan { note: note(Vec::new())?, ..only_copies }));
             } else if !has_own {
@@ -203,7 +203,7 @@ impl MountedJournals {
         Ok(copies)
     }
 
-    /// An error if a part that may only be read has something of the plan.
+    /// Fails if a read-only part contains something that the plan removes.
     fn refuse_in_read_only(&self, plan: &RedactionPlan) -> Result<(), StoreError> {
         for (number, part) in self.parts.iter().enumerate() {
             let names = plan.names.get(number).cloned().into_iter().collect();
@@ -219,7 +219,7 @@ impl MountedJournals {
     }
 }
 
-/// The records of all parts in the order of their ids, while each part's stay in their order.
+/// The records of all parts, ordered by id, with each part's records in their own order.
 fn merged(parts: Vec<Vec<Stored>>) -> Vec<Stored> {
     let mut parts: Vec<_> = parts.into_iter().map(|part| part.into_iter().peekable()).collect();
     let mut all = Vec::new();
@@ -276,7 +276,7 @@ impl Journal for MountedJournals {
         let is_new = is_loaded && generations(&state.extents) != generations(&new.extents);
         all.generation = loaded.generation + u64::from(is_new);
         all.records = merged(parts);
-        // That it was loaded at all.
+        // Shows that it was loaded.
         all.end = 1;
         (*state, *loaded) = (new, all);
         Ok(())
@@ -304,8 +304,8 @@ impl Journal for MountedJournals {
         Err(only_by_the_parts())
     }
 
-    /// Each store's own records are changed, also those that the tree does not show. Nothing is if something would have to
-    /// be in a store that may only be read. Each is told of its own versions.
+    /// Changes the records of each store, including those that the tree does not show. Nothing is changed if a read-only store
+    /// would have to be changed. The note in each store names its own versions.
     fn redact(
         &self,
         _: &Locked,

@@ -1,8 +1,8 @@
-//! [`MovedJournal`]: the journal of an encrypted store beneath which it is kept, and not in hidden files of its own, as it was
-//! before.
+//! [`MovedJournal`]: the journal of an encrypted store. It is kept in the underlying store. Earlier it was kept in hidden files of the
+//! encrypted store.
 //!
-//! The first use moves the records that are in hidden files, which are removed when all of them are in their new place. A kill
-//! in between leaves them, and the next use goes on. A store that may only be read shows them where they are.
+//! The first use copies the records from the hidden files to the new journal, and then removes the hidden files. After a crash in
+//! between, the next use continues. A read-only store reads the records where they are.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ pub(super) struct MovedJournal {
     new: Arc<dyn Journal>,
     old: KeptFiles,
     store: Arc<dyn Store>,
-    /// Whether the old records are where they were, because the store may only be read.
+    /// Whether the old journal is used, because the store is read-only.
     uses_old: OnceLock<bool>,
 }
 
@@ -40,7 +40,7 @@ impl MovedJournal {
         Ok(if uses_old { &self.old } else { &*self.new })
     }
 
-    /// The journal, if it was used before.
+    /// The journal that was used before; the new one if there was no use yet.
     fn used(&self) -> &dyn Journal {
         if self.uses_old.get() == Some(&true) { &self.old } else { &*self.new }
     }
@@ -68,7 +68,7 @@ impl MovedJournal {
                 Ok(record)
             });
             match self.new.append_missing(&mut records) {
-                // Another process moved them meanwhile.
+                // Another process moved the records meanwhile.
                 Err(StoreError::NotFound) => continue,
                 appended => appended?,
             }
@@ -76,7 +76,7 @@ impl MovedJournal {
         }
     }
 
-    /// The records whose changes were made. In their new place nothing says any more which are in doubt.
+    /// The records whose changes were made. The new journal has no notes about records in doubt.
     fn made(&self, loaded: &Loaded) -> Result<Vec<Stored>, StoreError> {
         let is_kept = |stored: &&Stored| !loaded.withdrawn.contains(&stored.header.id);
         let records: Vec<Stored> = loaded.records.iter().filter(is_kept).cloned().collect();
@@ -191,7 +191,7 @@ impl Journal for MovedJournal {
         self.journal()?.finish_redactions()
     }
 
-    /// What is in hidden files goes with the files.
+    /// Hidden files are removed with the other files.
     fn erase(
         &self,
         context: &Context,

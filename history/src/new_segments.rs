@@ -1,4 +1,4 @@
-//! [`NewSegments`]: how a log gets other segments, all at once.
+//! [`NewSegments`]: replaces the segments of a log in one step.
 
 use std::fs::File;
 use std::io::{Error, Write};
@@ -12,18 +12,18 @@ use super::log_frame::to_frame;
 use super::log_segment::{Segment, SegmentId, head};
 use super::packed::Packed;
 
-/// Segments that take the place of those that are there, and become the log when all are written.
+/// Segments that replace the existing ones. They become the log when all of them are written.
 pub(super) struct NewSegments<'d> {
     history: &'d LogDirectory,
     segments: LogDirectory,
     durability: Durability,
-    /// Those of the new log, in their order.
+    /// The segments of the new log, in order.
     ids: Vec<SegmentId>,
-    /// The one that is being written.
+    /// The segment that is being written.
     open: Option<(File, SegmentId, u64)>,
 }
 
-/// From this size on, a new segment begins.
+/// The size in bytes from which on a new segment begins.
 pub(super) const SEGMENT_BYTES: u64 = 4 << 20;
 
 impl<'d> NewSegments<'d> {
@@ -37,18 +37,18 @@ impl<'d> NewSegments<'d> {
         Ok(Self { history, segments, durability, ids: Vec::new(), open: None })
     }
 
-    /// The segment with this id stays as it is.
+    /// Keeps the segment with this id unchanged.
     pub(super) fn keep(&mut self, id: SegmentId) -> Result<(), Error> {
         self.end_segment()?;
         self.ids.push(id);
         Ok(())
     }
 
-    /// The active segment stays as it is, and gets a name among the full ones.
+    /// Keeps the active segment unchanged, and gives it a name among the full ones.
     pub(super) fn keep_active(&mut self, id: SegmentId) -> Result<(), Error> {
         self.keep(id)?;
         let name = id.to_string();
-        // A kill may have left a part of a copy. It is no part of the log, because the active segment is.
+        // A crash may have left a partial copy. It is not part of the log, because the active segment is.
         self.segments.remove(&name)?;
         if self.history.link(ACTIVE, &self.segments, &name).is_ok() {
             return Ok(());
@@ -87,12 +87,12 @@ impl<'d> NewSegments<'d> {
         Ok(())
     }
 
-    /// Whether the segment that is being written could take so many bytes more.
+    /// Whether the segment that is being written has room for this number of bytes.
     pub(super) fn has_room_for(&self, bytes: u64) -> bool {
         self.open.as_ref().is_some_and(|(_, _, size)| size + bytes <= SEGMENT_BYTES)
     }
 
-    /// Writes the active segment that will follow these, with these records in it, under its name of before.
+    /// Writes the active segment that will follow these segments and contain these records, under its temporary name.
     pub(super) fn prepare(&mut self, records: &[Packed<'_>]) -> Result<(), Error> {
         self.end_segment()?;
         self.segments.flush(self.durability)?;
@@ -107,15 +107,15 @@ impl<'d> NewSegments<'d> {
         next.sync_all()
     }
 
-    /// These segments become the log, at once. Those that are not in it any more are removed.
+    /// Makes these segments the log in one step. Segments that are no longer in it are removed.
     pub(super) fn place(self) -> Result<(), Error> {
         self.switch()?;
-        // What kills left.
+        // Remove leftovers of crashes.
         self.history.remove(OLD)?;
         remove_others(&self.segments, &self.ids)
     }
 
-    /// These segments become the log, at once, and nothing is removed.
+    /// Makes these segments the log in one step, and removes nothing.
     pub(super) fn switch(&self) -> Result<(), Error> {
         self.history.rename(NEXT, ACTIVE)?;
         self.history.flush(self.durability)
@@ -123,7 +123,7 @@ impl<'d> NewSegments<'d> {
 }
 
 impl Drop for NewSegments<'_> {
-    /// What became no part of the log is removed. After [`place`](Self::place) there is nothing.
+    /// Removes the unfinished segment. After [`place`](Self::place) there is none.
     fn drop(&mut self) {
         if let Some((_, id, _)) = self.open.take() {
             let _ = self.segments.remove(&id.to_string());
@@ -136,14 +136,14 @@ pub(super) fn remove_others(segments: &LogDirectory, ids: &[SegmentId]) -> Resul
     let mut failed = None;
     for name in segments.names()? {
         if !name.parse().is_ok_and(|id: SegmentId| ids.contains(&id)) {
-            // What can be removed is, even if something else is in the way.
+            // Remove the other segments even if one cannot be removed.
             failed = segments.remove(&name).err().or(failed);
         }
     }
     failed.map_or(Ok(()), Err)
 }
 
-/// Removes the files that are no part of a log: what a killed rewrite or conversion left. The caller has the log alone.
+/// Removes files that are not part of the log: leftovers of a killed rewrite or conversion. The caller must have locked the log.
 pub(super) fn remove_leftovers(history: &LogDirectory) -> Result<(), Error> {
     let active = history.file_there(ACTIVE, Opening::Read)?;
     if let Some((_, active)) = Segment::open(active)?
@@ -159,7 +159,7 @@ pub(super) fn remove_leftovers(history: &LogDirectory) -> Result<(), Error> {
     history.remove(OLD)
 }
 
-/// Removes a segment that was set aside. It may hold what is to be removed, as everything that is damaged.
+/// Removes a segment that was set aside. Like everything damaged, it may contain data that must be removed.
 pub(super) fn remove_damaged(history: &LogDirectory) -> Result<(), Error> {
     history.remove(DAMAGED)
 }

@@ -1,6 +1,6 @@
-//! [`Noted`]: the journal of a database, whose records are in the transactions of the changes.
+//! [`Noted`]: the journal of a database. Its records are written in the transactions of the changes.
 //!
-//! A record is there if and only if its change was made, so nothing is ever withdrawn or in doubt.
+//! A record exists if and only if its change was made, so no record is ever withdrawn or in doubt.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn damaged(error: Damaged) -> StoreError {
 }
 
 impl Journal for Noted {
-    /// The record goes with the change to the store, which takes it into the transaction.
+    /// Passes the record to the store with the change, so both are in one transaction.
     fn append(&self, context: &Context, pen: Pen, record: &Record) -> Result<Appended, StoreError> {
         let note = self.note(record)?;
         let len = note.bytes.len() as u64;
@@ -78,7 +78,7 @@ impl Journal for Noted {
         true
     }
 
-    /// The transaction did not come about, so the note is not for the next one.
+    /// The transaction failed, so its note must not be used for the next one.
     fn withdraw(
         &self,
         context: &Context,
@@ -101,7 +101,7 @@ impl Journal for Noted {
             if new.first().is_some_and(|first| first.number == last) {
                 new.remove(0);
             } else {
-                // It was erased or trimmed, so others may be gone as well.
+                // The record was erased or trimmed, so others may be gone as well.
                 loaded.start_anew();
                 is_continued = false;
                 new = self.notes()?.list(context, 0)?;
@@ -115,9 +115,9 @@ impl Journal for Noted {
             let number = u64::try_from(listed.number).unwrap_or(0);
             match self.header(context, &listed) {
                 Ok(header) => {
-                    // It is the last of a trim or a redaction, which changed what was loaded before.
+                    // This is the last record of a trim or a redaction, which changed records that were loaded before.
                     is_rewritten |= header.trims.is_some() || !header.redacts.is_empty();
-                    // Two processes that moved the same records here at once may have doubled some.
+                    // Two processes that moved the same records here at the same time may have duplicated some.
                     if !loaded.has(header.id) {
                         loaded.confirmed.insert(header.id);
                         loaded.add(header, Place::numbered(number), listed.len);
@@ -152,7 +152,7 @@ impl Journal for Noted {
         rewrite: &mut Rewrite<'_>,
         note: Option<&Record>,
     ) -> Result<bool, StoreError> {
-        /// How many bytes are written at once, if the records need not change together.
+        /// The number of bytes written at once, if the records need not change together.
         const AT_ONCE: usize = 16 << 20;
         let (mut replaced, mut gone, mut bytes) = (Vec::new(), Vec::new(), 0);
         let all = self.notes()?.list(&Context::new(), 0)?;
@@ -163,7 +163,7 @@ impl Journal for Noted {
             if !header.is_ok_and(|header| (rewrite.concerns)(&header)) {
                 continue;
             }
-            // What is damaged cannot be read anyway.
+            // A damaged record cannot be read anyway.
             let Ok(record) = self.record(&Context::new(), listed.number, listed.len) else {
                 continue;
             };
@@ -176,7 +176,7 @@ impl Journal for Noted {
                     replaced.push((listed.number, new));
                 }
             }
-            // Under another key each record can be read as before. What is removed goes together, and with the note that says so.
+            // Records can be read in between while the key changes. Removals must be in one transaction, together with their note.
             if note.is_none() && bytes >= AT_ONCE {
                 if !self.notes()?.rewrite(last, &replaced, &[], None)? {
                     return Ok(false);

@@ -1,7 +1,7 @@
-//! [`Obstacles`]: what is in the way of files that are brought back.
+//! [`Obstacles`]: finds what is in the way of files that are to be restored.
 //!
-//! A file needs a place that nothing else has, below directories only. What the steps themselves move away or delete is
-//! not in the way, and what they bring to another place may be.
+//! A file needs a free path with only directories above it. Files that the restoring steps themselves move away or delete are
+//! not in the way, but files that they place elsewhere may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,33 +10,33 @@ use memdir_store::{Node, StoreError};
 
 use super::recorder::Recorder;
 
-/// Which places are taken, by the keys of paths as the store compares them.
+/// The paths that are taken, by their keys as the store compares them.
 pub(super) struct Obstacles<'r> {
     recorder: &'r Recorder,
     folding: Folding,
-    /// The files that go away.
+    /// The files that will be removed from their paths.
     leaves: BTreeSet<MemoryPath>,
-    /// Where files come, with the paths as they are written.
+    /// The paths of arriving files by their keys.
     arrives: BTreeMap<MemoryPath, MemoryPath>,
-    /// What is at the paths above those places, as far as it was looked at.
+    /// The state of the paths above those, as far as they were inspected.
     above: BTreeMap<MemoryPath, Above>,
 }
 
-/// What is where a directory is needed.
+/// The state of a path where a directory is needed.
 #[derive(Clone)]
 enum Above {
     Directory,
-    /// Nothing, or a file that goes away: directories can be made here and below.
+    /// Nothing, or a file that will be removed: directories can be created here and below.
     Free,
     Obstacle(MemoryPath),
 }
 
-/// What is at a place where a file comes.
+/// The state of a path where a file arrives.
 pub(super) enum Availability {
     Free,
-    /// Another file, or one that cannot be looked at.
+    /// Another file, or one that cannot be inspected.
     Taken,
-    /// Something that a file cannot replace, here or where a directory above is needed.
+    /// Something that a file cannot replace, at this path or at a directory above it.
     Obstructed(MemoryPath),
 }
 
@@ -50,7 +50,7 @@ impl<'r> Obstacles<'r> {
         Self { recorder, folding, leaves, arrives: BTreeMap::new(), above: BTreeMap::new() }
     }
 
-    /// What is at each of these places, where one file comes each.
+    /// The state of each of these paths. One file arrives at each of them.
     pub(super) fn at<'p>(
         &mut self,
         places: &'p [MemoryPath],
@@ -87,7 +87,7 @@ impl<'r> Obstacles<'r> {
         }
     }
 
-    /// The highest path above `place` where no directory is or can be made.
+    /// The highest path above `place` that neither is a directory nor can become one.
     pub(super) fn obstacle_above(
         &mut self,
         place: &MemoryPath,
@@ -123,7 +123,7 @@ impl<'r> Obstacles<'r> {
             return Ok(Above::Free);
         }
         match self.recorder.store.open(path, 0) {
-            // A directory that cannot be listed may take files.
+            // It may be possible to create files in a directory that cannot be listed.
             Ok(Node::Directory(_)) | Err(StoreError::PermissionDenied) => Ok(Above::Directory),
             Err(StoreError::NotFound) => Ok(Above::Free),
             Err(error) if error.is_failure() => Err(error),
@@ -131,7 +131,7 @@ impl<'r> Obstacles<'r> {
         }
     }
 
-    /// The path as the store spells its last name, so a person finds it.
+    /// The path with its last name as the store spells it, so a person can find it.
     fn spelled(&self, path: &MemoryPath) -> MemoryPath {
         let store = &*self.recorder.store;
         let listed = path.parent().filter(|_| store.info().folds_case);

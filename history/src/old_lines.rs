@@ -1,6 +1,7 @@
-//! [`OldLines`]: of each version the lines that the next one has no more, for a search from the newest version to the oldest.
+//! [`OldLines`]: the lines of each version that the next version no longer has, for a search from the newest version to the oldest.
 //!
-//! A splice says what its change removed. So a search costs what the changes removed, and not what the versions hold.
+//! A splice holds the lines that its change removed. So a search costs as much as the changes removed, not as much as the versions
+//! hold.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use super::record::ContentId;
 use super::timeline::FileState;
 
 impl HistorySnapshot<'_> {
-    /// Goes through versions from the newest to the oldest, as [`listed`](Self::listed) returns them.
+    /// Walks versions from the newest to the oldest, in the order of [`listed`](Self::listed).
     #[must_use]
     pub fn old_lines(&self) -> OldLines<'_> {
         OldLines { reading: self, newer: HashMap::new(), bytes: 0, open: OpenSegment::default() }
@@ -25,9 +26,9 @@ impl HistorySnapshot<'_> {
 /// A search through versions: see [`HistorySnapshot::old_lines`].
 pub struct OldLines<'s> {
     reading: &'s HistorySnapshot<'s>,
-    /// Of each file the version that was looked at last.
+    /// For each file, the version that was visited last.
     newer: HashMap<usize, Looked>,
-    /// How many bytes these have.
+    /// The total size of their contents in bytes.
     bytes: usize,
     open: OpenSegment,
 }
@@ -38,18 +39,19 @@ struct Looked {
     bytes: Vec<u8>,
 }
 
-/// A version, and where in it the lines are that the one looked at before lacks.
+/// A version, and the range of its lines that the version visited before lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinesOf<'s> {
-    /// What the version left.
+    /// The content after the version.
     pub content: &'s [u8],
-    /// Whole lines. A line outside of them is in the version of this file that was looked at before; one within may be, too.
+    /// A range of whole lines. Every line outside it is also in the version of this file that was visited before. A line inside it may
+    /// be there too.
     pub lines: Range<usize>,
 }
 
 impl OldLines<'_> {
-    /// The content that a version left, and which lines in it are to be looked at. `None` if the history has the content no more, or
-    /// it was a deletion.
+    /// The content after a version, and the range of lines to search. `None` if the history no longer has the content, or if the
+    /// version is a deletion.
     ///
     /// # Errors
     /// [`HistoryError::Store`].
@@ -81,14 +83,14 @@ impl OldLines<'_> {
         Ok(looked.map(|looked| LinesOf { content: &looked.bytes, lines }))
     }
 
-    /// The version that was looked at last is not one whose lines are known, so the next one of its file is to be looked at as a whole.
+    /// Marks the version that was visited last as not searched, so the next version of its file is searched as a whole.
     pub fn forget(&mut self, listed: &ListedVersion) {
         let forgotten = self.newer.remove(&listed.file);
         self.bytes -= forgotten.map_or(0, |newer| newer.bytes.len());
     }
 
-    /// Makes of the newer version the one with this content, if it is the same or a splice leads to it. Returns the lines that may be
-    /// others.
+    /// Turns the newer version into the one with this content, if the contents are equal or a splice leads to it. Returns the lines that
+    /// may differ.
     fn go_back(
         &mut self,
         newer: &mut Looked,
@@ -110,7 +112,7 @@ impl OldLines<'_> {
         {
             Ok(record) => record,
             Err(StoreError::Cancelled) => return Err(StoreError::Cancelled.into()),
-            // Perhaps the content can be had in another way.
+            // The content may be available in another way.
             Err(_) => return Ok(None),
         };
         let place = record.splice(&splice).and_then(|(removed, inserted)| {
@@ -124,7 +126,8 @@ impl OldLines<'_> {
         Ok(Some(whole_lines(&newer.bytes, at..at + removed.len())))
     }
 
-    /// Keeps the version for the next one of its file. If there is too much, the others are looked at as a whole again.
+    /// Keeps the version for the next one of its file. If that exceeds the limit, the versions of other files are dropped, and those
+    /// files are searched as a whole again.
     fn keep(&mut self, file: usize, looked: Looked) {
         if self.bytes + looked.bytes.len() > KEPT {
             (self.newer, self.bytes) = (HashMap::new(), 0);
@@ -141,7 +144,7 @@ fn differing(newer: Option<&Looked>, content: &[u8]) -> Range<usize> {
     whole_lines(content, start..content.len() - end)
 }
 
-/// The lines that a part of a text is in.
+/// The whole lines that contain a part of a text.
 fn whole_lines(text: &[u8], part: Range<usize>) -> Range<usize> {
     let is_end = |byte: &u8| *byte == b'\n';
     let start = text[..part.start].iter().rposition(is_end).map_or(0, |end| end + 1);

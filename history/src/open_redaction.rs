@@ -1,4 +1,4 @@
-//! [`LastRedaction`]: what the file of a journal's last redaction has, also for the process that goes on with it.
+//! [`LastRedaction`]: the file about a journal's last redaction, with which another process can continue it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use super::redaction_plan::RedactionPlan;
 /// The name of the file.
 pub(super) const NAME: &str = "redaction";
 
-/// A redaction that was begun and is not finished.
+/// A redaction that was started and is not finished.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OpenRedaction {
     pub(super) id: HistoryId,
-    /// Where the record of the plan's note is.
+    /// The place of the record with the plan's note.
     pub(super) note: u64,
     pub(super) plan: RedactionPlan,
-    /// The records that could not be read when it began.
+    /// The records that could not be read when the redaction started.
     pub(super) unreadable: BTreeSet<HistoryId>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum LastRedaction {
     Damaged,
 }
 
-/// Which redaction was the last one, and whether it is open. `None` if there was none.
+/// The id of the last redaction, and whether it is open. `None` if there was none.
 pub(super) type RedactionState = Option<(HistoryId, bool)>;
 
 #[derive(Serialize, Deserialize)]
@@ -50,7 +50,7 @@ impl LastRedaction {
         }
     }
 
-    /// The bytes for one that is finished.
+    /// The bytes for a finished redaction.
     pub(super) fn finished(id: HistoryId) -> Vec<u8> {
         // A struct of texts and numbers always becomes JSON.
         serde_json::to_vec(&Written::<()>::Finished(id)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Opens the history of a store: of one store its own, of mounts that of each.
+//! Opens the history of a store. For a tree of mounts, it opens the history of each store.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::recorder::Recorder;
 use super::retention::Retention;
 
 impl Recorder {
-    /// The history of `store`. Of mounts each store has its own, and they are read as one.
+    /// The history of `store`. In a tree of mounts each store has its own history, and they are read as one.
     pub fn new(store: Arc<dyn Store>, durability: Durability, retention: Retention) -> Self {
         match store.mounts() {
             None => Self::of_one(store, durability, retention),
@@ -25,13 +25,13 @@ impl Recorder {
         }
     }
 
-    /// A history of `store`: beside the files if it is a local directory, else in the store itself.
+    /// The history of one store: beside the files if it is a local directory, otherwise in the store itself.
     pub(super) fn of_one(
         store: Arc<dyn Store>,
         durability: Durability,
         retention: Retention,
     ) -> Self {
-        // An encrypted store has its records where the store beneath has its own, unless that is made of several.
+        // An encrypted store keeps its records where the underlying store keeps its own, unless that one is a tree of mounts.
         let beneath = store.sealing().map(|sealing| Arc::clone(sealing.beneath()));
         let beneath = beneath.filter(|beneath| beneath.mounts().is_none());
         let form = match &beneath {
@@ -58,22 +58,22 @@ impl Recorder {
         Self::with(store, Arc::new(moved), true, retention)
     }
 
-    /// A history that keeps everything.
+    /// A history without limits.
     pub fn untrimmed(store: Arc<dyn Store>, durability: Durability) -> Self {
         Self::new(store, durability, Retention::default())
     }
 }
 
-/// Where a local directory's journal is.
+/// The location of a local directory's journal.
 struct Beside {
     directory: std::path::PathBuf,
-    /// Whether that is below the files' own directory.
+    /// Whether the location is below the directory of the files.
     is_inside: bool,
 }
 
 fn place_beside(store: &dyn Store) -> Option<Beside> {
     let files = store.info().directory?;
-    // The layout of the SDKs' tools has a directory around the files, which is ours.
+    // In the layout of the SDKs' tools, the parent directory of the files is ours.
     if files.file_name().is_some_and(|name| name == "memories") {
         let directory = files.parent()?.join("history");
         return Some(Beside { directory, is_inside: false });

@@ -1,20 +1,20 @@
-//! [`Packed`]: the form of a record as bytes, outside of a log.
+//! [`Packed`]: a record as bytes, outside a log.
 //!
 //! ```text
 //! "MDH1" | length of the header (u32) | length of the contents (u64) | check of the header | check of the contents
 //!        | header | contents
 //! ```
-//! Numbers are in little-endian order; a check is the first 8 bytes of a SHA-256, that of the header also over the length of
-//! the contents. What header and contents are is known to [`RecordForm`](super::record_form::RecordForm).
+//! Numbers are little-endian. A check is the first 8 bytes of a SHA-256. The check of the header also covers the length of
+//! the contents. [`RecordForm`](super::record_form::RecordForm) defines the header and the contents.
 
 use std::borrow::Cow;
 
 use super::record::{Damaged, Digest};
 
 pub(super) const MAGIC: [u8; 4] = *b"MDH1";
-/// How many bytes stand before the header.
+/// The number of bytes before the header.
 pub(super) const PREFIX: usize = 32;
-/// The longest header that is read: that of a change of a million files.
+/// The longest header that is read, in bytes. It is enough for a change of a million files.
 pub(super) const MAX_HEADER: usize = 1 << 30;
 
 /// The bytes of a record.
@@ -46,7 +46,7 @@ impl<'b> Packed<'b> {
         }
     }
 
-    /// The record that `bytes` are.
+    /// Splits the bytes of a record.
     pub(super) fn from_bytes(bytes: &'b [u8]) -> Result<Self, Damaged> {
         let prefix = Prefix::read(bytes)?;
         if prefix.record_len() != bytes.len() as u64 {
@@ -61,7 +61,7 @@ impl<'b> Packed<'b> {
     }
 }
 
-/// What the first bytes of a record say.
+/// The first bytes of a record, decoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Prefix {
     pub(super) header: usize,
@@ -71,7 +71,7 @@ pub(super) struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix that `bytes` begin with.
+    /// Decodes the prefix at the start of `bytes`.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Damaged> {
         let fixed = |at: usize| bytes.get(at..at + 8).and_then(|eight| eight.try_into().ok());
         let number = |at: usize| fixed(at).map(u64::from_le_bytes);
@@ -86,12 +86,12 @@ impl Prefix {
         Ok(Self { header, contents, header_check, contents_check })
     }
 
-    /// How many bytes the record has.
+    /// The size of the record in bytes.
     pub(super) fn record_len(&self) -> u64 {
         self.contents.saturating_add((PREFIX + self.header) as u64)
     }
 
-    /// The header, if these are its bytes.
+    /// The header, if the check of these bytes is right.
     pub(super) fn header<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], Damaged> {
         if check(&[&self.contents.to_le_bytes(), bytes]) == self.header_check {
             Ok(bytes)

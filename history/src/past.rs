@@ -1,4 +1,4 @@
-//! [`PastFile`]: which files there were at a time, and what they held.
+//! [`PastFile`]: the files that existed at a time, and their contents.
 
 use std::collections::HashSet;
 use std::time::SystemTime;
@@ -13,25 +13,25 @@ use super::reader::HistoryReader;
 use super::snapshot::Snapshot;
 use super::timeline::FileState;
 
-/// A file as it was at a time.
+/// A file as it was at a given time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PastFile {
-    /// Where it was.
+    /// The path at that time.
     pub path: MemoryPath,
-    /// Its size in bytes. `None` if its content is redacted, or it was not read since it was moved.
+    /// Its size in bytes. `None` if its content is redacted, or if it was not read since it was moved.
     pub size: Option<u64>,
-    /// When it was last changed before that time; `None` if that is not known.
+    /// The time of its last change before the given time; `None` if unknown.
     #[serde(serialize_with = "memdir_store::time::serialize_optional")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<memdir_store::schema::Time>"))]
     pub modified: Option<SystemTime>,
-    /// The id of its version. `None` for a file that was not changed since the history is kept.
+    /// The id of its version. `None` for a file that was not changed since the history began.
     pub version: Option<HistoryId>,
 }
 
 impl HistoryReader {
-    /// The files that there were at a time, sorted by their paths.
+    /// The files that existed at a time, sorted by path.
     ///
     /// # Errors
     /// [`HistoryError::Trimmed`] if the history does not reach back to that time; [`HistoryError::Store`].
@@ -48,7 +48,7 @@ impl HistoryReader {
             let size = match moment.state {
                 FileState::Content(content) if timeline.redaction(content).is_some() => None,
                 FileState::Content(content) => Some(content.size),
-                // Moved with its directory, and there since.
+                // The file was moved with its directory, and this is its latest version.
                 _ if timeline.is_latest(number) => {
                     match self.store.open_in(context, &moment.path, 0) {
                         Ok(Node::File(size, _)) => Some(size),
@@ -57,7 +57,7 @@ impl HistoryReader {
                 }
                 _ => None,
             };
-            // What was there before the history began has no time in it.
+            // The history has no time for a file that existed before it began.
             let modified = Some(moment.id.time()).filter(|time| *time <= at);
             let (path, version) = (moment.path.clone(), Some(moment.id));
             files.push(PastFile { path, size, modified, version });
@@ -79,7 +79,7 @@ impl HistoryReader {
         Ok(files)
     }
 
-    /// What a file held at a time; `None` if it was not there.
+    /// The content of a file at a time; `None` if the file did not exist then.
     ///
     /// # Errors
     /// As [`files_at`](Self::files_at) and [`read_version`](Self::read_version).
@@ -106,7 +106,7 @@ impl HistoryReader {
 }
 
 impl Snapshot {
-    /// The versions whose files were there at a time.
+    /// The versions of the files that existed at a time.
     fn there_at(&self, at: SystemTime) -> Result<Vec<usize>, HistoryError> {
         let there = self.states_at(at)?.into_iter().filter_map(|(_, number)| number);
         Ok(there.filter(|number| self.timeline.moments[*number].state.is_there()).collect())

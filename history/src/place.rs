@@ -1,13 +1,13 @@
-//! [`Place`]: where a record is in its journal.
+//! [`Place`]: the position of a record in its journal.
 
 use super::log_segment::SegmentId;
 
-/// Where a record is.
+/// The position of a record.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place {
     /// The segment, in a log that has segments.
     pub(super) segment: Option<SegmentId>,
-    /// The place in the file, or the number.
+    /// The position in the file, or the number.
     pub(super) at: u64,
 }
 

@@ -1,4 +1,4 @@
-//! [`HistoryQuery`]: which versions are asked for.
+//! [`HistoryQuery`]: selects versions of a history.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use super::reader::HistoryReader;
 use super::snapshot::Snapshot;
 use super::version::Version;
 
-/// Which versions `Memory::history` returns, newest first. The default is all.
+/// Selects the versions that `Memory::history` returns, newest first. The default selects all.
 ///
 /// ```
 /// use memdir::history::HistoryQuery;
@@ -30,23 +30,23 @@ use super::version::Version;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HistoryQuery {
-    /// A file or a directory, also one that is not there any more: versions of what is or was there, and the earlier
-    /// versions of files that were moved there. `None` for everything.
+    /// A file or a directory. It need not exist now. Selects the versions of everything that is or was at this path or below it, and
+    /// the earlier versions of files that were moved there. `None` for everything.
     pub path: Option<String>,
-    /// The most versions. `None` for all.
+    /// The maximum number of versions. `None` for all.
     pub limit: Option<usize>,
-    /// Only versions before this one: the last of the page that was shown before.
+    /// Only versions before this one. Pass the last version of the previous page.
     pub before: Option<HistoryId>,
-    /// Only versions that this actor made.
+    /// Only versions made by this actor.
     pub actor: Option<String>,
     /// Only versions of this change.
     pub change: Option<HistoryId>,
-    /// Only versions that were made at this time or later.
+    /// Only versions made at this time or later.
     pub since: Option<SystemTime>,
 }
 
 impl HistoryReader {
-    /// The versions that the query asks for, newest first.
+    /// The versions that match the query, newest first.
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
@@ -65,7 +65,7 @@ impl HistoryReader {
         let timeline = &snapshot.timeline;
         let end = match query.before {
             None => timeline.moments.len(),
-            // It may have been removed for its age since.
+            // The version may have been removed for its age since.
             Some(before) => timeline.find(before).unwrap_or_else(|| {
                 let older = timeline.moments.iter().rposition(|moment| moment.id < before);
                 older.map_or(0, |older| older + 1)
@@ -85,7 +85,7 @@ impl HistoryReader {
 }
 
 impl Snapshot {
-    /// Whether a version is about what is or was at `path` or below.
+    /// Whether a version is of a file that is or was at `path` or below it.
     pub(super) fn concerns(&self, number: usize, path: &MemoryPath) -> bool {
         let is_at = |other: &MemoryPath| {
             let (path, other) = (self.folding.key(path), self.folding.key(other));

@@ -1,4 +1,4 @@
-//! [`HistoryReader`]: answers what is asked of a history. It changes neither the files nor the journal.
+//! [`HistoryReader`]: answers queries about a history. It changes neither the files nor the journal.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -12,22 +12,22 @@ use super::journal::Journal;
 use super::kept_files;
 use super::snapshot::{LoadedUntil, Snapshot};
 
-/// Answers what is asked of a history: which versions there are, what they hold, and which of them brought a line. It is that of a
-/// recorder, [`Recorder::reader`](crate::Recorder::reader), and knows at once what that recorder writes.
+/// Answers queries about a history: its versions, their contents, and the version that added each line. You get it from
+/// [`Recorder::reader`](crate::Recorder::reader). It sees the changes of that recorder immediately.
 pub struct HistoryReader {
     pub(super) store: Arc<dyn Store>,
     pub(super) journal: Arc<dyn Journal>,
-    /// Whether the journal is among the files of the store.
+    /// Whether the journal is kept among the files of the store.
     pub(super) is_inside: bool,
-    /// What is known of the journal. The recorder notes here what it appends.
+    /// The loaded part of the journal. The recorder adds the records that it appends.
     index: Mutex<Index>,
-    /// What is not noted there yet, because another call had it: see [`note`](Self::note).
+    /// Notes that are not in the index yet, because another call held its lock: see [`note`](Self::note).
     notes: Mutex<Vec<IndexNote>>,
-    /// What was last computed of all this, and how far the journal was loaded then.
+    /// The snapshot that was computed last, and how far the journal was loaded then.
     snapshot: Mutex<Option<(LoadedUntil, Arc<Snapshot>)>>,
 }
 
-/// What a call has to say of its own record.
+/// An update of the index, made by a call about its own record.
 type IndexNote = Box<dyn FnOnce(&mut Index) + Send>;
 
 impl HistoryReader {
@@ -36,13 +36,13 @@ impl HistoryReader {
         Self { store, journal, is_inside, index, notes, snapshot }
     }
 
-    /// What is known of the journal. Nothing is loaded here.
+    /// The loaded part of the journal. This loads nothing.
     pub(super) fn index(&self) -> MutexGuard<'_, Index> {
         self.with_notes(self.index.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// As [`index`](Self::index), for a call that can be cancelled: another one may be loading the journal, from a store that does
-    /// not answer.
+    /// As [`index`](Self::index), for a call that can be cancelled: another call may hold the lock while it loads the journal from a
+    /// store that does not respond.
     pub(super) fn index_in(&self, context: &Context) -> Result<MutexGuard<'_, Index>, StoreError> {
         if !context.cancellation().is_possible() {
             return Ok(self.index());
@@ -59,8 +59,8 @@ impl HistoryReader {
         }
     }
 
-    /// Notes in the index what became of a record. It does not wait for a call that loads the journal: a call that has made its
-    /// change ends, even if the store does not answer the other one. Whoever takes the index next finds the note in it.
+    /// Updates the index with the outcome of a record. This does not wait for a call that is loading the journal: a call that has made
+    /// its change returns, even if the store does not respond to the other call. The next call that locks the index applies the update.
     pub(super) fn note(&self, note: impl FnOnce(&mut Index) + Send + 'static) {
         self.notes().push(Box::new(note));
         match self.index.try_lock() {
@@ -84,7 +84,7 @@ impl HistoryReader {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a path is that of the journal, or below it.
+    /// Whether a path is the journal's directory or below it.
     pub(super) fn is_hidden(&self, path: &MemoryPath) -> bool {
         self.is_inside && path.names().next().is_some_and(kept_files::is_reserved)
     }
@@ -95,7 +95,7 @@ impl HistoryReader {
         }
     }
 
-    /// The files of the store, without those of the journal.
+    /// The files of the store, without the files of the journal.
     pub(super) fn visible_files(
         &self,
         context: &Context,

@@ -1,7 +1,7 @@
-//! [`HistorySnapshot`]: the history as it is at one moment, for a caller that reads much of it.
+//! [`HistorySnapshot`]: the history at one moment, for a caller that reads much of it.
 //!
-//! Whoever reads version after version, such as a log with its diffs, an export or a check, needs neighbours of what was
-//! read before. So the contents that were computed last are kept, and each version costs one splice.
+//! A caller that reads version after version, such as a log with diffs, an export or a check, needs contents that are close to
+//! those it has just read. So the snapshot caches the contents that it computed last, and each version costs one splice.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,12 +19,12 @@ use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use super::version::Version;
 
-/// How many bytes of contents are kept.
+/// The maximum total size of the cached contents, in bytes.
 pub(super) const KEPT: usize = 64 << 20;
 
-/// The history of a memory at one moment, from `Memory::history_snapshot`, for a caller that reads
-/// much of it, such as a log with diffs or an export. It keeps up to 64 MiB of the contents that it computed last, so the next version of
-/// a file costs little.
+/// The history of a memory at one moment, from `Memory::history_snapshot`, for a caller that reads much of it, such as a log with
+/// diffs or an export. It caches up to 64 MiB of the contents that it computed last, so reading the next version of a file costs
+/// little.
 pub struct HistorySnapshot<'r> {
     pub(super) reader: &'r HistoryReader,
     pub(super) snapshot: Arc<Snapshot>,
@@ -39,7 +39,7 @@ struct Kept {
 }
 
 impl HistoryReader {
-    /// The history as it is now, for a caller that reads much of it.
+    /// A snapshot of the history, for a caller that reads much of it.
     ///
     /// # Errors
     /// [`HistoryError::Store`] if the history cannot be read.
@@ -50,7 +50,7 @@ impl HistoryReader {
 }
 
 impl HistorySnapshot<'_> {
-    /// Reading it ends when the call is cancelled that made it.
+    /// Reads from the snapshot end when the call that made it is cancelled.
     pub(super) fn context(&self) -> Context {
         Context::new().cancelled_by(&self.cancellation)
     }
@@ -72,7 +72,7 @@ impl HistorySnapshot<'_> {
             });
         let content = match read {
             Ok(content) => content,
-            // Somebody may have rewritten the journal meanwhile.
+            // Another process may have rewritten the journal meanwhile.
             Err(_) => self.reader.content(context, snapshot, wanted)?,
         };
         let content = Arc::new(content);
@@ -97,14 +97,14 @@ impl HistorySnapshot<'_> {
 }
 
 impl HistoryReader {
-    /// What a file holds, if it can be read.
+    /// The current content of a file, if it can be read.
     fn found_content(&self, context: &Context, path: &MemoryPath) -> Option<Vec<u8>> {
         self.store.read_in(context, path).ok()
     }
 }
 
-/// Whether a store has a history, whichever program recorded it. A history whose versions are all removed counts. The store is one that
-/// `open_store` returned: `Memory::store` of a memory with a history does not show where that is kept.
+/// Whether a store has a history, no matter which program recorded it. A history whose versions were all removed counts. Pass a store
+/// that `open_store` returned: `Memory::store` of a memory with a history does not show where the history is kept.
 ///
 /// ```
 /// let store = memdir::open_store("memory:", &memdir::MemoryOptions::default())?;
@@ -119,17 +119,17 @@ pub fn has_history(store: &Arc<dyn Store>) -> Result<bool, HistoryError> {
     Ok(!recorder.reader().history_snapshot(&Context::new())?.is_empty())
 }
 
-/// A version, for a caller that goes through all of them.
+/// A version, for a caller that iterates over all of them.
 pub struct ListedVersion {
     /// The version.
     pub version: Version,
-    /// The file that it is a version of: the same number for all of its versions.
+    /// The file that this is a version of. All versions of a file have the same number.
     pub file: usize,
     pub(super) number: usize,
 }
 
 impl HistorySnapshot<'_> {
-    /// The versions of what is or was at the path and below, newest first.
+    /// The versions of everything that is or was at the path and below it, newest first.
     pub fn listed(&self, path: &MemoryPath) -> impl Iterator<Item = ListedVersion> {
         let timeline = &self.snapshot.timeline;
         let numbers = (0..timeline.moments.len()).rev();
@@ -140,7 +140,7 @@ impl HistorySnapshot<'_> {
         })
     }
 
-    /// The version that a version of the operation `redacted` is about; `None` for any other version.
+    /// The version that was redacted by a version with the operation `redacted`; `None` for any other version.
     #[must_use]
     pub fn redacted_by(&self, id: HistoryId) -> Option<HistoryId> {
         let timeline = &self.snapshot.timeline;
@@ -152,7 +152,7 @@ impl HistorySnapshot<'_> {
         moment.header.redacts.get(number).copied()
     }
 
-    /// The content that a version left; `None` if the history has it no more, or it was a deletion.
+    /// The content after a version; `None` if the history no longer has it, or if the version is a deletion.
     pub fn left_by(&self, listed: &ListedVersion) -> Result<Option<Arc<Vec<u8>>>, HistoryError> {
         match self.content_of(listed.number) {
             Ok(content) => Ok(Some(content)),
@@ -163,7 +163,7 @@ impl HistorySnapshot<'_> {
         }
     }
 
-    /// The content that a version left.
+    /// The content after a version.
     pub(super) fn content_of(&self, number: usize) -> Result<Arc<Vec<u8>>, HistoryError> {
         match &self.snapshot.timeline.moments[number].state {
             FileState::Content(content) if self.snapshot.timeline.redaction(*content).is_none() => {
@@ -175,20 +175,20 @@ impl HistorySnapshot<'_> {
 }
 
 impl HistorySnapshot<'_> {
-    /// Whether there was never a history. A history whose versions are all removed is not empty.
+    /// Whether there never was a history. A history whose versions were all removed is not empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.snapshot.records.is_empty() && self.snapshot.damaged.is_empty()
     }
 
-    /// How many versions there are.
+    /// The number of versions.
     pub fn versions(&self) -> usize {
         self.snapshot.timeline.moments.len()
     }
 }
 
 impl HistorySnapshot<'_> {
-    /// What the change of a version did to its file, as a unified diff: as `Memory::diff` of it alone.
+    /// The change that made a version, as a unified diff of its file. The same as `Memory::diff` of this version alone.
     ///
     /// # Errors
     /// As `Memory::diff`.

@@ -1,4 +1,4 @@
-//! How a history is read: the [`Snapshot`] of what is in the journal now, and the contents of its versions.
+//! Loads a history: the [`Snapshot`] of the present journal, and the contents of its versions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -15,7 +15,7 @@ use super::snapshot::{LoadedUntil, Snapshot};
 use super::timeline::FileState;
 
 impl HistoryReader {
-    /// The history as it is now.
+    /// A snapshot of the present history.
     pub(super) fn snapshot(&self, context: &Context) -> Result<Arc<Snapshot>, HistoryError> {
         let (mut snapshot, new, in_doubt, loaded) = {
             let mut index = self.index_in(context)?;
@@ -27,7 +27,7 @@ impl HistoryReader {
             {
                 return Ok(Arc::clone(snapshot));
             }
-            // A history that went on is not computed anew, unless a caller still reads the earlier one.
+            // A history that grew is extended and not computed again, unless a caller still reads the earlier snapshot.
             let earlier = last.take().and_then(|(of, snapshot)| {
                 let goes_on = snapshot.can_go_on() && index.goes_on_after(of);
                 let snapshot = goes_on.then(|| Arc::try_unwrap(snapshot).ok()).flatten()?;
@@ -40,7 +40,7 @@ impl HistoryReader {
             let new: Vec<Stored> = index.records_from(from).cloned().collect();
             (snapshot, new, index.in_doubt(), LoadedUntil { extent, loaded_end, end })
         };
-        // A file is read once, so all that is decided about it is decided by one state.
+        // Each file is read once, so all decisions about it use the same state.
         let (mut broken, mut found) = (None, HashMap::new());
         snapshot.extend(new, &in_doubt, &mut |path| {
             *found.entry(path.clone()).or_insert_with(|| {
@@ -55,12 +55,12 @@ impl HistoryReader {
             return Err(error.into());
         }
         let snapshot = Arc::new(snapshot);
-        // A change that is not confirmed may be one that is just being made: that is asked again.
+        // An unconfirmed change may be in progress, so do not cache a snapshot that depended on the present files.
         *self.last_snapshot() = (!was_asked).then(|| (loaded, Arc::clone(&snapshot)));
         Ok(snapshot)
     }
 
-    /// What is at a path now.
+    /// The present state of a path.
     pub(super) fn found(
         &self,
         context: &Context,
@@ -83,7 +83,7 @@ impl HistoryReader {
     ) -> Result<Vec<u8>, HistoryError> {
         let read = self.computed(context, snapshot, wanted);
         if matches!(read, Err(HistoryError::Damaged | HistoryError::Store(_))) {
-            // Somebody may have rewritten the journal since it was loaded: the records are elsewhere then.
+            // Another process may have rewritten the journal since it was loaded. Then the records have moved.
             self.index_in(context)?.reload(context, &*self.journal)?;
             return self.computed(context, &*self.snapshot(context)?, wanted);
         }
@@ -118,7 +118,7 @@ impl HistoryReader {
         Ok(content)
     }
 
-    /// The content that a version left.
+    /// The content after a version.
     pub(super) fn content_of(
         &self,
         context: &Context,
@@ -131,16 +131,16 @@ impl HistoryReader {
                 Some(redaction) => Err(HistoryError::Redacted(redaction.reason.clone())),
                 None => self.content(context, snapshot, *content),
             },
-            // It says that the content or the name of another version was removed, and is no deletion.
+            // This version says that the content or the name of another version was removed. It is not a deletion.
             FileState::Gone if moment.operation == Operation::Redacted => {
                 let reason = snapshot.timeline.reason_of(moment).map(str::to_owned);
                 Err(reason.map_or(HistoryError::Damaged, HistoryError::Redacted))
             }
             FileState::Gone => Err(HistoryError::NoContent(moment.id.to_string())),
-            // It was moved with its directory, and nobody has changed it since: the file has it.
+            // The file was moved with its directory and has not changed since, so it still has this content.
             FileState::Unread if snapshot.timeline.is_latest(number) => {
                 match self.store.read_in(context, &moment.path) {
-                    // Somebody else deleted it, or put something else there.
+                    // Another program deleted the file or replaced it.
                     Err(error) if !error.is_failure() => Err(HistoryError::Damaged),
                     read => Ok(read?),
                 }

@@ -1,10 +1,10 @@
-//! [`Record`]: what the journal keeps of one change.
+//! [`Record`]: the data that the journal stores about one change.
 //!
-//! The header says who, which files, and where in the contents is what. The contents are the bytes of splices and whole
-//! files, one after the other.
+//! The header holds the actor, the files, and the layout of the contents. The contents are the bytes of splices and whole files,
+//! concatenated.
 //!
-//! A splice is kept with what it removed and what it inserted. So a content can be computed from the one before and
-//! from the one after it, and a whole content is kept only where there is neither.
+//! A splice is stored with the bytes that it removed and the bytes that it inserted. So a content can be computed from the one before
+//! it and from the one after it, and a whole content is stored only if it has neither.
 
 use std::fmt;
 
@@ -24,12 +24,12 @@ impl Digest {
         Self(Sha256::digest(content).into())
     }
 
-    /// Its first bytes.
+    /// The first bytes of the digest.
     pub(super) fn beginning(&self) -> [u8; 8] {
         std::array::from_fn(|byte| self.0[byte])
     }
 
-    /// The digest of what `pieces` are together.
+    /// The digest of the concatenated `pieces`.
     pub(super) fn of_pieces(pieces: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         pieces.iter().for_each(|piece| hash.update(piece));
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Which content a file had: its digest and its size.
+/// Identifies a content by its digest and size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ContentId {
     pub(super) sha256: Digest,
@@ -87,56 +87,56 @@ impl ContentId {
     }
 }
 
-/// Where a splice stands in the contents of its record: first what it removed, then what it inserted.
+/// The position of a splice in the contents of its record: first the removed bytes, then the inserted ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeptSplice {
-    /// The place in the file.
+    /// The position in the file.
     pub(super) at: u64,
     pub(super) removed: u64,
     pub(super) inserted: u64,
-    /// Where in the record's contents.
+    /// The position in the record's contents.
     pub(super) offset: u64,
 }
 
-/// Where a whole content stands in the contents of its record.
+/// The position of a whole content in the contents of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct KeptWhole {
     pub(super) content: ContentId,
     pub(super) offset: u64,
 }
 
-/// That a content was removed from the history.
+/// Says that a content was removed from the history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Redaction {
-    /// What stands in the place of the content's SHA-256, by which somebody could tell a guess.
+    /// Replaces the SHA-256 of the content, because a SHA-256 would confirm a guess.
     pub(super) mark: Digest,
     pub(super) reason: String,
 }
 
-/// What a change did to one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) operation: Operation,
     pub(super) path: MemoryPath,
-    /// Where it was, if it was moved.
+    /// The path before the change, if the file was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) old_path: Option<MemoryPath>,
-    /// The content before; `None` if there was no file, or if it was not read.
+    /// The content before the change; `None` if there was no file, or if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) before: Option<ContentId>,
-    /// The content after; `None` if there is no file, or if it was not read.
+    /// The content after the change; `None` if there is no file, or if it was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) after: Option<ContentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) splice: Option<KeptSplice>,
-    /// What came before was removed for its age.
+    /// Whether the versions before it were removed for their age.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) is_trimmed: bool,
 }
 
 impl Row {
-    /// Whether it is about a file with a reserved name, as one may be in a history that was imported. Such a file is not part
-    /// of the memory, so it has no versions that could be restored or exported.
+    /// Whether the row is about a file with a reserved name. An imported history may contain one. Such a file is not part of the
+    /// memory, so it has no versions that could be restored or exported.
     pub(super) fn is_reserved(&self) -> bool {
         self.path.is_reserved() || self.old_path.as_ref().is_some_and(MemoryPath::is_reserved)
     }
@@ -154,7 +154,7 @@ impl Row {
         }
     }
 
-    /// A file was moved, whose content is not known if it was not read.
+    /// A file was moved. Its content is `None` if it was not read.
     pub(super) fn renamed(
         operation: Operation,
         old_path: MemoryPath,
@@ -182,7 +182,7 @@ fn is_false(flag: &bool) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) id: HistoryId,
-    /// The change that it belongs to.
+    /// The change that the record belongs to.
     pub(super) change: HistoryId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) actor: Option<String>,
@@ -190,33 +190,33 @@ pub(super) struct Header {
     pub(super) rows: Vec<Row>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) wholes: Vec<KeptWhole>,
-    /// Contents that were removed from this record.
+    /// The contents that were removed from this record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) redactions: Vec<Redaction>,
-    /// Versions whose contents or names this change removed.
+    /// The versions whose contents or names this change removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) redacts: Vec<HistoryId>,
-    /// Why, if it was written down.
+    /// The reason, if one was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) reason: Option<String>,
-    /// The newest record that was removed for its age: what was before it is not known completely any more.
+    /// The newest record that was removed for its age. The history before it is incomplete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) trims: Option<HistoryId>,
-    /// Records whose change was not made.
+    /// The records whose changes were not made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) withdraws: Vec<HistoryId>,
-    /// Records whose change was made.
+    /// The records whose changes were made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) confirms: Vec<HistoryId>,
 }
 
 impl Header {
-    /// Whether it says more than what became of other records.
+    /// Whether the header has more than notes about other records.
     pub(super) fn is_kept(&self) -> bool {
         !self.rows.is_empty() || !self.redacts.is_empty() || self.trims.is_some()
     }
 
-    /// The contents that it is about.
+    /// All contents that the header mentions.
     pub(super) fn contents(&self) -> impl Iterator<Item = ContentId> {
         let rows = self.rows.iter().flat_map(|row| [row.before, row.after]).flatten();
         rows.chain(self.wholes.iter().map(|kept| kept.content))
@@ -230,7 +230,7 @@ pub(super) struct Record {
     pub(super) contents: Vec<u8>,
 }
 
-/// Bytes that are not a record.
+/// The bytes are not a record.
 #[derive(Debug, thiserror::Error)]
 #[error("a record of the history is damaged")]
 pub(super) struct Damaged;
@@ -253,7 +253,7 @@ impl Record {
         Self { header, contents: Vec::new() }
     }
 
-    /// Keeps a whole content.
+    /// Stores a whole content.
     pub(super) fn keep(&mut self, content: ContentId, bytes: &[u8]) {
         if !self.header.wholes.iter().any(|kept| kept.content == content) {
             let offset = self.contents.len() as u64;
@@ -262,7 +262,7 @@ impl Record {
         }
     }
 
-    /// The same record with only these whole contents and splices. `keeps` decides by the content or contents.
+    /// The same record with only some of its whole contents and splices. `keeps` is called with the digests of their contents.
     pub(super) fn with_only(&self, keeps: impl Fn(Digest) -> bool) -> Self {
         let mut record = Self { header: self.header.clone(), contents: Vec::new() };
         record.header.wholes.clear();
@@ -286,7 +286,7 @@ impl Record {
         record
     }
 
-    /// Keeps what stood at a place of a file, and what stands there now.
+    /// Stores the bytes that a splice removed at a position of a file, and those that it inserted.
     pub(super) fn keep_splice(&mut self, at: usize, removed: &[u8], inserted: &[u8]) -> KeptSplice {
         let offset = self.contents.len() as u64;
         self.contents.extend_from_slice(removed);
@@ -299,13 +299,13 @@ impl Record {
         }
     }
 
-    /// A whole content of this record.
+    /// A whole content stored in this record.
     pub(super) fn whole(&self, content: ContentId) -> Option<&[u8]> {
         let kept = self.header.wholes.iter().find(|kept| kept.content == content)?;
         self.slice(kept.offset, kept.content.size)
     }
 
-    /// What a splice of this record removed and inserted.
+    /// The bytes that a splice of this record removed, and those that it inserted.
     pub(super) fn splice(&self, splice: &KeptSplice) -> Option<(&[u8], &[u8])> {
         let inserted_at = splice.offset.checked_add(splice.removed)?;
         Some((

@@ -1,4 +1,4 @@
-//! [`RecordForm`]: how the header and the contents of a record are written: as they are, or encrypted.
+//! [`RecordForm`]: how the header and the contents of a record are stored, either as plain bytes or encrypted.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::record::{Damaged, Header, Record};
 pub(super) enum RecordForm {
     /// The header is JSON.
     Plain,
-    /// The same, sealed by this store. Header and contents are sealed apart, so the contents are read only if they are needed.
+    /// As plain, but sealed by this store. Header and contents are sealed separately, so the contents are read only if needed.
     Sealed(Arc<dyn Store>),
 }
 
 impl RecordForm {
     pub(super) fn pack<'r>(&self, record: &'r Record) -> Result<Packed<'r>, StoreError> {
-        // A struct of texts and numbers always becomes JSON.
+        // Serializing a struct of strings and numbers to JSON cannot fail.
         let header = serde_json::to_vec(&record.header).unwrap_or_default();
         let contents = Cow::Borrowed(&record.contents[..]);
         Ok(match self {
@@ -34,7 +34,7 @@ impl RecordForm {
         })
     }
 
-    /// The header in these bytes; `None` if they are damaged, or not in this form.
+    /// Decodes a header; `None` if the bytes are damaged or not in this form.
     pub(super) fn header(&self, bytes: &[u8]) -> Result<Option<Header>, StoreError> {
         let bytes = match self {
             Self::Plain => Cow::Borrowed(bytes),
@@ -46,7 +46,7 @@ impl RecordForm {
         Ok(serde_json::from_slice(&bytes).ok())
     }
 
-    /// The record in these bytes.
+    /// Decodes a record.
     pub(super) fn record(&self, packed: Packed<'_>) -> Result<Record, StoreError> {
         let damaged = || StoreError::damaged("reading the history", Damaged);
         let header = self.header(&packed.header)?.ok_or_else(damaged)?;
@@ -63,7 +63,7 @@ impl RecordForm {
 
 const HEADER: &[u8] = b"header";
 
-/// The contents belong to one header.
+/// Binds the contents to their header.
 fn purpose(header: &Header) -> Vec<u8> {
     format!("contents of {}", header.id).into_bytes()
 }
@@ -75,12 +75,12 @@ fn sealing(store: &dyn Store) -> Result<&dyn Sealing, StoreError> {
 }
 
 impl Record {
-    /// The record in its plain form.
+    /// The record in plain form.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         RecordForm::Plain.pack(self).map(|packed| packed.to_bytes()).unwrap_or_default()
     }
 
-    /// The record that `bytes` are in the plain form.
+    /// Decodes a record in plain form.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, Damaged> {
         let packed = Packed::from_bytes(bytes)?;
         RecordForm::Plain.record(packed).map_err(|_| Damaged)

@@ -1,12 +1,12 @@
 //! [`Recorder`]: a layer over any store that records every change in a [`Journal`] before it is made.
 //!
-//! - An edit is recorded as what it removed and what it inserted. If the journal does not know the content before, because
-//!   another program wrote it or no history was kept yet, that is kept as a whole.
-//! - A new file is kept as a whole, and so is a deleted one that the journal does not know.
-//! - If the change is refused, its record is withdrawn. What a kill leaves is recognized later ([`settle`](super::settle)).
+//! - An edit is recorded as the bytes that it removed and the bytes that it inserted. If the journal does not know the content before
+//!   the edit, because another program wrote it or because there was no history yet, that content is recorded as a whole.
+//! - A new file is recorded as a whole, and so is a deleted file that the journal does not know.
+//! - If the change is refused, its record is withdrawn. A record left by a crash is resolved later ([`settle`](super::settle)).
 //!
-//! Reads go to the store beneath. If the journal is kept in the store itself, its directory is hidden: for readers it is
-//! not there, and writers are refused.
+//! Reads go to the underlying store. If the journal is kept in the store itself, its directory is hidden: readers do not see it, and
+//! writes to it are refused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,9 +22,8 @@ use super::retention::Retention;
 
 /// A store with a history: it records every change before it is made.
 ///
-/// Make changes through the store of [`into_store`](Self::into_store), with a context that says who makes them. What is asked of
-/// the history is a method of its [`reader`](Self::reader). What brings a state back, and what removes from the history for good, are
-/// methods of the recorder.
+/// Make changes through the store from [`into_store`](Self::into_store), with a context that names their actor. Queries of the
+/// history are methods of its [`reader`](Self::reader). Restoring, undoing and redacting are methods of the recorder.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -48,20 +47,20 @@ pub struct Recorder {
     pub(super) store: Arc<dyn Store>,
     pub(super) journal: Arc<dyn Journal>,
     pub(super) reader: HistoryReader,
-    /// The histories that this one is made of, if it is that of a tree of mounts.
+    /// The histories that this one combines, if it is the history of a tree of mounts.
     pub(super) parts: Arc<[Part]>,
     pub(super) retention: Retention,
-    /// How many changes this process recorded.
+    /// The number of changes that this process recorded.
     changes: AtomicU64,
 }
 
-/// A store of a tree of mounts, with its history.
+/// One store in a tree of mounts, with its history.
 pub(super) struct Part {
     pub(super) at: MemoryPath,
     pub(super) recorder: Arc<Recorder>,
 }
 
-/// The parts whose store may be changed, with their numbers; one that is mounted twice only once.
+/// The parts whose store is writable, with their numbers. A store that is mounted twice appears once.
 pub(super) fn writable(parts: &[Part]) -> impl Iterator<Item = (usize, &Part)> {
     parts.iter().enumerate().filter(|(number, part)| {
         let is_same = |other: &Part| Arc::ptr_eq(&other.recorder, &part.recorder);
@@ -70,7 +69,7 @@ pub(super) fn writable(parts: &[Part]) -> impl Iterator<Item = (usize, &Part)> {
 }
 
 impl Recorder {
-    /// The history of these parts, which `journal` reads as one. `store` records the changes of each.
+    /// The combined history of these parts, which `journal` reads as one. `store` records the changes of each part.
     pub(super) fn of_parts(
         store: Arc<dyn Store>,
         journal: Arc<dyn Journal>,
@@ -91,13 +90,13 @@ impl Recorder {
         Self { store, journal, reader, parts, retention, changes }
     }
 
-    /// What answers questions about this history.
+    /// The reader of this history.
     #[must_use]
     pub fn reader(&self) -> &HistoryReader {
         &self.reader
     }
 
-    /// The store with this history. A store that may only be read records nothing, but hides the journal.
+    /// The store with this history. A read-only store records nothing, but hides the journal.
     pub fn into_store(self: Arc<Self>) -> Arc<dyn Store> {
         if self.is_of_mounts() {
             return Arc::clone(&self.store);
@@ -107,12 +106,12 @@ impl Recorder {
         if is_read_only { Arc::new(ReadOnly::from(recorder)) } else { recorder }
     }
 
-    /// Whether it is the history of mounts, each of which records its own changes.
+    /// Whether this is the history of a tree of mounts, in which each store records its own changes.
     fn is_of_mounts(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// The store by which a change is made, so that it is recorded.
+    /// The store through which changes are made, so that they are recorded.
     pub(super) fn recording(&self) -> &dyn Store {
         if self.is_of_mounts() { &*self.store } else { self }
     }
@@ -121,7 +120,7 @@ impl Recorder {
         if self.reader.is_hidden(path) { Err(StoreError::PermissionDenied) } else { Ok(()) }
     }
 
-    /// Begins a record of a change. What the journal knows stays true until the change is made.
+    /// Starts a record of a change. The loaded records stay valid until the change is made.
     pub(super) fn draft(&self, context: &Context) -> Result<Draft, StoreError> {
         let pen = self.journal.open().map_err(StoreError::unchanged)?;
         self.draft_with(context, pen)
@@ -149,7 +148,7 @@ impl Recorder {
                     true => self.reader.note(|index| index.maybe_appended(said)),
                     false => self.reader.note(move |index| index.withdrawn(id, said)),
                 }
-                // Whatever became of the record: without it, no file is changed.
+                // No file is changed without a record, no matter what became of the record.
                 context.check()?;
                 return Err(error.unchanged());
             }
@@ -159,7 +158,7 @@ impl Recorder {
         Ok(Recorded { id, change, said, appended })
     }
 
-    /// Ends a change with this result of the store.
+    /// Ends a change with the result of the store.
     pub(super) fn finish<T>(
         &self,
         context: &Context,
@@ -175,9 +174,9 @@ impl Recorder {
                 self.reader.note(move |index| index.confirmed(id, is_noted));
                 self.trim_sometimes(context);
             }
-            // Whether it was made is seen by the file, or by the record, if that is in the transaction.
+            // The file shows whether the change was made. If the record is in the same transaction, the record shows it.
             Err(error) if error.may_have_changed() => {
-                // What else the command does belongs to it.
+                // Further changes of the same command belong to this change.
                 context.begin(recorded.change);
                 self.journal.give_up(context);
             }
@@ -186,17 +185,17 @@ impl Recorder {
         result
     }
 
-    /// The change was not made, and nothing else is recorded for it.
+    /// Withdraws the record of a change that was not made and for which nothing else is recorded.
     pub(super) fn withdraw(&self, context: &Context, recorded: Recorded) {
         let Recorded { id, said, appended, .. } = recorded;
         self.reader.note(move |index| index.withdrawn(id, said));
         if self.journal.withdraw_last(context, id, appended).is_err() {
-            // It is seen by the file that the change was not made.
+            // The file will show that the change was not made.
             self.reader.note(move |index| index.was_left(id));
         }
     }
 
-    /// Removes what is too old, now and then, unless the call is cancelled.
+    /// Removes versions beyond the limits once in a while, unless the call is cancelled.
     fn trim_sometimes(&self, context: &Context) {
         const EVERY: u64 = 256;
         if !self.changes.fetch_add(1, Ordering::Relaxed).is_multiple_of(EVERY) {
@@ -205,12 +204,12 @@ impl Recorder {
         let index = self.reader.index_in(context);
         let is_due = index.is_ok_and(|index| index.may_be_trimmed(self.retention));
         if is_due {
-            // The change itself was made. What cannot be removed now is removed later.
+            // The change itself was made. If this trim fails, a later one removes the versions.
             let _ = self.trim(&context.separate());
         }
     }
 
-    /// Keeps `bytes` in the record, unless the journal can already tell this content.
+    /// Adds `bytes` to the record, unless the journal already has this content.
     pub(super) fn keep_unknown(
         &self,
         context: &Context,
@@ -219,7 +218,7 @@ impl Recorder {
         bytes: &[u8],
     ) -> Result<(), StoreError> {
         let knows = || Ok::<_, StoreError>(self.reader.index_in(context)?.knows(content.sha256));
-        // Others may have recorded it.
+        // Another process may have recorded the content.
         let is_known = knows()? || self.follow(context)? && knows()?;
         if !is_known {
             record.keep(content, bytes);
@@ -227,8 +226,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Looks at what others appended, if that costs little: a log's end, not a listing of a remote store. If it cannot
-    /// be read, contents are kept as a whole.
+    /// Loads the records that other processes appended, if that is cheap, as with a log and unlike a listing of a remote store. If they
+    /// cannot be read, contents are recorded as a whole.
     fn follow(&self, context: &Context) -> Result<bool, StoreError> {
         let is_cheap = self.journal.is_cheap_to_follow();
         Ok(is_cheap && self.reader.index_in(context)?.refresh(context, &*self.journal).is_ok())
@@ -239,7 +238,7 @@ impl Recorder {
 pub(super) struct Recorded {
     pub(super) id: HistoryId,
     change: HistoryId,
-    /// The earlier records of which it says that their changes were made.
+    /// The earlier records whose changes this record confirms.
     pub(super) said: Vec<HistoryId>,
     pub(super) appended: Appended,
 }

@@ -1,4 +1,4 @@
-//! The [`Recorder`] as a [`Layer`]: changes are recorded, and the journal's own directory is hidden.
+//! The [`Recorder`] as a [`Layer`]: records changes, and hides the journal's own directory.
 
 use std::time::SystemTime;
 
@@ -71,7 +71,7 @@ impl Layer for Recorder {
         path: &MemoryPath,
         depth: usize,
     ) -> Result<Node<'_>, StoreError> {
-        // In a directory it is hidden, as every name that begins with a dot.
+        // In a listing it is hidden, like every name that begins with a dot.
         if self.reader.is_hidden(path) {
             Err(StoreError::NotFound)
         } else {

@@ -1,8 +1,8 @@
 //! `redact`: removes a content from the history for good.
 //!
-//! The content goes from every record: whole, and as the splices that lead to it and from it. What those splices lead to
-//! is kept whole instead, so every other version stays. In the place of its SHA-256, by which a guess could be tried,
-//! stands a random mark. A text also goes from the names of files that are not there any more.
+//! The content is removed from every record: as a whole content, and as the splices that lead to it and from it. The contents that
+//! those splices lead to are kept whole instead, so every other version stays readable. The SHA-256 of the content is replaced by a
+//! random mark, because a SHA-256 would confirm a guess. A text is also removed from the names of files that no longer exist.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -22,25 +22,25 @@ use super::snapshot::Snapshot;
 use super::timeline::FileState;
 use super::version::Version;
 
-/// What `redact_text` removed from the history, or would remove.
+/// The result of `redact_text`: what was removed from the history, or would be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RedactedText {
     /// The id of the change; `None` if there was nothing to do, or with `dry_run`.
     pub change: Option<HistoryId>,
-    /// The versions whose contents have the text, newest first, as they were before.
+    /// The versions whose contents contain the text, newest first, as they were before.
     pub versions: Vec<Version>,
-    /// The paths of the files that have it now, sorted, with `dry_run`; otherwise that is an error.
+    /// With `dry_run`: the paths of the files whose present content contains the text, sorted. Without it, such files are an error.
     pub current: Vec<MemoryPath>,
-    /// The paths that have the text, as they were before, sorted: `redacted-` and random digits stand in the place of the names.
+    /// The paths that contained the text, as they were before, sorted. Their names are replaced by `redacted-` and random digits.
     pub names: Vec<MemoryPath>,
-    /// The paths that have the text in a name now, sorted: they stay.
+    /// The paths of existing files whose names contain the text, sorted. They are kept.
     pub kept_names: Vec<MemoryPath>,
 }
 
 impl Recorder {
-    /// Removes the contents of a version, or of all versions of a change, and keeps `reason` in their place. Returns the id of this
+    /// Removes the contents of a version, or of all versions of a change, and stores `reason` instead. Returns the id of this
     /// change; `None` if nothing was left to remove.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Recorder {
         let mut found = Found::default();
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
-            // A deletion whose earlier versions were trimmed still has what the file held.
+            // A deletion whose earlier versions were trimmed still records the content of the deleted file.
             let state = match (&moment.state, moment.earlier, moment.before) {
                 (FileState::Gone, None, Some(before)) => FileState::Content(before),
                 (state, ..) => state.clone(),
@@ -79,7 +79,7 @@ impl Recorder {
                     found.contents.insert(content.sha256, redaction(reason)?);
                     found.versions.push((moment.id, content.sha256));
                 }
-                // It was moved with its directory, and the file has it still. Otherwise it is not known.
+                // The file was moved with its directory and still has this content. Otherwise the content is unknown.
                 FileState::Unread if timeline.is_latest(number) => {
                     return Err(HistoryError::IsCurrent { path: moment.path.clone() });
                 }
@@ -89,9 +89,9 @@ impl Recorder {
         self.redact_found(context, locked, &snapshot, found, reason)
     }
 
-    /// Removes every content that `has_text` is true of, in whatever version, and keeps `reason` in their place. Removes each name of
-    /// which it is true as well, and all names of a path of which only it is true as a whole, unless a file or directory has it now. With
-    /// `dry_run`, or if a file has such a content now, nothing is removed.
+    /// Removes every content for which `has_text` returns true, from all versions, and stores `reason` instead. Also removes each name for
+    /// which it returns true. If it returns true for a path but for none of its names, all names of the path are removed. Names that an
+    /// existing file or directory has are kept. With `dry_run`, or if a file has such a content now, nothing is removed.
     ///
     /// # Errors
     /// [`HistoryError::AreCurrent`] if files have such a content now, unless with `dry_run`; [`HistoryError::Store`].
@@ -105,7 +105,7 @@ impl Recorder {
         attempts(|| self.try_to_redact_matching(context, has_text, reason, dry_run, false))
     }
 
-    /// As [`redact_matching`](Self::redact_matching), but a content that a file has now stays, and is no error.
+    /// As [`redact_matching`](Self::redact_matching), but a content that a file has now is kept and is not an error.
     ///
     /// # Errors
     /// [`HistoryError::IsCurrent`] if a file gets such a content meanwhile; [`HistoryError::Store`].
@@ -135,7 +135,7 @@ impl Recorder {
         let reading = self.reader.history_snapshot(context)?;
         let snapshot = Arc::clone(&reading.snapshot);
         let timeline = &snapshot.timeline;
-        // Also contents before versions whose predecessor was removed for its age, which have no version.
+        // This includes contents before a version whose predecessor was removed for its age. They have no version.
         let mut found = Found::default();
         let mut seen = HashSet::new();
         let of_versions = timeline.moments.iter().rev().filter_map(|moment| moment.state.content());
@@ -149,7 +149,7 @@ impl Recorder {
                 Ok(bytes) if has_text(&bytes) => {
                     found.contents.insert(content.sha256, redaction(reason)?);
                 }
-                // What cannot be computed cannot be read either.
+                // A content that cannot be computed cannot be read either.
                 Ok(_) | Err(HistoryError::Damaged) => {}
                 Err(error) => return Err(error),
             }
@@ -176,7 +176,7 @@ impl Recorder {
             }
         }
         versions.reverse();
-        // A directory is named if no file tells its name.
+        // List a directory only if no listed file is at or below it.
         let is_told = |directory: &MemoryPath| {
             named.iter().any(|file| directory == file || directory.is_above(file))
         };
@@ -195,7 +195,7 @@ impl Recorder {
         Ok(redacted.map(|change| RedactedText { change, versions, current, names, kept_names }))
     }
 
-    /// The files that have such a content or name now, sorted by their paths.
+    /// The files whose present content or name matches, sorted by path.
     fn living(
         &self,
         context: &Context,
@@ -213,14 +213,14 @@ impl Recorder {
                     with_text.insert(path, Digest::of(&content));
                 }
                 Err(error) if error.is_failure() => return Err(error.into()),
-                // Gone meanwhile, or closed to us.
+                // The file was removed meanwhile, or we may not read it.
                 Ok(_) | Err(_) => {}
             }
         }
         Ok(Living { with_text, named })
     }
 
-    /// Removes what was found, and notes the versions. Returns the change, and that there is none if nothing was found. `None`
+    /// Removes what was found, and notes the versions. Returns the change, or `Some(None)` if nothing was found. Returns `None`
     /// if another process redacted something meanwhile.
     fn redact_found(
         &self,
@@ -231,7 +231,7 @@ impl Recorder {
         reason: &str,
     ) -> Result<Option<Option<HistoryId>>, HistoryError> {
         if found.contents.is_empty() && found.names.is_empty() {
-            // An earlier call may have failed in the middle, and what no version is made of may have the text.
+            // An earlier call may have failed partway, and data that belongs to no version may contain the text.
             drop(locked);
             self.journal.scrub()?;
             return Ok(Some(None));
@@ -242,7 +242,7 @@ impl Recorder {
         note.reason = Some(reason.to_owned());
         note.redacts = versions.iter().map(|(version, _)| *version).chain(renamed).collect();
         if note.redacts.is_empty() {
-            // Other processes read the history again when there is a note.
+            // The note makes other processes load the history again.
             note.redacts.push(change);
         }
         let (names, note) = (names.new, Some(note));
@@ -261,7 +261,7 @@ impl Recorder {
         Ok(Some(Some(change)))
     }
 
-    /// An error if a file has one of the contents now.
+    /// Fails if a file has one of the contents now.
     fn check_living(
         &self,
         context: &Context,
@@ -280,7 +280,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// The contents that the splices lead to, which cannot be computed any more without them.
+    /// The contents that can no longer be computed without the removed splices.
     fn wholes_without(
         &self,
         context: &Context,
@@ -296,7 +296,7 @@ impl Recorder {
                 if plan.has(one)
                     && !plan.has(other)
                     && !wholes.contains_key(&other.sha256)
-                    // What cannot be computed with them either is lost already.
+                    // A content that cannot be computed now is lost already.
                     && let Ok(content) = self.reader.content(context, snapshot, other)
                 {
                     wholes.insert(other.sha256, content);
@@ -307,11 +307,11 @@ impl Recorder {
     }
 }
 
-/// What `attempt` returns, as soon as no other process comes between.
+/// The result of `attempt`, repeated until no other process interferes.
 fn attempts<T>(
     mut attempt: impl FnMut() -> Result<Option<T>, HistoryError>,
 ) -> Result<T, HistoryError> {
-    /// Each time another redaction was made.
+    /// Each attempt fails only if another redaction was made meanwhile.
     const MAX_ATTEMPTS: usize = 100;
     for _ in 0..MAX_ATTEMPTS {
         if let Some(done) = attempt()? {
@@ -321,25 +321,25 @@ fn attempts<T>(
     Err(StoreError::Busy.into())
 }
 
-/// What is to be removed.
+/// The contents and names to remove.
 #[derive(Default)]
 struct Found {
     contents: BTreeMap<Digest, Redaction>,
-    /// The versions, each with its content.
+    /// The versions, each with the digest of its content.
     versions: Vec<(HistoryId, Digest)>,
     names: NamesWithText,
-    /// The versions that lose a name, and no content.
+    /// The versions that lose a name but no content.
     renamed: Vec<HistoryId>,
 }
 
-/// The files that have a text now.
+/// The existing files that contain a text.
 struct Living {
-    /// In their contents, with the SHA-256 of these.
+    /// Files whose content contains it, with the SHA-256 of the content.
     with_text: BTreeMap<MemoryPath, Digest>,
     named: Vec<MemoryPath>,
 }
 
-/// What stands in the place of a content.
+/// The replacement for a content.
 fn redaction(reason: &str) -> Result<Redaction, HistoryError> {
     let mark = Digest::of(HistoryId::new()?.to_string().as_bytes());
     Ok(Redaction { mark, reason: reason.to_owned() })

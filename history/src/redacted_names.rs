@@ -1,7 +1,7 @@
-//! Which names of the history have a text, and what stands in their place when they are redacted.
+//! Finds the names in a history that contain a text, and chooses their replacements for a redaction.
 //!
-//! A name that a file or directory has now stays. Every other one becomes `redacted-` and eight random digits. A directory gets one new
-//! name for all paths below it, so a file stays one file.
+//! A name that an existing file or directory has is kept. Every other name becomes `redacted-` and eight random digits. A directory
+//! gets the same new name in all paths below it, so the versions of a file stay together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,18 +16,18 @@ use super::recorder::Recorder;
 use super::redaction_plan::NewNames;
 
 const REDACTED: &str = "redacted-";
-/// Before it, if the name is reserved: such a file stays out of the memory.
+/// Precedes the new name of a reserved name, so such a file stays out of the memory.
 const RESERVED: &str = ".memdir-";
 const DIGITS: usize = 8;
 
-/// The names of a history that have a text.
+/// The names of a history that contain a text.
 #[derive(Default)]
 pub(super) struct NamesWithText {
-    /// What stands in the place of paths, for each part of a tree.
+    /// The replacements of paths, for each part of a tree.
     pub(super) new: Vec<NewNames>,
     /// These paths, as the tree names them.
     pub(super) paths: BTreeSet<MemoryPath>,
-    /// Files and directories that have such a name now.
+    /// The existing files and directories that have such a name.
     pub(super) living: BTreeSet<MemoryPath>,
 }
 
@@ -42,10 +42,10 @@ impl NamesWithText {
     }
 }
 
-/// Whether names have a text.
+/// Checks whether names contain a text.
 pub(super) struct NameMatcher<'t> {
     has_text: &'t dyn Fn(&[u8]) -> bool,
-    /// Whether a text that goes over several names counts: not if what all paths begin with has it.
+    /// Whether a text that spans several names counts. False if the common beginning of all paths already contains it.
     counts_whole: bool,
 }
 
@@ -55,7 +55,7 @@ impl<'t> NameMatcher<'t> {
         Self { has_text, counts_whole }
     }
 
-    /// The numbers of the names that have the text; all of them if only the whole path, as it is shown, has it.
+    /// The numbers of the names that contain the text. If only the whole path, as it is shown, contains it, all names.
     fn in_path(&self, path: &MemoryPath, shown: &MemoryPath) -> Vec<usize> {
         let names = path.names().enumerate().filter(|(_, name)| !is_redacted(name));
         let with_text: Vec<usize> = names
@@ -70,13 +70,13 @@ impl<'t> NameMatcher<'t> {
         with_text
     }
 
-    /// Whether a path has the text.
+    /// Whether a path contains the text.
     pub(super) fn is_in(&self, path: &MemoryPath) -> bool {
         !self.in_path(path, path).is_empty()
     }
 }
 
-/// Whether a name stands for a redacted one.
+/// Whether a name is the replacement of a redacted one.
 fn is_redacted(name: &str) -> bool {
     let name = name.strip_prefix(RESERVED).unwrap_or(name);
     let digits = name.strip_prefix(REDACTED);
@@ -90,7 +90,7 @@ fn new_name() -> Result<String, StoreError> {
     Ok(format!("{REDACTED}{}", &digits[..DIGITS]))
 }
 
-/// The path and what it is below, outermost first, without the root.
+/// The path and the directories above it, outermost first, without the root.
 fn prefixes(path: &MemoryPath) -> Vec<MemoryPath> {
     let above = std::iter::successors(Some(path.clone()), MemoryPath::parent);
     let mut prefixes: Vec<MemoryPath> = above.filter(|path| !path.is_root()).collect();
@@ -99,7 +99,7 @@ fn prefixes(path: &MemoryPath) -> Vec<MemoryPath> {
 }
 
 impl Recorder {
-    /// The names of the history that have the text.
+    /// The names of the history that contain the text.
     pub(super) fn names_with(
         &self,
         context: &Context,
@@ -117,7 +117,7 @@ impl Recorder {
         Ok(found)
     }
 
-    /// Those of a part, which the tree shows under other paths, or not at all.
+    /// The names of a part. The tree shows it under other paths, or not at all.
     fn own_names_with(
         &self,
         context: &Context,
@@ -132,9 +132,9 @@ impl Recorder {
             let rows = stored.header.rows.iter();
             paths.extend(rows.flat_map(|row| row.old_path.iter().chain([&row.path])).cloned());
         }
-        // Of rows that a trim emptied.
+        // The path of rows that a trim cleared.
         paths.remove(&kept_files::directory());
-        // The new names of what is at these paths; `None` for what is there now.
+        // The new name for each of these paths; `None` for a path that exists now.
         let mut names: BTreeMap<MemoryPath, Option<String>> = BTreeMap::new();
         for path in &paths {
             let as_shown = shown(path).unwrap_or_else(|| path.clone());
@@ -158,7 +158,7 @@ impl Recorder {
             }
         }
         let mut new = NewNames::new();
-        // A path that becomes too long has another one of its own, whatever it is below.
+        // A path that would become too long gets a separate new path, no matter where it is.
         let mut elsewhere: BTreeMap<MemoryPath, MemoryPath> = BTreeMap::new();
         for path in paths {
             let mut is_changed = false;
@@ -193,12 +193,12 @@ impl Recorder {
         Ok(())
     }
 
-    /// Whether something is at the path now.
+    /// Whether there is something at the path now.
     fn is_living(&self, context: &Context, path: &MemoryPath) -> Result<bool, StoreError> {
         match self.store.open_in(context, path, 0) {
             Err(StoreError::NotFound | StoreError::NotADirectory) => Ok(false),
             Err(error) if error.is_failure() => Err(error),
-            // Also what may not be looked at.
+            // This includes files that we may not inspect.
             _ => Ok(true),
         }
     }
@@ -219,11 +219,11 @@ mod tests {
             ("a/t", "/memories/tea/a/teapot.md", &[0, 1, 2]),
             ("/memories/tea", "/memories/tea/a", &[0, 1]),
             ("coffee", "/memories/tea/a", &[]),
-            // What all paths begin with tells nothing.
+            // The common beginning of all paths does not count.
             ("memories", "/memories/tea/a", &[]),
             ("/", "/memories/tea/a", &[]),
             ("memo", "/memories/tea/memo", &[1]),
-            // What stands for a name has no text.
+            // A replacement never matches.
             ("redacted", "/memories/redacted-0123abcd/redacted-0123abcx", &[1]),
             ("d-01/re", "/memories/.memdir-redacted-0123abcd/a", &[]),
         ] {

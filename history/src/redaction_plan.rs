@@ -1,7 +1,7 @@
-//! [`RedactionPlan`]: what a redaction removes from the records of a journal, and what stands in its place.
+//! [`RedactionPlan`]: the data that a redaction removes from the records of a journal, and the replacements.
 //!
-//! It is applied to one record after the other. To apply it twice changes nothing more, so a process can go on where another
-//! one stopped.
+//! It is applied to one record after another. Applying it twice changes nothing more, so a process can continue the redaction of
+//! another process.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{ContentId, Digest, Header, Record, Redaction};
 
-/// The contents that splices of removed contents lead to, which nothing else leads to any more.
+/// The contents that can only be computed from splices of removed contents.
 pub(super) type Wholes = HashMap<Digest, Vec<u8>>;
 
-/// The paths that change, and what stands in their place.
+/// The paths that change, and their replacements.
 pub(super) type NewNames = BTreeMap<MemoryPath, MemoryPath>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RedactionPlan {
     /// The contents to remove, by their SHA-256.
     pub(super) contents: BTreeMap<Digest, Redaction>,
-    /// The names to remove; in a tree of mounts those of each store, in its own paths.
+    /// The names to remove. In a tree of mounts: the names of each store, in its own paths.
     pub(super) names: Vec<NewNames>,
-    /// The record that says which versions are redacted. It has no contents.
+    /// The record that names the redacted versions. It has no contents.
     pub(super) note: Option<Header>,
-    /// How far the journal was loaded that the plan was made of.
+    /// How far the journal was loaded when the plan was made.
     #[serde(skip)]
     pub(super) loaded_end: Option<u64>,
-    /// The versions that are redacted for their contents.
+    /// The versions whose contents are redacted.
     #[serde(skip)]
     pub(super) versions: Vec<(HistoryId, Digest)>,
 }
@@ -42,20 +42,20 @@ impl RedactionPlan {
         self.names.iter().find_map(|names| names.get(path))
     }
 
-    /// The record that says what was redacted.
+    /// The record that names the redacted versions.
     pub(super) fn note(&self) -> Option<Record> {
         let header = self.note.clone()?;
         Some(Record { header, contents: Vec::new() })
     }
 
-    /// Whether a record with this header has something of it.
+    /// Whether a record with this header contains something that the plan removes.
     pub(super) fn concerns(&self, header: &Header) -> bool {
         let mut paths = header.rows.iter().flat_map(|row| row.old_path.iter().chain([&row.path]));
         header.contents().any(|content| self.has(content))
             || paths.any(|path| self.new_name(path).is_some())
     }
 
-    /// The record with the contents that its splices lead to.
+    /// Adds to a record the contents that its splices lead to.
     pub(super) fn with_wholes(&self, mut record: Record, wholes: &Wholes) -> Record {
         let contents: Vec<ContentId> = record.header.contents().collect();
         if contents.iter().any(|content| self.has(*content)) {
@@ -68,7 +68,7 @@ impl RedactionPlan {
         record
     }
 
-    /// The record without what is removed. It must have the contents that only its splices lead to.
+    /// Applies the plan to a record. The record must already have the contents that only its splices lead to.
     pub(super) fn apply(&self, mut record: Record) -> Record {
         let contents: Vec<ContentId> = record.header.contents().collect();
         let redactions: Vec<&Redaction> =

@@ -1,4 +1,4 @@
-//! How is recorded that a file or a directory is moved.
+//! Records the move of a file or a directory.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ impl Recorder {
         self.refuse_hidden(to)?;
         let of_source = |error: StoreError| StoreError::Source(Box::new(error.unchanged()));
         let files = self.files_in_tree(context, from).map_err(of_source)?;
-        // What has a reserved name is on its way into another mount, or from there: for this store it goes or comes.
+        // A reserved name means a move between mounts: this store sees the file disappear or appear.
         if from.is_reserved() || to.is_reserved() {
             let recorded = match (from.is_reserved(), to.is_reserved()) {
                 (true, true) => None,
@@ -37,7 +37,7 @@ impl Recorder {
         }
         let folding = Folding::new(self.store.info().folds_case);
         let is_file = files.first() == Some(from);
-        // Nothing is recorded that is refused anyway.
+        // Record nothing if the move would be refused.
         if !files.is_empty() {
             let is_other = from == to || !folding.are_same(from, to);
             if is_other && self.store.open_in(context, to, 0).is_ok() {
@@ -52,7 +52,7 @@ impl Recorder {
             }
         }
         if is_file {
-            // Another process may edit it meanwhile: exactly what is recorded is moved.
+            // Another process may edit the file meanwhile, so move exactly the recorded content.
             return self.rename_if_recorded(context, from, to, &mut |_| true).map(drop);
         }
         let recorded = self.record_move(context, files, from, to)?;
@@ -62,8 +62,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records that the files below a directory move with it. The journal is left open only in what is returned: the caller may
-    /// lock it when the directory was moved.
+    /// Records that the files below a directory move with it. Only the returned value keeps the journal open, so the caller may lock
+    /// the journal after the directory was moved.
     fn record_move(
         &self,
         context: &Context,
@@ -79,11 +79,11 @@ impl Recorder {
         let in_doubt = self.in_doubt(context)?;
         for old_path in files {
             let Ok(path) = old_path.moved(from, to) else {
-                // The store refuses it, and says why.
+                // The store will refuse the move and give the reason.
                 continue;
             };
             let mut content = None;
-            // A directory is not read, but for files whose last change is unconfirmed: after the move, its content at the old
+            // A directory's files are not read, except files whose last change is unconfirmed: after the move, their content at the old
             // path can no longer be checked.
             if in_doubt.contains(&*folding.key(&old_path)) {
                 let bytes = self
@@ -103,7 +103,7 @@ impl Recorder {
         self.append(context, draft).map(Some)
     }
 
-    /// The paths of changes of which is not known whether they were made.
+    /// The paths of changes with an unknown outcome.
     fn in_doubt(&self, context: &Context) -> Result<HashSet<MemoryPath>, StoreError> {
         let mut index = self.reader.index_in(context)?;
         index.refresh(context, &*self.journal).map_err(StoreError::unchanged)?;

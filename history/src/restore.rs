@@ -1,7 +1,7 @@
-//! `restore` and `restore_all`: how files get back what they were; `undo` is beside it.
+//! `restore` and `restore_all`: bring files back to an earlier state. `undo` is in its own module.
 //!
-//! Each says for some files what they should be. From that comes a list of [`Step`]s, which is checked as a whole
-//! before the first is made. Each step is recorded like any other change, so it can be taken back as well.
+//! Each of them determines the wanted state of some files. From it comes a list of [`Step`]s, which is checked as a whole
+//! before the first step is made. Each step is recorded like any other change, so it can be undone as well.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::SystemTime;
@@ -21,13 +21,13 @@ use super::snapshot::Snapshot;
 use super::steps::{Restored, Step, without_detours};
 use super::timeline::FileState;
 
-/// What a file should be.
+/// The wanted state of a file.
 #[derive(Debug, Clone)]
 pub(super) enum Wanted {
     Gone,
-    /// There, with this content, or with the one that it has.
+    /// The file exists with this content, or with its present content if there is none here.
     There(MemoryPath, Option<ContentId>),
-    /// There, with this text, which was made of the content that was found.
+    /// The file exists with this text, which was merged from the content that was found.
     Merged {
         path: MemoryPath,
         found: PathState,
@@ -44,7 +44,7 @@ impl Wanted {
     }
 }
 
-/// Without files that are gone where a later one is wanted that was at the same path and is gone as well.
+/// Drops deleted files if another wanted file was at the same path later and is deleted as well.
 fn without_earlier_at_a_path(
     snapshot: &Snapshot,
     mut wanted: BTreeMap<usize, Wanted>,
@@ -68,7 +68,7 @@ fn without_earlier_at_a_path(
     wanted
 }
 
-/// What is done, or why it cannot be: each conflict with the file that is not brought back for it.
+/// The steps to make, and the conflicts that prevent them, each with its file.
 #[derive(Default)]
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
@@ -85,21 +85,21 @@ impl Plan {
     }
 }
 
-/// How a state is brought back.
+/// Options of a restore.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RestoreOptions {
-    /// Over what was changed since.
+    /// Overwrites files that were changed since.
     pub overwrite: bool,
-    /// Only says what would be done.
+    /// Only returns the planned result and changes nothing.
     pub dry_run: bool,
 }
 
 impl Recorder {
-    /// Brings back a version, or all versions of a change.
+    /// Restores a version, or all versions of a change.
     ///
     /// # Errors
-    /// As [`read_version`](crate::HistoryReader::read_version); [`HistoryError::Conflict`] where something is in the way, and then nothing was
-    /// changed; [`HistoryError::ReadOnly`]; [`HistoryError::Partly`] if the store failed in the middle.
+    /// As [`read_version`](crate::HistoryReader::read_version); [`HistoryError::Conflict`] if something is in the way, in which case
+    /// nothing was changed; [`HistoryError::ReadOnly`]; [`HistoryError::Partly`] if the store failed partway.
     pub fn restore(
         &self,
         context: &Context,
@@ -112,10 +112,10 @@ impl Recorder {
         for number in snapshot.numbers_of(id)? {
             let moment = &timeline.moments[number];
             if moment.operation == Operation::Redacted {
-                // It has no content of its own, and says why another one is gone.
+                // This version has no content of its own. It holds the reason why another one is gone.
                 self.reader.content_of(context, &snapshot, number)?;
             }
-            // Of a deleted file what it was before.
+            // For a deletion, restore the content before it.
             let (brought_back, content) = match (&moment.state, moment.earlier, moment.before) {
                 (FileState::Gone, Some(earlier), _) => (earlier, snapshot.known_content(earlier)?),
                 (FileState::Gone, None, Some(before)) => (number, Some(before)),
@@ -131,7 +131,7 @@ impl Recorder {
         }
         let wanted = self.without_what_is_there(context, &snapshot, wanted)?;
         let plan = self.plan(context, &snapshot, wanted, how.overwrite, |file| {
-            // Literally what was changed since: another content than the one that is brought back.
+            // Any other content than the restored one counts as changed since.
             timeline.moments[timeline.latest[file]].state.is_there()
         })?;
         let restored =
@@ -139,7 +139,7 @@ impl Recorder {
         restored.map_err(HistoryError::of_restoring)
     }
 
-    /// Without files that are gone where another one, such as one that was restored before, is with the very content.
+    /// Drops deleted files if another file, such as one that was restored before, is at the path with exactly this content.
     fn without_what_is_there(
         &self,
         context: &Context,
@@ -160,7 +160,7 @@ impl Recorder {
         Ok(others)
     }
 
-    /// Makes all files what they were at a time.
+    /// Brings all files back to their state at a time.
     ///
     /// # Errors
     /// As [`restore`](Self::restore), and [`HistoryError::Trimmed`] if the history does not reach back to that time.
@@ -180,8 +180,8 @@ impl Recorder {
         restored.map_err(HistoryError::of_restoring)
     }
 
-    /// The steps to what is wanted. A conflict is a file that somebody else changed, one that is in the way, and, where
-    /// `must_not_differ`, one that differs. What is an obstacle to a file is in the way even with `overwrite`.
+    /// The steps to the wanted state. A file is a conflict if another program changed it, if it is in the way, or, where
+    /// `must_not_differ` says so, if it differs. An obstacle above a file is a conflict even with `overwrite`.
     pub(super) fn plan(
         &self,
         context: &Context,
@@ -205,7 +205,7 @@ impl Recorder {
                 Wanted::Merged { found, .. } => Some(*found),
                 _ => latest.state.content().map(|content| PathState::File(content.sha256)),
             };
-            // A restoration loses nothing where another program deleted the file.
+            // If another program deleted the file, restoring it loses nothing.
             let is_free = found == PathState::Nothing && must_not_differ(file);
             let is_changed = is_there && expected.is_some_and(|expected| expected != found);
             if is_changed && !overwrite && !is_free {
@@ -275,7 +275,7 @@ impl Recorder {
 }
 
 impl Snapshot {
-    /// The versions that an id names: one, or those of a change.
+    /// The versions that an id names: one, or the versions of a change.
     pub(super) fn numbers_of(&self, id: HistoryId) -> Result<Vec<usize>, HistoryError> {
         let timeline = &self.timeline;
         if let Some(number) = timeline.find(id) {
@@ -289,7 +289,7 @@ impl Snapshot {
         if numbers.is_empty() { Err(HistoryError::Unknown(id.to_string())) } else { Ok(numbers) }
     }
 
-    /// For each file its version at a time; `None` before its first.
+    /// The version of each file at a time; `None` before its first version.
     pub(super) fn states_at(
         &self,
         at: SystemTime,
@@ -309,7 +309,7 @@ impl Snapshot {
                 {
                     return Err(HistoryError::Trimmed { path: first.path.clone() });
                 }
-                // What was there before anybody recorded was there then.
+                // A file that existed before the history began existed then.
                 let unrecorded = first.filter(|number| {
                     let first = &timeline.moments[*number];
                     first.operation == Operation::External && first.earlier.is_none()
@@ -317,14 +317,14 @@ impl Snapshot {
                 Ok((file, at_that_time.or(unrecorded)))
             })
             .collect::<Result<_, HistoryError>>()?;
-        // Also of files of which nothing is left that could tell.
+        // This also covers files of which no record is left.
         if timeline.trimmed.is_some_and(|trimmed| at < trimmed.time()) {
             return Err(HistoryError::Trimmed { path: MemoryPath::root() });
         }
         Ok(states)
     }
 
-    /// That another file is at a place.
+    /// A conflict because another file is at this place.
     fn taken(&self, place: &MemoryPath) -> Conflict {
         let other = self.file_at(place).map(|file| self.timeline.latest[file]);
         match other.map(|latest| &self.timeline.moments[latest]) {
@@ -333,7 +333,7 @@ impl Snapshot {
         }
     }
 
-    /// What a file is after a version.
+    /// The wanted state of a file after a version.
     pub(super) fn wanted_at(&self, number: Option<usize>) -> Result<Wanted, HistoryError> {
         let Some(number) = number else { return Ok(Wanted::Gone) };
         let moment = &self.timeline.moments[number];
@@ -343,7 +343,7 @@ impl Snapshot {
         }
     }
 
-    /// The content of a version; `None` if it is the one that the file has, which nobody has read.
+    /// The content of a version; `None` if it is the file's present content and was never read.
     fn known_content(&self, number: usize) -> Result<Option<ContentId>, HistoryError> {
         let moment = &self.timeline.moments[number];
         match &moment.state {

@@ -1,19 +1,19 @@
-//! [`Retention`]: how much of a history is kept.
+//! [`Retention`]: the limits of a history.
 
 use std::time::Duration;
 
-/// How many of the latest versions of a file that is there always stay.
+/// The number of latest versions of an existing file that are always kept.
 pub(crate) const ALWAYS_KEPT: usize = 10;
 
-/// How much of the history is kept. The default is all of it.
+/// The limits of a history. By default there are none.
 ///
-/// The last ten versions of a file that is there always stay.
+/// The last ten versions of a file that exists are always kept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Older versions are removed. `None` sets no limit, as for the others.
+    /// Versions older than this are removed. `None` sets no limit, here and in the other fields.
     pub max_age: Option<Duration>,
-    /// The most versions of a file.
+    /// The maximum number of versions of a file.
     pub max_versions: Option<usize>,
-    /// About the most bytes of all records.
+    /// The approximate maximum of all records together, in bytes.
     pub max_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! [`seal_again`]: encrypts the history of an encrypted store again, when its key changes.
+//! [`seal_again`]: encrypts the history of an encrypted store again when its key changes.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::journal::Rewrite;
 use super::recorder::Recorder;
 use super::retention::Retention;
 
-/// Encrypts the records of an encrypted store again, under its present key. Those that it keeps among its files are not changed: they are
-/// encrypted as its files are.
+/// Encrypts the records of an encrypted store again with its present key. Records that the store keeps among its files are not changed:
+/// they are encrypted as its files are.
 ///
 /// # Errors
 /// Failures of the store.
@@ -27,7 +27,7 @@ pub fn seal_again(store: &Arc<dyn Store>) -> Result<(), StoreError> {
         loaded_end: None,
         change: &mut |record| Ok(Some(record)),
     };
-    /// Each time others appended records meanwhile.
+    /// Each attempt fails only if another process appended records meanwhile.
     const MAX_ATTEMPTS: usize = 100;
     for _ in 0..MAX_ATTEMPTS {
         if recorder.journal.rewrite(&locked, &mut rewrite, None)? {

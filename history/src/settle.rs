@@ -1,8 +1,8 @@
-//! Which records of a journal stand for a change that was made.
+//! Decides for each record of a journal whether its change was made.
 //!
-//! A record is written before its change. Its writer notes whether the change was made; a kill in between leaves a
-//! record without a note. Then what came after tells: the next change of that file names the content that it found, and
-//! if there is none, the file itself does.
+//! A record is written before its change. Its writer then notes whether the change was made. A crash in between leaves a
+//! record without a note. Then the later records decide: the next change of that file names the content that it found. If
+//! there is no later change, the file itself decides.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use memdir_store::path::{Folding, MemoryPath};
 use super::journal::Stored;
 use super::record::{Digest, Row};
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathState {
     Nothing,
     File(Digest),
-    /// Nobody looked.
+    /// The path was not read.
     Unknown,
 }
 
@@ -39,7 +39,7 @@ struct Step {
     to: PathState,
 }
 
-/// What a row found at its path, and left there. For a rename there is an old path as well.
+/// The states that a row found and left at its path. A rename also has an old path.
 pub(super) fn ends(row: &Row) -> (PathState, PathState) {
     let before = row.before.map_or(PathState::Unknown, |content| PathState::File(content.sha256));
     let after = row.after.map_or(PathState::Unknown, |content| PathState::File(content.sha256));
@@ -52,8 +52,8 @@ pub(super) fn ends(row: &Row) -> (PathState, PathState) {
     }
 }
 
-/// The rows, as numbers of records and rows, whose change was not made, of records of which that is `in_doubt`. `live` says what is
-/// at a path now.
+/// The rows whose changes were not made, among the records `in_doubt`, as numbers of records and rows. `live` returns the present
+/// state of a path.
 pub(super) fn not_made(
     records: &[Stored],
     in_doubt: &HashSet<HistoryId>,
@@ -80,7 +80,7 @@ pub(super) fn not_made(
             }
         }
     }
-    // A rename is decided at its new path, and first: it says what else was at the old one.
+    // A rename is decided at its new path, and before other changes, because it shows the earlier state of its old path.
     let (mut made, mut not_made) = (HashSet::new(), HashSet::new());
     for of_renames in [true, false] {
         let mut decided = Vec::new();
@@ -113,7 +113,7 @@ pub(super) fn not_made(
     not_made
 }
 
-/// Whether the change of a step was made that nobody has noted.
+/// Whether the change of a step was made, if no note says so.
 fn was_made(
     steps: &[Step],
     number: usize,
@@ -132,7 +132,7 @@ fn was_made(
     if until_back.any(|other| (other.from, other.to) == (step.from, step.to)) {
         return false;
     }
-    // A later record found the same content, and what it made of it was found since, so its change was made instead of this one.
+    // A later record found the same content, and its result was found afterwards, so its change was made instead of this one.
     let mut until_back = until_next.iter().take_while(|other| other.to != step.from).enumerate();
     if until_back.any(|(at, other)| {
         let was_found = || until_next[at + 1..].iter().any(|found| found.from == other.to);
@@ -143,7 +143,7 @@ fn was_made(
     }) {
         return false;
     }
-    // A later record says what it found here: the file that this change left, or nothing.
+    // A later record names what it found here: the file that this change left, or nothing.
     if step.to == PathState::Unknown
         && let Some(other) = until_next.iter().find(|other| other.from != PathState::Unknown)
     {
@@ -159,11 +159,11 @@ fn was_made(
     if step.to.agrees(found) {
         return true;
     }
-    // What was there before is still there; or what another made of it, which was written down before this one or after:
-    // that is there now, or somebody found it.
+    // The earlier state is still present, or the result of a rival change, recorded before or after this one, is present or was
+    // found by a later change.
     let before = earlier.iter().rev().find(|other| is_certain(other)).map(|other| other.to);
     let is_rival = |other: &&Step| other.from == step.from && other.from != step.to;
-    // What was made before it was as this step found it is no rival.
+    // A change before the last certain one that left this step's content is not a rival.
     let found_again = earlier.iter().rposition(|other| is_certain(other) && other.to == step.from);
     let mut rivals = steps[..number + 1 + until_next.len()]
         .iter()
@@ -179,7 +179,8 @@ fn was_made(
     {
         return false;
     }
-    // Another program wrote in between, so no record tells. The change counts if it found what was there then, as the first one did.
+    // Another program wrote in between, so no record decides. The change counts if it found the state of that time, and no rival
+    // was recorded directly before it.
     let since_certain = earlier.iter().rev().take_while(|other| !is_certain(other));
     let was_there = before.is_none_or(|before| before.agrees(step.from))
         || since_certain.into_iter().any(|other| other.to == step.from);
@@ -193,7 +194,7 @@ mod tests {
 
     use super::*;
 
-    /// Steps between contents that are named by letters; `.` is nothing. Those in upper case are certain.
+    /// Steps between contents that are named by letters; `.` is nothing. Upper-case ones are certain.
     fn made(steps: &[&str], now: &str) -> Vec<bool> {
         let found = |name: &str| match name {
             "." => PathState::Nothing,
@@ -217,15 +218,15 @@ mod tests {
             .collect()
     }
 
-    /// What a process does with a file, step by step.
+    /// The state of a process that edits a file.
     #[derive(Debug, Clone, Copy)]
     enum Doing {
         Nothing,
         /// It has read this content.
         Read(usize),
-        /// It has written down the record with this number.
+        /// It has written the record with this number.
         Recorded(usize),
-        /// Another was faster, and the record is to be withdrawn.
+        /// Another process was faster, and the record must be withdrawn.
         TooLate(usize),
     }
 
@@ -233,29 +234,29 @@ mod tests {
     struct EditRecord {
         from: usize,
         to: usize,
-        /// The edit that was made before by the same process, as this record says.
+        /// The earlier edit of the same process that this record confirms.
         confirms: Option<usize>,
         is_certain: bool,
         was_made: bool,
         is_withdrawn: bool,
     }
 
-    /// What happens next.
+    /// The next event.
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Event {
-        /// The process gets on.
+        /// The process makes its next step.
         Step,
-        /// It makes a change elsewhere, whose record says that its last edit was made.
+        /// The process makes a change of another file, whose record confirms its last edit.
         Elsewhere,
         Killed,
-        /// It is killed when it has sent its edit to a server, where that arrives later.
+        /// The process is killed after it sent its edit to a server. The edit arrives there later.
         KilledAfterSending,
-        /// An edit arrives whose process was killed.
+        /// An edit of a killed process arrives.
         Arrival,
     }
 
-    /// Processes that edit one file, each of which may be killed between any two steps. Nobody else writes, so the records tell
-    /// everything: all that was made, and nothing that was not.
+    /// Processes that edit one file. Each of them may be killed between any two steps. No other program writes, so the records must
+    /// decide everything: every change that was made, and none that was not.
     fn settled_after(schedule: &[(usize, Event)]) -> (Vec<bool>, Vec<bool>) {
         const PROCESSES: usize = 3;
         let (mut now, mut edits, mut sent) = (0, Vec::<EditRecord>::new(), Vec::new());
@@ -307,7 +308,7 @@ mod tests {
                 }
             }
         }
-        // What a record says goes with it when it is withdrawn.
+        // The confirmations of a withdrawn record are lost with it.
         for edit in 0..edits.len() {
             if let (Some(before), false) = (edits[edit].confirms, edits[edit].is_withdrawn) {
                 edits[before].is_certain = true;
@@ -347,7 +348,7 @@ mod tests {
         for (steps, now, expected) in [
             (&["a?b"][..], "b", &[true][..]),
             (&["a?b"], "a", &[false]),
-            // Somebody else wrote since.
+            // Another program wrote since.
             (&["a?b"], "x", &[true]),
             (&["a>b", "b?c", "c?d"], "x", &[true, true, true]),
             (&["a>b", "b>a", "a?c"], "x", &[true, true, true]),
@@ -355,17 +356,17 @@ mod tests {
             (&[".?a"], "a", &[true]),
             (&["a?."], "a", &[false]),
             (&["a?."], ".", &[true]),
-            // Two that found the same.
+            // Two that found the same content.
             (&["a?b", "a?c"], "c", &[false, true]),
             (&["a?b", "a?c"], "b", &[true, false]),
             (&["a?b", "a>c"], "c", &[false, true]),
             (&["a>b", "a?c"], "b", &[true, false]),
             (&["a>b", "a?c", "b>d"], "d", &[true, false, true]),
-            // One that was written down late.
+            // One that was recorded late.
             (&["a>c", "c>d", "a?b", "d>e"], "e", &[true, true, false, true]),
             (&["a>c", "c>d", "a?b"], "d", &[true, true, false]),
             (&["a>c", "c>d", "a?b", "d?x"], "d", &[true, true, false, false]),
-            // One after the other, none of them certain.
+            // One after the other, and none of them certain.
             (&["a?b", "b?c", "c>d"], "d", &[true, true, true]),
             (&["a?b", "b?c"], "c", &[true, true]),
             (&["a?b", "b?c"], "b", &[true, false]),
@@ -373,9 +374,9 @@ mod tests {
             (&["a?x", "a?b", "b?c"], "c", &[false, true, true]),
             (&["a>b", "a?x", "b?c", "c?d"], "d", &[true, false, true, true]),
             (&[".?x", ".?a", "a?b"], "b", &[false, true, true]),
-            // One that was not made, though the file is as it would have left it: another was, and went on to that.
+            // One that was not made, although the file is in the state that it would have left: others led to the same state.
             (&["a?.", "a?b", "b?."], ".", &[false, true, true]),
-            // And back.
+            // A change and its reversal.
             (&["a>b", "b?a"], "a", &[true, true]),
             (&["a>b", "b?a"], "b", &[true, false]),
         ] {

@@ -1,4 +1,4 @@
-//! [`HistorySize`]: how much a history holds.
+//! [`HistorySize`]: the size of a history.
 
 use memdir_store::{Context, StoreError};
 use serde::Serialize;
@@ -6,19 +6,19 @@ use serde::Serialize;
 use super::error::HistoryError;
 use super::reader::HistoryReader;
 
-/// How much the history of a memory holds.
+/// The size of the history of a memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HistorySize {
-    /// The number of versions of all files, those of deleted files included.
+    /// The number of versions of all files, including deleted files.
     pub versions: u64,
-    /// The bytes of its records, as `history_max_bytes` counts them.
+    /// The total size of its records in bytes, as `history_max_bytes` counts them.
     pub bytes: u64,
 }
 
 impl HistoryReader {
-    /// How much the history holds.
+    /// The size of the history.
     ///
     /// # Errors
     /// Only failures of the store.

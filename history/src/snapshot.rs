@@ -1,4 +1,4 @@
-//! [`Snapshot`]: the history as it is at one moment, with the files that it is about.
+//! [`Snapshot`]: the history at one moment, with the files that it is about.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -13,31 +13,31 @@ use super::settle::PathState;
 use super::timeline::Timeline;
 
 pub(super) struct Snapshot {
-    /// In the order of the journal, without those that were withdrawn.
+    /// The records in the order of the journal, without the withdrawn ones.
     pub(super) records: Vec<Stored>,
     pub(super) timeline: Timeline,
     pub(super) folding: Folding,
     pub(super) contents: Contents,
-    /// [`Loaded::end`](super::journal::Loaded::end) when it was made.
+    /// [`Loaded::end`](super::journal::Loaded::end) when the snapshot was made.
     pub(super) loaded_end: u64,
-    /// What is damaged, in a few words each.
+    /// The damaged parts, described in a few words each.
     pub(super) damaged: Vec<String>,
-    /// The content that was computed last: who reads one version often reads its neighbour next.
+    /// The content that was computed last. A caller that reads one version often reads its neighbour next.
     pub(super) last: Mutex<Option<(Digest, Vec<u8>)>>,
-    /// Whether it is certain of each record that its change was made.
+    /// Whether every record's change was certainly made.
     is_settled: bool,
 }
 
 /// How far a journal was loaded.
 pub(super) type Extent = (u64, usize, usize, usize);
 
-/// What of a journal a snapshot is of.
+/// The part of a journal that a snapshot covers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LoadedUntil {
     pub(super) extent: Extent,
     /// [`Loaded::end`](super::journal::Loaded::end).
     pub(super) loaded_end: u64,
-    /// How many records were loaded, and the last of them.
+    /// The number of loaded records, and the last of them.
     pub(super) end: (usize, Option<HistoryId>),
 }
 
@@ -55,13 +55,13 @@ impl Snapshot {
         }
     }
 
-    /// Whether records that come later change nothing in what is known of these. A later record tells of one that is in doubt whether
-    /// its change was made.
+    /// Whether later records cannot change anything in this snapshot. If a record is in doubt, a later record may decide whether its change
+    /// was made.
     pub(super) fn can_go_on(&self) -> bool {
         self.is_settled
     }
 
-    /// Goes on with the next records. `live` says what is at a path now.
+    /// Adds the next records. `live` returns the present state of a path.
     pub(super) fn extend(
         &mut self,
         records: Vec<Stored>,

@@ -1,4 +1,4 @@
-//! [`Step`]: what is done to one file to bring back an earlier state, and how a list of them is made.
+//! [`Step`]: one change to one file that brings back an earlier state. Also makes the steps of a list.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,35 +16,35 @@ use super::recorder::Recorder;
 use super::settle::PathState;
 use super::snapshot::Snapshot;
 
-/// What was done to a file to bring back an earlier state, or would be done.
+/// A change that was made, or would be made, to bring a file back to an earlier state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RestoredFile {
-    /// What was done: `created`, `modified`, `renamed` or `deleted`.
+    /// The operation: `created`, `modified`, `renamed` or `deleted`.
     pub operation: Operation,
-    /// Where.
+    /// The path.
     pub path: MemoryPath,
-    /// Where it was before, if it was renamed; otherwise `None`.
+    /// The path before the change, if it was a rename; otherwise `None`.
     pub old_path: Option<MemoryPath>,
-    /// The text of the file after it, if this was merged with later changes; otherwise `None`.
+    /// The new text of the file, if it was merged with later changes; otherwise `None`.
     pub merged: Option<String>,
 }
 
-/// What `restore`, `undo` and `restore_all` did.
+/// The result of `restore`, `undo` and `restore_all`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Restored {
-    /// The id of the change that this made, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
+    /// The id of the resulting change, which can be undone itself. `None` if there was nothing to do, or with `dry_run`.
     pub change: Option<HistoryId>,
-    /// The files, in the order of their paths.
+    /// The files, sorted by path.
     pub files: Vec<RestoredFile>,
-    /// What was left out, with `skip_conflicts`, and why: in the order of the paths.
+    /// The files that `skip_conflicts` skipped, with the reasons, sorted by path.
     pub skipped: Vec<Conflict>,
 }
 
-/// One step. `found` is the content that the file has before it.
+/// One step. `found` is the content of the file before the step.
 #[derive(Debug)]
 pub(super) enum Step {
     Delete {
@@ -55,7 +55,7 @@ pub(super) enum Step {
         from: MemoryPath,
         to: MemoryPath,
     },
-    /// `merged` is the content, if the history does not have it.
+    /// `merged` is the new content, if the history does not have it.
     Edit {
         path: MemoryPath,
         found: PathState,
@@ -79,7 +79,7 @@ impl Step {
         RestoredFile { operation, path: path.clone(), old_path, merged }
     }
 
-    /// Deletions make room, then files move, then contents are written.
+    /// The order of the steps: deletions make room, then files move, then contents are written.
     pub(super) fn rank(&self) -> u8 {
         match self {
             Self::Delete { .. } => 0,
@@ -91,7 +91,7 @@ impl Step {
 }
 
 impl Restored {
-    /// Where a file of [`files`](Self::files) is now, before a dry run's renames.
+    /// The present path of one of the [`files`](Self::files) of a dry run, before its renames.
     #[must_use]
     pub fn path_before<'r>(&'r self, file: &'r RestoredFile) -> &'r MemoryPath {
         let renamed = self.files.iter().filter(|other| other.path == file.path);
@@ -112,7 +112,7 @@ impl Recorder {
         if dry_run || steps.is_empty() {
             return Ok(Restored { change: None, files, skipped: Vec::new() });
         }
-        // All contents are there before the first step.
+        // Read all contents before the first step.
         let mut contents = Vec::new();
         for step in steps {
             contents.push(match step {
@@ -160,7 +160,7 @@ impl Recorder {
         }
     }
 
-    /// Renames the files, each as soon as its new place is free.
+    /// Renames the files, each as soon as its new path is free.
     fn rename_all(
         &self,
         context: &Context,
@@ -180,7 +180,7 @@ impl Recorder {
                     Err(error) => return Err(self.stopped(from, error)),
                 }
             }
-            // Files that are where others go, or above: one steps aside.
+            // Each remaining file is at or above another one's new path. Move one of them out of the way.
             if later.len() == waiting
                 && let Some((to, error)) = stopped
             {
@@ -238,13 +238,13 @@ impl Recorder {
                 let existing = OnExisting::Error;
                 self.make(context, path, Mutation::Write { path, content, existing })
             }
-            // All at once, elsewhere.
+            // All renames are made together, elsewhere.
             Step::Rename { .. } => Ok(()),
         }
     }
 
-    /// Why a step at `path` was not made. Where the tree is not as it was when the steps were checked, somebody changed
-    /// it meanwhile.
+    /// Why a step at `path` was not made. If the tree is not as it was when the steps were checked, another program changed it
+    /// meanwhile.
     fn stopped(&self, path: &MemoryPath, error: StoreError) -> Stop {
         match error {
             StoreError::NotADirectory | StoreError::Symlink => {
@@ -264,8 +264,8 @@ impl Recorder {
     }
 }
 
-/// The same steps, where a file that is deleted and made again at the same path is edited, or stays if its content is the
-/// same.
+/// The same steps, except that a file that is deleted and created again at the same path is edited instead. If its content is the
+/// same, there is no step.
 pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
     let mut deleted: BTreeMap<MemoryPath, PathState> = BTreeMap::new();
     for step in &steps {
@@ -293,9 +293,9 @@ pub(super) fn without_detours(steps: Vec<Step>) -> Vec<Step> {
 
 /// Why a step was not made.
 enum Stop {
-    /// The file is not what it was.
+    /// The file has changed since the steps were checked.
     Changed(MemoryPath),
-    /// This is in the way.
+    /// Something is in the way at this path.
     Obstructed(MemoryPath),
     Store(StoreError),
 }

@@ -1,12 +1,12 @@
-//! What a directory took along: files that others wrote into it while it was deleted or moved.
+//! Records files that other processes wrote into a directory while it was deleted or moved.
 //!
-//! A deletion or a move of a directory is recorded before it is made, with the files that are there then. Another process may
-//! write one more before the store makes the change, and the store changes the directory as a whole. Such a file
-//! is known by its own record, and is not where that record left it. So the history says afterwards what became of it, as a
-//! part of the same change.
+//! The deletion or move of a directory is recorded before it is made, with the files that exist at that time. Another process may
+//! write one more file before the store makes the change, and the store changes the directory as a whole. Such a file
+//! is known from its own record, but is not where that record left it. So a further record of the same change says afterwards
+//! what happened to the file.
 //!
-//! That can be said for certain where the journal keeps others from writing, or refuses what comes too late. Among hidden files
-//! it cannot: there the next change of the file finds that it is gone.
+//! This is reliable if the journal can lock out other writers, or rejects records that come too late. A journal of hidden files can
+//! do neither. There, the next change of the file detects that it is gone.
 
 use memdir_store::path::{Folding, MemoryPath};
 use memdir_store::{Context, HistoryId, Node, Operation, StoreError};
@@ -18,8 +18,8 @@ use super::recorder::Recorder;
 use super::snapshot::Snapshot;
 
 impl Recorder {
-    /// Records what went with the directory at `from`, which was deleted, or moved to `to`. The change itself was made, so what
-    /// cannot be recorded is no error of it.
+    /// Records the files that were deleted with the directory at `from`, or moved with it to `to`. The change itself was made, so
+    /// errors in recording are ignored.
     pub(super) fn record_taken_along(
         &self,
         context: &Context,
@@ -27,7 +27,7 @@ impl Recorder {
         to: Option<&MemoryPath>,
         operation: Operation,
     ) {
-        /// Each time another process changed something meanwhile, where the journal has no lock.
+        /// Each attempt fails only if another process changed something meanwhile and the journal has no lock.
         const MAX_ATTEMPTS: usize = 20;
         if !self.journal.is_apart() {
             return;
@@ -40,7 +40,7 @@ impl Recorder {
         }
     }
 
-    /// `false` if another process recorded something meanwhile.
+    /// Returns `false` if another process recorded something meanwhile.
     fn try_to_record_taken_along(
         &self,
         context: &Context,
@@ -49,7 +49,7 @@ impl Recorder {
         operation: Operation,
     ) -> Result<bool, HistoryError> {
         let folding = Folding::new(self.store.info().folds_case);
-        // Waiting for the lock stops all writers, so it is taken only if there may be something to record.
+        // Waiting for the lock stops all writers, so take it only if there may be something to record.
         let snapshot = self.reader.snapshot(&Context::new())?;
         let in_doubt = self.reader.index().paths_in_doubt(folding);
         let above = folding.key(from);
@@ -83,7 +83,7 @@ impl Recorder {
         Ok(is_done)
     }
 
-    /// The files below a directory that the history believes to be there, and that are not, with what they held.
+    /// The files below a directory that exist according to the history but not in the store, with their last content.
     fn gone_below(
         &self,
         snapshot: &Snapshot,
@@ -108,7 +108,7 @@ impl Recorder {
         }
     }
 
-    /// What became of one of these files; `None` if nothing can be said of it.
+    /// The row for one of these files; `None` if its fate is unknown.
     fn taken_along(
         &self,
         record: &mut Record,

@@ -6,11 +6,12 @@ use imara_diff::{Diff, InternedInput, Token};
 
 use super::line_diff::line_diff;
 
-/// How many lines that are the same stand before and after each change.
+/// The number of unchanged lines shown before and after each change.
 const CONTEXT: u32 = 3;
 
-/// A unified diff with three lines of context, as `patch` and git read it. Empty if neither the contents nor the names
-/// differ. Of what is not text it only says that it differs. The time is nearly linear in the number of lines, whatever differs.
+/// A unified diff with three lines of context, in the format of `patch` and git. Empty if neither the contents nor the names
+/// differ. For content that is not text, it says only that the files differ. The time is nearly linear in the number of lines
+/// for any input.
 ///
 /// ```
 /// use memdir::text::unified_diff;
@@ -31,13 +32,13 @@ pub fn unified_diff(old_name: &str, old: &[u8], new_name: &str, new: &[u8]) -> S
         return made;
     }
     let (input, diff) = line_diff(old, new);
-    // Writing into a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write_hunks(&mut made, &diff, &input);
     made
 }
 
-/// Writes changes with the lines around them, as git does: what is so near that these lines would meet is one hunk. (The printer
-/// of `imara-diff` 0.2 says that the first hunk begins up to three lines later than it does.)
+/// Writes changes with their context lines, as git does: changes whose context lines would meet form one hunk. (The printer
+/// of `imara-diff` 0.2 reports the start of the first hunk up to three lines too late.)
 fn write_hunks(f: &mut String, diff: &Diff, input: &InternedInput<&str>) -> fmt::Result {
     let changes: Vec<_> = diff.hunks().collect();
     let length = u32::try_from(input.before.len()).unwrap_or(u32::MAX);
@@ -76,7 +77,7 @@ fn write_line(f: &mut String, mark: char, line: &str) -> fmt::Result {
     if line.ends_with('\n') { Ok(()) } else { f.write_str("\n\\ No newline at end of file\n") }
 }
 
-/// Where a hunk begins, counted from 1, and how many lines it has. An empty one stands after the line before it.
+/// The start of a hunk, counted from 1, and its number of lines. An empty hunk starts at the line before it.
 fn write_range(f: &mut String, start: u32, len: u32) -> fmt::Result {
     match len {
         0 => write!(f, "{start},0"),
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!(diff(&old, &new), "@@ -7,7 +7,7 @@\n 7\n 8\n 9\n-10\n+ten\n 11\n 12\n 13\n");
     }
 
-    /// Checks each hunk: its lines stand where its header says, in both texts, with at most three lines of context around a change.
-    /// Applied to the old text, the hunks make the new one.
+    /// Checks each hunk: its lines are where its header says, in both texts, with at most three lines of context around a change.
+    /// Applied to the old text, the hunks give the new one.
     fn hold(old: &[&str], new: &[&str]) {
         let text =
             |lines: &[&str]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
@@ -150,7 +151,7 @@ mod tests {
     fn a_hunk_stands_where_its_header_says() {
         let old: Vec<String> = (0..20).map(|number| number.to_string()).collect();
         let old: Vec<&str> = old.iter().map(String::as_str).collect();
-        // Every place of one change, and every distance of two.
+        // Every position of one change, and every distance between two.
         for first in 0..=old.len() {
             for second in first..=old.len() {
                 let mut new = old.clone();
@@ -171,7 +172,7 @@ mod tests {
         hold(&old, &[]);
     }
 
-    /// What `patch` makes of the old text, and `None` where a line is not as the diff says.
+    /// The result of `patch` on the old text; `None` if a line does not match the diff.
     fn patched(old: &str, diff: &str) -> Option<String> {
         let mut old = old.split_inclusive('\n');
         let mut new = String::new();
@@ -182,13 +183,13 @@ mod tests {
                 "@" => {
                     let range = line.strip_prefix("@@ -")?.split(' ').next()?;
                     let (start, len) = range.split_once(',').unwrap_or((range, "1"));
-                    // An empty range stands after its line.
+                    // An empty range is placed after its line.
                     let start: usize = start.parse().ok()?;
                     let before = if len == "0" { start } else { start.checked_sub(1)? };
                     new.extend(old.by_ref().take(before.checked_sub(taken)?));
                     taken = before;
                 }
-                // The line before has no ending; the diff cannot show that otherwise.
+                // The line before has no line ending.
                 "\\" if last != '-' => new.truncate(new.len() - 1),
                 "\\" => {}
                 "+" => new.push_str(text),
@@ -226,7 +227,7 @@ mod tests {
         ];
         for old in shapes.map(numbers) {
             for new in shapes.map(numbers) {
-                // The last line with its ending, and without.
+                // The last line with its ending, and without it.
                 for new in [new.as_str(), new.trim_end()] {
                     let made = unified_diff("a", old.as_bytes(), "b", new.as_bytes());
                     assert!(

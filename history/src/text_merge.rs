@@ -1,7 +1,7 @@
-//! Three-way merge of lines: two texts that were made from the same one become one again.
+//! Three-way merge of lines: combines two texts that were made from the same base.
 //!
-//! A crate of its own for it would bring a second diff. This one uses the diff that the history uses, and merges as
-//! `diff3` and git do: changes that touch each other and differ are a conflict.
+//! A crate for this would add a second diff algorithm. This module uses the diff of the history, and merges as `diff3` and git
+//! do: changes that touch each other and differ are a conflict.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use imara_diff::Hunk;
 
 use super::line_diff::line_diff;
 
-/// The lines before, between and after the two sides of a conflict of [`merge`].
+/// The lines before, between and after the two sides of a conflict in the result of [`merge`].
 pub const CONFLICT_MARKS: [&str; 3] = ["<<<<<<< yours", "=======", ">>>>>>> there now"];
 
-/// What became of two texts that were [merged](merge).
+/// The result of a [`merge`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Merged {
-    /// The text with the changes of both. At a conflict it holds both sides, between [`CONFLICT_MARKS`].
+    /// The text with the changes of both sides. A conflict contains both sides, between [`CONFLICT_MARKS`].
     pub text: String,
-    /// How many conflicts it has.
+    /// The number of conflicts.
     pub conflicts: usize,
 }
 
-/// Merges what `mine` and `theirs` changed in `base`, line by line, as an editor needs it if a file was changed while it was edited.
-/// Changes that touch each other and differ are a conflict.
+/// Merges the changes that `mine` and `theirs` made to `base`, line by line. An editor needs this if a file was changed while it was
+/// being edited. Changes that touch each other and differ are a conflict.
 ///
 /// ```
 /// use memdir::text::merge;
@@ -39,7 +39,7 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     let (mut text, mut conflicts, mut at) = (String::new(), 0, 0);
     while let Some(mut range) = first(&ours, &others) {
         push(&mut text, &base_lines[at..range.start]);
-        // Every change that touches the range belongs to it, which may make it longer.
+        // Every change that touches the range belongs to it, and may extend it.
         while ours.extend(&mut range) | others.extend(&mut range) {}
         let (yours, there) = (ours.take(&range), others.take(&range));
         match (yours, there) {
@@ -61,20 +61,20 @@ pub fn merge(base: &str, mine: &str, theirs: &str) -> Merged {
     Merged { text, conflicts }
 }
 
-/// How many lines of a text are the first or the last of [`CONFLICT_MARKS`]. It is 0 if no conflict of [`merge`] is left in it.
+/// The number of lines that are the first or the last of [`CONFLICT_MARKS`]. It is 0 if the text has no conflict of [`merge`] left.
 #[must_use]
 pub fn count_conflict_marks(text: &str) -> usize {
     text.lines().filter(|line| CONFLICT_MARKS[0] == *line || CONFLICT_MARKS[2] == *line).count()
 }
 
-/// The lines with their endings.
+/// The lines, including their line endings.
 fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
 fn push(text: &mut String, lines: &[&str]) {
     for line in lines {
-        // The last line of a text may have no ending, and another one may follow it here.
+        // The last line of a text may have no line ending, and another line may follow it here.
         end_line(text);
         text.push_str(line);
     }
@@ -86,17 +86,17 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// The lines of the base at which the next change of either side is.
+/// The lines of the base that the next change of either side replaces.
 fn first(ours: &Side<'_>, others: &Side<'_>) -> Option<Range<usize>> {
     let next = [ours, others].into_iter().filter_map(Side::next);
     next.min_by_key(|range| (range.start, range.end))
 }
 
-/// A text as changes of the base.
+/// A text as a list of changes to the base.
 struct Side<'t> {
     lines: Vec<&'t str>,
     hunks: Vec<Hunk>,
-    /// How many hunks are dealt with, and how many belong to the range that is looked at.
+    /// The number of hunks that are done, and the number of hunks in the current range.
     done: usize,
     taken: usize,
 }
@@ -107,13 +107,13 @@ impl<'t> Side<'t> {
         Self { lines, hunks: diff.hunks().collect(), done: 0, taken: 0 }
     }
 
-    /// The lines of the base that the next change is about.
+    /// The lines of the base that the next change replaces.
     fn next(&self) -> Option<Range<usize>> {
         let hunk = self.hunks.get(self.done + self.taken)?;
         Some(hunk.before.start as usize..hunk.before.end as usize)
     }
 
-    /// Makes the range longer if the next change touches it.
+    /// Extends the range if the next change touches it.
     fn extend(&mut self, range: &mut Range<usize>) -> bool {
         match self.next() {
             Some(next) if next.start <= range.end => {
@@ -125,7 +125,7 @@ impl<'t> Side<'t> {
         }
     }
 
-    /// Whether this side changed the range, and its lines in the place of it.
+    /// Whether this side changed the range, and its lines for the range.
     fn take(&mut self, range: &Range<usize>) -> (bool, &[&'t str]) {
         let of_range = self.done..self.done + self.taken;
         self.done = of_range.end;
@@ -136,7 +136,7 @@ impl<'t> Side<'t> {
         (is_changed, self.lines.get(start..end).unwrap_or_default())
     }
 
-    /// Where a line of the base stands here, if it is between this hunk and the one before it.
+    /// The position in this text of a line of the base that is between this hunk and the one before it.
     fn place(&self, line: usize, hunk: usize) -> usize {
         let before = hunk.checked_sub(1).and_then(|before| self.hunks.get(before));
         before.map_or(line, |hunk| line - hunk.before.end as usize + hunk.after.end as usize)
@@ -168,7 +168,7 @@ mod tests {
         let (text, conflicts) = merged("a\nb\nc\n", "a\nmine\nc\n", "a\ntheirs\nc\n");
         assert_eq!(text, "a\n<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> there now\nc\n");
         assert_eq!((conflicts, count_conflict_marks(&text)), (1, 2));
-        // The same change of both is none.
+        // The same change on both sides is not a conflict.
         assert_eq!(merged("a\nb\n", "a\nx\n", "a\nx\n"), ("a\nx\n".to_owned(), 0));
     }
 
@@ -195,7 +195,7 @@ mod tests {
             _ => n.to_string(),
         });
         assert_eq!(merged(&base, &mine, &theirs), (both, 0));
-        // Of lines that are all the same, those that one side added.
+        // One side adds lines to a text of identical lines.
         let same = lines(|_| "same".to_owned());
         let added = lines(|n| if n % 2 == 0 { format!("same\n{n}") } else { "same".to_owned() });
         assert_eq!(merged(&same, &added, &same), (added.clone(), 0));
@@ -212,7 +212,7 @@ mod tests {
             prop_assert_eq!(merged(&base, &other, &other), (other.clone(), 0));
         }
 
-        /// Nothing of either side is lost, and the marks are whole.
+        /// No line of either side is lost, and the marks are complete.
         #[test]
         fn every_added_line_is_in_the_merged_text(
             base in "([ab]\n){0,6}", mine in "([abm]\n){0,6}", theirs in "([abt]\n){0,6}",

@@ -1,8 +1,8 @@
 //! [`Timeline`]: the versions of all files, computed from the records of a journal.
 //!
-//! The records are gone through in their order, and for each path is noted which file is there. A file is the same from
-//! its creation to its deletion, through every rename. Where a record found another content than the one before it left,
-//! somebody else changed the file: that is a version, too.
+//! It processes the records in order and tracks which file is at each path. A file keeps its identity from its creation to its
+//! deletion, through every rename. If a record found another content than the previous one left, another program changed
+//! the file. That is a version, too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use super::record::{ContentId, Digest, Header, Redaction, Row};
 use super::settle::{self, PathState};
 use super::version::Version;
 
-/// The numbers of a record's versions: two for each row, because another program may have changed the file before. A third one comes
-/// after those of all rows, for a file that a rename finds deleted at its new path.
+/// The number of version numbers for each row of a record: two, because another program may have changed the file before. Further
+/// numbers after those of all rows are for files that a rename finds deleted at its new path.
 const NUMBERS: usize = 2;
 
-/// One version, and where it comes from.
+/// One version, and its source.
 #[derive(Debug, Clone)]
 pub(super) struct Moment {
     pub(super) id: HistoryId,
@@ -33,31 +33,31 @@ pub(super) struct Moment {
     pub(super) operation: Operation,
     pub(super) path: MemoryPath,
     pub(super) old_path: Option<MemoryPath>,
-    /// The file that it is a version of.
+    /// The file that this is a version of.
     pub(super) file: usize,
-    /// The version of that file before it, as a number in the timeline.
+    /// The previous version of that file, as a number in the timeline.
     pub(super) earlier: Option<usize>,
-    /// The content that the file has since then.
+    /// The state of the file after this version.
     pub(super) state: FileState,
-    /// The content that the change found, if it says so.
+    /// The content that the change found, if it is recorded.
     pub(super) before: Option<ContentId>,
-    /// What came before was removed for its age.
+    /// Whether the versions before it were removed for their age.
     pub(super) is_trimmed: bool,
 }
 
 impl Moment {
-    /// The change that made it. What another program changed is a change of its own.
+    /// The change that made the version. Each change by another program is a change of its own.
     pub(super) fn change(&self) -> HistoryId {
         if self.operation == Operation::External { self.id } else { self.header.change }
     }
 
-    /// Who made it, if that is known.
+    /// The actor of the change, if known.
     pub(super) fn actor(&self) -> Option<&str> {
         let actor = self.header.actor.as_deref();
         actor.filter(|_| self.operation != Operation::External)
     }
 
-    /// Whether it made the file, so everything in it is of this version.
+    /// Whether the version created the file, so all of its lines are from this version.
     pub(super) fn has_begun(&self) -> bool {
         self.earlier.is_none()
             && self.operation != Operation::External
@@ -67,14 +67,14 @@ impl Moment {
     }
 }
 
-/// What a version made of a file.
+/// The state of a file after a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FileState {
-    /// It is there, with this content.
+    /// The file exists with this content.
     Content(ContentId),
-    /// It is there. Nobody has looked what it holds.
+    /// The file exists, but its content was not read.
     Unread,
-    /// It is not there.
+    /// The file does not exist.
     Gone,
 }
 
@@ -93,24 +93,24 @@ impl FileState {
 
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
-    /// In the order of the journal.
+    /// The versions, in the order of the journal.
     pub(super) moments: Vec<Moment>,
-    /// For each file the latest of its versions.
+    /// The latest version of each file.
     pub(super) latest: Vec<usize>,
-    /// The files that are there, by their paths as the store compares them.
+    /// The files that exist, by their paths as the store compares them.
     pub(super) live: BTreeMap<MemoryPath, usize>,
-    /// What was before this is not known completely any more.
+    /// The history before this record is incomplete.
     pub(super) trimmed: Option<HistoryId>,
-    /// The contents that were removed, by what stands in their place.
+    /// The contents that were removed, by the marks that replaced their digests.
     redactions: HashMap<Digest, Redaction>,
     /// The versions by their ids.
     numbers: HashMap<HistoryId, usize>,
-    /// The files that have or had a content, each once in a row.
+    /// For each content, the files that have or had it. Consecutive versions of a file count once.
     holders: HashMap<Digest, Vec<usize>>,
 }
 
 impl Timeline {
-    /// Goes on with the records from this number on, of which some are `in_doubt`. Of those before them none was.
+    /// Adds the records from this number on. Some of them are `in_doubt`. No earlier record was.
     pub(super) fn extend(
         &mut self,
         records: &[Stored],
@@ -174,7 +174,7 @@ impl Timeline {
         };
         let number = row * NUMBERS + 1;
         let file = match (before, kept.before) {
-            // It was there, and must have been deleted by somebody else.
+            // The file existed, so another program must have deleted it.
             (Some(file), None) if is_new => {
                 external(self, number, from, Some(file), FileState::Gone);
                 self.live.remove(&key(from));
@@ -182,13 +182,13 @@ impl Timeline {
             }
             (_, None) => before,
             (_, Some(found)) if known == Some(found) => before,
-            // What came between was removed for its age.
+            // The versions in between were removed for their age.
             (before, Some(_)) if kept.is_trimmed => before,
             (_, Some(found)) => {
                 Some(external(self, number, from, before, FileState::Content(found)))
             }
         };
-        // A rename replaces nothing, so another program must have deleted a file that was there.
+        // A rename replaces nothing, so another program must have deleted the file that was there.
         if kept.old_path.is_some()
             && let Some(replaced) = self.live.get(&key(&kept.path)).copied()
             && Some(replaced) != file
@@ -199,7 +199,7 @@ impl Timeline {
         let state = match (settle::ends(kept).1, kept.after) {
             (PathState::Nothing, _) => FileState::Gone,
             (_, Some(content)) => FileState::Content(content),
-            // Moved, with all that is in it.
+            // The file moved with its content.
             (_, None) => match file {
                 Some(file) => self.moments[self.latest[file]].state.clone(),
                 None => FileState::Unread,
@@ -229,7 +229,7 @@ impl Timeline {
         }
     }
 
-    /// Adds that contents or names were removed. The file itself has no other version by that.
+    /// Adds the redaction of contents or names. It does not add a version to the file itself.
     fn add_redaction(&mut self, header: &Arc<Header>, record: usize) {
         for (number, id) in header.redacts.iter().enumerate() {
             let Some(redacted) = self.find(*id).map(|number| &self.moments[number]) else {
@@ -250,12 +250,12 @@ impl Timeline {
         }
     }
 
-    /// Why a content was removed from the history, if it was.
+    /// The reason why a content was removed from the history, if it was.
     pub(super) fn redaction(&self, content: ContentId) -> Option<&Redaction> {
         self.redactions.get(&content.sha256)
     }
 
-    /// Why the content or the name was removed of which this version says that it was.
+    /// The reason of a version that says that a content or a name was removed.
     pub(super) fn reason_of<'m>(&'m self, redaction: &'m Moment) -> Option<&'m str> {
         if let Some(reason) = &redaction.header.reason {
             return Some(reason);
@@ -266,7 +266,7 @@ impl Timeline {
         Some(&removed.reason)
     }
 
-    /// Adds a version of a file, a new one if there is none yet, and returns the file.
+    /// Adds a version to a file, or to a new file if there is none, and returns the file.
     fn push(&mut self, file: Option<usize>, moment: Moment) -> usize {
         let number = self.moments.len();
         let (file, earlier) = match file {
@@ -291,7 +291,7 @@ impl Timeline {
         self.moments.push(moment);
     }
 
-    /// The version with this id, as a number.
+    /// The number of the version with this id.
     pub(super) fn find(&self, id: HistoryId) -> Option<usize> {
         self.numbers.get(&id).copied()
     }
@@ -305,7 +305,7 @@ impl Timeline {
         latest.find(has_it).map(|moment| &moment.path)
     }
 
-    /// Whether it is the latest version of its file.
+    /// Whether a version is the latest of its file.
     pub(super) fn is_latest(&self, number: usize) -> bool {
         self.latest[self.moments[number].file] == number
     }
@@ -315,7 +315,7 @@ impl Timeline {
         std::iter::successors(Some(self.latest[file]), |number| self.moments[*number].earlier)
     }
 
-    /// What the history tells about a version.
+    /// The public form of a version.
     pub(super) fn version(&self, number: usize) -> Version {
         let moment = &self.moments[number];
         let held = moment.state.content();

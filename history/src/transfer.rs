@@ -1,7 +1,7 @@
-//! [`HistoryRecords`]: a history on its way into another store, record by record.
+//! [`HistoryRecords`]: copies a history to another store, record by record.
 //!
-//! The destination must have no history, or a part of this one: what an earlier attempt brought, which was interrupted.
-//! Each record is read back and compared.
+//! The destination must have no history, or a part of this one that an interrupted attempt left. Each record is read back
+//! and compared.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,11 +19,11 @@ use super::recorder::Recorder;
 /// Reads the bytes of a record.
 type ReadRecord = Box<dyn Fn(usize) -> Result<Vec<u8>, StoreError>>;
 
-/// All records of a history in their order, to copy them into another store or an archive. To copy a memory with its history, first
+/// All records of a history in order, to copy them to another store or an archive. To copy a memory with its history, first
 /// `copy` the files, then append the records.
 ///
-/// The stores are those that `open_store` returns. `Memory::store` of a memory with a history
-/// does not show where that is kept.
+/// Pass stores that `open_store` returned. `Memory::store` of a memory with a history does not show where the history is
+/// kept.
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -57,10 +57,10 @@ enum Reads {
 }
 
 impl HistoryRecords {
-    /// The history of a store, which may be empty.
+    /// The history of a store. It may be empty.
     ///
     /// # Errors
-    /// [`HistoryError::Damaged`], as a copy would lack what cannot be read; [`HistoryError::Store`].
+    /// [`HistoryError::Damaged`], because a copy would lack the records that cannot be read; [`HistoryError::Store`].
     pub fn of(store: Arc<dyn Store>) -> Result<Self, HistoryError> {
         let recorder = Arc::new(Recorder::untrimmed(store, Durability::Full));
         let (headers, stored) = {
@@ -73,7 +73,7 @@ impl HistoryRecords {
             let confirmed = &index.loaded.confirmed;
             let headers = stored.iter().map(|stored| {
                 let header = (*stored.header).clone();
-                // A record that changed no file needs no word that its change was made, and only some stores have one.
+                // A record that changed no file needs no confirmation, and only some stores keep one.
                 let is_confirmed = confirmed.contains(&header.id) && !header.rows.is_empty();
                 as_carried(header, is_confirmed)
             });
@@ -82,19 +82,19 @@ impl HistoryRecords {
         Ok(Self { headers, read: Reads::Journal(recorder, stored) })
     }
 
-    /// How many records there are, one for each change.
+    /// The number of records. There is one for each change.
     #[must_use]
     pub fn len(&self) -> usize {
         self.headers.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.headers.is_empty()
     }
 
-    /// One record, which stands for itself, without notes of other records.
+    /// One record, without notes about other records.
     fn record(&self, number: usize) -> Result<Record, StoreError> {
         let header = self.headers.get(number).ok_or(StoreError::NotFound)?;
         let mut record = match &self.read {
@@ -112,15 +112,15 @@ impl HistoryRecords {
         Ok(record)
     }
 
-    /// The bytes of a record, which [`HistoryRecordsBuilder`] takes. Records are numbered from 0.
+    /// The bytes of a record, for [`HistoryRecordsBuilder`]. Records are numbered from 0.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a number without a record; why the record cannot be read, or that somebody changed it meanwhile.
+    /// [`StoreError::NotFound`] if there is no record with this number. Fails if the record cannot be read, or was changed meanwhile.
     pub fn read(&self, number: usize) -> Result<Vec<u8>, StoreError> {
         self.record(number).map(|record| record.to_bytes())
     }
 
-    /// The numbers of the records that the history of a store lacks. `None` if it has others, which are not among these.
+    /// The numbers of the records that the history of a store lacks. `None` if that history has records that are not among these.
     ///
     /// # Errors
     /// [`HistoryError::Store`].
@@ -141,7 +141,7 @@ impl HistoryRecords {
         Ok((found == there.len()).then_some(missing))
     }
 
-    /// Appends the records with these numbers to the history of a store whose files are copied already. Each is read back and
+    /// Appends the records with these numbers to the history of a store. Copy the files first. Each record is read back and
     /// compared. After an interruption, call it again with the records that are [missing](Self::missing_in) then.
     ///
     /// # Errors
@@ -156,14 +156,14 @@ impl HistoryRecords {
         let durable = Recorder::untrimmed(Arc::clone(store), durability);
         let quick = Recorder::untrimmed(Arc::clone(store), Durability::Relaxed);
         for number in missing {
-            // The last one brings them all to the disk.
+            // Syncing the last record to disk syncs all of them.
             let journal = if number == last { &durable.journal } else { &quick.journal };
             journal.append_alone(&self.record(*number)?)?;
         }
         self.compare(missing, store)
     }
 
-    /// Compares what was appended with what it was to be.
+    /// Compares the appended records with their originals.
     fn compare(&self, appended: &[usize], store: &Arc<dyn Store>) -> Result<(), HistoryError> {
         let there = Recorder::untrimmed(Arc::clone(store), Durability::Full);
         let mut index = there.reader.index();
@@ -185,7 +185,7 @@ impl HistoryRecords {
     }
 }
 
-/// A header that says of its own record only whether its change was made.
+/// A header that says only whether the change of its own record was made.
 fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
     header.withdraws.clear();
     header.confirms.clear();
@@ -193,20 +193,19 @@ fn as_carried(mut header: Header, is_confirmed: bool) -> Header {
     header
 }
 
-/// A header without what becomes known later.
+/// A header without the facts that become known later.
 fn comparable(header: &Header) -> Header {
     as_carried(header.clone(), false)
 }
 
-/// Makes [`HistoryRecords`] of the bytes that [`HistoryRecords::read`] returned, such as those of an archive.
+/// Makes [`HistoryRecords`] from the bytes that [`HistoryRecords::read`] returned, such as those in an archive.
 #[derive(Default)]
 pub struct HistoryRecordsBuilder {
     headers: Vec<Header>,
 }
 
 impl HistoryRecordsBuilder {
-    /// Adds the records that stand one after the other in `bytes`, and returns where each one is. `None` if one of them
-    /// is damaged.
+    /// Adds the concatenated records in `bytes`, and returns the range of each one. `None` if one of them is damaged.
     pub fn add(&mut self, bytes: &[u8]) -> Option<Vec<Range<usize>>> {
         let (mut places, mut at) = (Vec::new(), 0);
         while at < bytes.len() {
@@ -221,8 +220,8 @@ impl HistoryRecordsBuilder {
         Some(places)
     }
 
-    /// All records that were added. `read` reads the bytes of a record again, by its number in the order in which they were added,
-    /// because they are not kept in memory. `None` if a record was added twice.
+    /// All records that were added. They are not kept in memory: `read` must return the bytes of a record by its number, in the
+    /// order in which the records were added. `None` if a record was added twice.
     #[must_use]
     pub fn finish(
         self,

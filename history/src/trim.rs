@@ -1,6 +1,6 @@
-//! Removes what of a history is kept no longer.
+//! Removes the versions that exceed the limits of a history.
 //!
-//! A version whose predecessor goes is made to stand for itself: its content is kept whole.
+//! If the predecessor of a version is removed, the content of the version is stored whole, so it no longer needs the predecessor.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::SystemTime;
@@ -19,21 +19,21 @@ use super::snapshot::Snapshot;
 use super::timeline::Moment;
 use super::trim_doubt::Decided;
 
-/// How many times it is tried again, where each time another process appends a record meanwhile.
+/// The maximum number of retries. Each attempt fails only if another process appends a record meanwhile.
 const MAX_ATTEMPTS: usize = 20;
 
-/// What a version holds whose predecessor goes.
+/// The content of a version whose predecessor is removed.
 struct First {
     content: ContentId,
-    /// It is to be kept as a whole. `None` if the history has it no more.
+    /// The bytes, to be stored whole. `None` if the history no longer has them.
     bytes: Option<Vec<u8>>,
-    /// Why it was removed, if it was.
+    /// The redaction of the content, if it was redacted.
     redaction: Option<Redaction>,
 }
 
 impl Recorder {
-    /// Removes what [`Retention`](crate::Retention) does not keep. Returns the number of removed records. A recorder does so
-    /// by itself, once in a while.
+    /// Removes versions beyond the limits of [`Retention`](crate::Retention). Returns the number of removed records. A recorder does this
+    /// by itself once in a while.
     ///
     /// # Errors
     /// [`HistoryError::Store`].
@@ -41,7 +41,7 @@ impl Recorder {
         if !self.parts.is_empty() {
             return writable(&self.parts).map(|(_, part)| part.recorder.trim(context)).sum();
         }
-        // A version that is the first now is kept whole, so there may be too much again.
+        // The first remaining version of a file is stored whole, so the history may exceed its limit of bytes again.
         let (mut trimmed, mut attempts) = (0, 0);
         loop {
             match self.trim_once(context)? {
@@ -53,7 +53,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the number of removed records; `None`, and nothing is removed, if another process appended one meanwhile.
+    /// Returns the number of removed records. Returns `None` and removes nothing if another process appended a record meanwhile.
     fn trim_once(&self, context: &Context) -> Result<Option<usize>, HistoryError> {
         self.journal.finish_redactions()?;
         // Check before taking the lock, so that writers do not wait if there is nothing to remove.
@@ -64,7 +64,7 @@ impl Recorder {
             return Ok(Some(0));
         }
         // While the lock is held, no change is in flight and no writer relies on a record that is removed. A journal without a lock
-        // refuses what is decided here if there is a new record by then.
+        // rejects the rewrite if there is a new record by then.
         let locked = self.journal.lock()?;
         let snapshot = self.reader.snapshot(context)?;
         let mut goes = self.expired_records(&snapshot, now);
@@ -86,7 +86,7 @@ impl Recorder {
         };
         note.header.confirms.clone_from(&decided.made);
         decided.gone_rows.extend(&lone);
-        // The contents of the versions that stay, and what the deletions among them found.
+        // The contents of the remaining versions, and the contents that the remaining deletions found.
         let moments = snapshot.timeline.moments.iter();
         let needed: HashSet<Digest> = moments
             .filter(|moment| !is_gone(moment))
@@ -131,7 +131,7 @@ impl Recorder {
                     let kept = &mut record.header.rows[row];
                     kept.is_trimmed = true;
                     let Some(First { content, bytes, redaction }) = first else { continue };
-                    // A redaction may have come in between, where the journal has no lock.
+                    // If the journal has no lock, another process may have redacted the content meanwhile.
                     let has = [kept.before, kept.after].into_iter().flatten().collect::<Vec<_>>();
                     if !has.is_empty() && !has.contains(content) {
                         continue;
@@ -141,7 +141,7 @@ impl Recorder {
                         record.header.redactions.extend(redaction.clone());
                     }
                     if let Some(bytes) = bytes {
-                        // What came before goes from the splice as well, which has removed it.
+                        // The splice holds the content before it, so remove that as well.
                         let kept = &record.header.rows[row];
                         let before = kept.before.filter(|_| kept.splice.is_some());
                         forgotten.extend(before.map(|before| before.sha256));
@@ -160,8 +160,8 @@ impl Recorder {
         Ok(is_done.then_some(goes.len()))
     }
 
-    /// If something is too old only by a clock that is not believed, the journal notes that time, so the next process believes it.
-    /// Otherwise nothing would ever be removed from a memory that is not changed any more.
+    /// If records are too old only by the machine's clock, this notes its time in the journal, so the next process accepts it.
+    /// Otherwise nothing would ever be removed from a memory that no longer changes.
     fn note_doubted_time(&self, snapshot: &Snapshot) -> Result<(), HistoryError> {
         let would_be_doubted = AgeClock::new(&snapshot.records).is_doubted();
         if !would_be_doubted || self.expired_records(snapshot, clock::now()).is_empty() {
@@ -173,7 +173,7 @@ impl Recorder {
         Ok(self.journal.append_alone(&note)?)
     }
 
-    /// The records that are kept no longer.
+    /// The records that exceed the limits.
     fn expired_records(&self, snapshot: &Snapshot, now: SystemTime) -> BTreeSet<HistoryId> {
         let retention = self.retention;
         let timeline = &snapshot.timeline;
@@ -183,7 +183,7 @@ impl Recorder {
             let time = times.get(&id).copied().unwrap_or_else(|| id.time());
             oldest.is_some_and(|oldest| time < oldest)
         };
-        // Of each record whether a version of it must stay, and whether all may go for their age or number.
+        // The records of which a version must stay, and for the others whether age or number allows their removal.
         let (mut stays, mut may_go) = (HashSet::new(), HashSet::new());
         for file in 0..timeline.latest.len() {
             let is_there = timeline.moments[timeline.latest[file]].state.is_there();
@@ -193,7 +193,7 @@ impl Recorder {
                 if is_there && rank < ALWAYS_KEPT {
                     stays.insert(id);
                 } else if !is_old(id) && retention.max_versions.is_none_or(|most| rank < most) {
-                    // Kept, unless there is too much of everything.
+                    // Kept, unless all records together exceed the limit of bytes.
                     may_go.insert((id, false));
                 } else {
                     may_go.insert((id, true));
@@ -218,7 +218,7 @@ impl Recorder {
         goes
     }
 
-    /// The versions that stay while the one before them goes, each with its content: it must not need that one.
+    /// The remaining versions whose predecessor is removed, each with its content, so that it no longer needs its predecessor.
     fn first_after(
         &self,
         context: &Context,
@@ -235,7 +235,7 @@ impl Recorder {
                 if is_gone(moment) || !is_first || moment.operation == Operation::External {
                     continue;
                 }
-                // Of a directory that was moved, the record itself does not say what its files held.
+                // The record of a moved directory does not hold the contents of its files.
                 let row = &moment.header.rows[moment.row];
                 let content = row.after.or(moment.state.content()).or(row.before);
                 let first = content.map(|content| First {
@@ -250,8 +250,9 @@ impl Recorder {
     }
 }
 
-/// The rows that go out of records that stay, because a later version of the same file goes: a file would have a gap in its versions,
-/// and be where it was before. A record stays whole if any of its files needs it. Adds the records of which no row stays.
+/// The rows to remove from remaining records because a later version of the same file is removed. Otherwise the file would have a gap
+/// in its versions and reappear at an earlier path. A record stays whole if any of its files needs it. Adds records with no remaining
+/// row to `goes`.
 fn take_lone_rows(
     snapshot: &Snapshot,
     goes: &mut BTreeSet<HistoryId>,
@@ -261,7 +262,7 @@ fn take_lone_rows(
     for file in 0..timeline.latest.len() {
         let chain = timeline.chain(file).map(|number| &timeline.moments[number]);
         let older = chain.skip_while(|moment| !goes.contains(&moment.header.id));
-        // A change by another program goes with the row that found it.
+        // A change by another program is removed with the row that detected it.
         let rows = older.filter(|moment| moment.operation != Operation::External);
         let stay = rows.filter(|moment| !goes.contains(&moment.header.id));
         lone.extend(stay.map(|moment| (moment.header.id, moment.row)));

@@ -1,8 +1,8 @@
-//! [`Decided`]: what a trim writes down about changes of which it was decided by other records whether they were made.
+//! [`Decided`]: before a trim removes records, it writes down decisions that depended on them.
 //!
-//! A kill leaves a record that nothing confirms, and [`settle`](super::settle) decides by what its neighbours found. When
-//! neighbours go, it would be decided again, and perhaps otherwise: a deletion that was never made would be a version. So what
-//! was decided is written down before they go.
+//! A crash leaves a record that nothing confirms, and [`settle`](super::settle) decides from neighbouring records whether its change
+//! was made. After those are removed, the decision would be made again, and might differ: a deletion that was never made would become
+//! a version. So the decisions are written down before the records are removed.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -16,17 +16,17 @@ use super::snapshot::Snapshot;
 
 #[derive(Default)]
 pub(super) struct Decided {
-    /// Records that stay, and whose change was made: the note of the trim says so.
+    /// Remaining records whose changes were made. The note of the trim confirms them.
     pub(super) made: Vec<HistoryId>,
-    /// Records of changes that were not made: they go as well.
+    /// Records whose changes were not made. They are removed as well.
     pub(super) not_made: BTreeSet<HistoryId>,
-    /// The rows that go out of records that stay: those that were not made, of records that were made in part.
+    /// The rows to remove from remaining records: rows that were not made, in records that were made in part.
     pub(super) gone_rows: HashSet<(HistoryId, usize)>,
 }
 
 impl Decided {
-    /// What is decided when the records go that are named. `is_confirmed`: whether a record says that a change was made.
-    /// `is_alone`: no change is being made now. Otherwise one that was not made may still come, unless another came after it.
+    /// The decisions that depend on the records in `goes`. `is_confirmed` says whether a record confirms a change. `is_alone` says that no
+    /// change is in progress. Otherwise a change that was not made may still be made, unless a later one was.
     pub(super) fn new(
         snapshot: &Snapshot,
         goes: &BTreeSet<HistoryId>,
@@ -41,7 +41,7 @@ impl Decided {
         });
         let made: HashSet<(HistoryId, usize)> =
             made.map(|moment| (moment.header.id, moment.row)).collect();
-        // The last record that changed something at a path.
+        // The last record that changed something at each path.
         let mut last: HashMap<MemoryPath, usize> = HashMap::new();
         for (number, stored) in snapshot.records.iter().enumerate() {
             for (row, kept) in stored.header.rows.iter().enumerate() {
@@ -67,7 +67,7 @@ impl Decided {
             let is_past = |row: &Row| {
                 is_alone || paths(snapshot, row).any(|path| last.get(&path) > Some(&number))
             };
-            // A splice stays with its record, or goes with it.
+            // A splice stays with its record or is removed with it.
             let is_alike = |row: &Row| header.rows.len() == 1 || row.splice.is_none();
             let can_go = |row: &usize| is_past(&header.rows[*row]) && is_alike(&header.rows[*row]);
             let is_open = !not_made.iter().all(can_go);
@@ -81,7 +81,7 @@ impl Decided {
             let rows = not_made.iter().filter(|row| can_go(row));
             decided.gone_rows.extend(rows.map(|row| (header.id, *row)));
         }
-        // What only records say that go.
+        // Confirmations that only removed records contain.
         let (going, staying): (Vec<&Stored>, Vec<&Stored>) = snapshot
             .records
             .iter()
@@ -93,12 +93,12 @@ impl Decided {
         decided
     }
 
-    /// Whether something of a record changes by this.
+    /// Whether this changes a record.
     pub(super) fn concerns(&self, id: HistoryId) -> bool {
         self.not_made.contains(&id) || self.gone_rows.iter().any(|(of, _)| *of == id)
     }
 
-    /// Takes out the rows that go. Their places stay, because versions are numbered by them.
+    /// Clears the removed rows. They keep their positions, because versions are numbered by position.
     pub(super) fn apply(&self, id: HistoryId, rows: &mut [Row]) {
         for (number, row) in rows.iter_mut().enumerate() {
             if self.gone_rows.contains(&(id, number)) {

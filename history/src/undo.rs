@@ -1,7 +1,7 @@
-//! `undo`: takes back a change, or all changes since a time.
+//! `undo`: reverts a change, or all changes since a time.
 //!
-//! Each file becomes what it was before the change. What was changed later depends on it: that is a conflict, unless the caller
-//! wants such files left out, or merged line by line.
+//! Each file becomes what it was before the change. A later change of the file depends on the reverted change. That is a conflict,
+//! unless the caller asks to skip such files, or to merge them line by line.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::SystemTime;
@@ -18,7 +18,7 @@ use super::snapshot::Snapshot;
 use super::steps::Restored;
 use super::text_merge::merge;
 
-/// How changes are undone.
+/// Options of an undo.
 ///
 /// ```
 /// use memdir::history::UndoOptions;
@@ -30,18 +30,18 @@ use super::text_merge::merge;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UndoOptions {
-    /// Only returns what would be done.
+    /// Only returns the planned result and changes nothing.
     pub dry_run: bool,
-    /// Leaves out the files that cannot be undone because of a [conflict](HistoryError::Conflict), and undoes the rest.
+    /// Skips the files that cannot be undone because of a [conflict](HistoryError::Conflict), and undoes the rest.
     /// [`Restored::skipped`] lists them.
     pub skip_conflicts: bool,
-    /// Keeps later changes of other lines: where a file was changed since, the lines of the undone change become what they were, if no
-    /// later change touches them or a line beside them. [`RestoredFile::merged`](crate::RestoredFile::merged) is the text.
+    /// Keeps later changes of other lines. If a file was changed since, the lines of the undone change are reverted, provided that no
+    /// later change touches them or an adjacent line. [`RestoredFile::merged`](crate::RestoredFile::merged) is the resulting text.
     pub merge: bool,
 }
 
 impl Recorder {
-    /// Takes back a change, or what the change of a version did to all of its files.
+    /// Undoes a change. The id may also be that of a version: then this undoes its whole change, in all of the files.
     ///
     /// # Errors
     /// As [`restore`](Self::restore), also [`HistoryError::Conflict`] with the paths that later changes depend on, and
@@ -61,7 +61,7 @@ impl Recorder {
         self.undo_all(context, &snapshot, is_meant, how)
     }
 
-    /// Takes back all changes since a time, those of one actor or of all.
+    /// Undoes all changes since a time, of one actor or of all.
     ///
     /// # Errors
     /// As [`undo`](Self::undo).
@@ -81,7 +81,7 @@ impl Recorder {
         self.undo_all(context, &snapshot, is_meant, how)
     }
 
-    /// Undoes what `is_meant` says, each change as a whole.
+    /// Undoes the changes that `is_meant` selects, each as a whole.
     fn undo_all(
         &self,
         context: &Context,
@@ -97,7 +97,7 @@ impl Recorder {
                 timeline.moments[*number].operation != Operation::External && is_meant(*number)
             };
             let Some(first) = chain.iter().rposition(meant) else { continue };
-            // What came later stands on it.
+            // A later change depends on it.
             let later = chain[..first].iter().find(|number| !meant(number));
             if how.merge
                 && let Some(merged) = self.merged(context, snapshot, &chain, &meant)?
@@ -126,7 +126,7 @@ impl Recorder {
             if plan.conflicts.is_empty() {
                 break plan.steps;
             }
-            // A file that is left out may be in the way of another one.
+            // A skipped file may be in the way of another one.
             for (file, conflict) in plan.conflicts {
                 wanted.remove(&file);
                 conflicts.push(conflict);
@@ -139,8 +139,8 @@ impl Recorder {
         Ok(Restored { skipped: Conflict::sorted(conflicts), ..restored })
     }
 
-    /// What the file is without the meant changes, but with those that came later: a merge for each run of meant changes, newest first.
-    /// `None` if nothing came later, or it cannot be merged.
+    /// The content of a file without the selected changes but with the later ones: one merge for each run of selected changes, newest
+    /// first. `None` if there is no later change, or if the merge has conflicts.
     fn merged(
         &self,
         context: &Context,
@@ -175,7 +175,7 @@ impl Recorder {
             while let Some(older) = versions.next_if(meant) {
                 oldest = older;
             }
-            // A file that the change made has later changes, which would go with it.
+            // If the undone change created the file, undoing it would discard the later changes too.
             let before = match moments[oldest].earlier {
                 Some(before) if moments[before].state.is_there() => before,
                 _ => return Ok(None),
@@ -205,7 +205,7 @@ impl Recorder {
         Ok(Some(Wanted::Merged { path, found: PathState::File(found), text }))
     }
 
-    /// The text that a version left, if it is one and the history has it.
+    /// The content after a version as text, if it is text and the history has it.
     fn text_of(
         &self,
         context: &Context,

@@ -1,20 +1,20 @@
-//! The program `memdir`: the command line of the crate [`memdir`], with a server of the Model Context Protocol (`memdir mcp`)
-//! and a page that shows a memory (`memdir serve`).
+//! The program `memdir`: the command line of the crate [`memdir`], with a server for the Model Context Protocol (`memdir mcp`)
+//! and a web page that shows a memory (`memdir serve`).
 //!
-//! It is one program for all packages: the binary of this crate and the scripts of the Python and npm packages all call
-//! [`run`]. It uses the public API of `memdir` alone, so whatever it does another front end can do.
+//! All packages share this program: the binary of this crate and the scripts of the Python and npm packages all call
+//! [`run`]. It uses only the public API of `memdir`, so any other front end can do the same.
 //! `docs/command-line.md` documents its output and exit codes.
 //!
 //! # Cargo features
 //!
-//! All are on by default.
+//! All features are on by default.
 //!
-//! | feature | brings |
+//! | feature | adds |
 //! |---|---|
-//! | `mcp` | `memdir mcp`, a server of the Model Context Protocol |
-//! | `page` | `memdir serve`, a page that shows a memory |
+//! | `mcp` | `memdir mcp`, a server for the Model Context Protocol |
+//! | `page` | `memdir serve`, a web page that shows a memory |
 //! | `sqlite`, `postgres`, `object-storage` | these stores |
-//! | `encryption` | stores that are encrypted |
+//! | `encryption` | encrypted stores |
 #![deny(unsafe_code)]
 
 mod cli;

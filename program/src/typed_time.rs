@@ -1,7 +1,7 @@
-//! Times and durations as people type them, for the command line and the page: `14:30`, `yesterday 9:00`, `2026-03-14`,
-//! RFC 3339, or how long ago.
+//! Parses times and durations as people type them, for the command line and the page: `14:30`, `yesterday 9:00`, `2026-03-14`,
+//! RFC 3339, or an age.
 //!
-//! What is understood depends on neither language nor locale. A time without a zone is in that of the person: on the command line the
+//! The syntax depends on neither language nor locale. A time without a zone is in the user's zone: on the command line the
 //! zone of this machine (`TZ`), on the page the browser's.
 
 use std::env;
@@ -15,15 +15,15 @@ use chrono::{
     NaiveTime, TimeDelta, TimeZone, Utc,
 };
 
-/// What a time may look like, for the sentence that refuses another text.
+/// The accepted forms of times, for the error message.
 pub(crate) const TIME_FORMS: &str = "a time such as 14:30, yesterday 9:00, today, 2026-03-14 or 2026-03-14T15:09:26Z, or how \
                                      long ago, such as 30m, 2h, 3d, 1w";
 
-/// The time that a text means on this machine: [`time_in`] its zone, now.
+/// Parses a time with [`time_in`], relative to now and in the zone of this machine.
 pub(crate) fn parse_time(text: &str) -> Result<SystemTime, String> {
     let refused = || format!("use {TIME_FORMS}");
     let time = time_in(text, SystemTime::now(), &Local).ok_or_else(refused)?;
-    // A zone that is not known would be taken for UTC.
+    // Without this check an unknown zone would count as UTC.
     if needs_zone(text)
         && let Some(zone) = unknown_zone(env::var_os("TZ"))
     {
@@ -32,7 +32,7 @@ pub(crate) fn parse_time(text: &str) -> Result<SystemTime, String> {
     Ok(time)
 }
 
-/// Whether it depends on the zone which time a text means.
+/// Whether the time of a text depends on the zone.
 fn needs_zone(text: &str) -> bool {
     let text = text.trim_matches(' ');
     ago(text).is_none() && with_zone(text).is_none()
@@ -61,22 +61,22 @@ fn unknown_zone(given: Option<OsString>) -> Option<OsString> {
     (!is_known).then_some(given)
 }
 
-/// On Windows the zone is in the settings of the system.
+/// On Windows the zone is a system setting.
 #[cfg(not(unix))]
 fn unknown_zone(_: Option<OsString>) -> Option<OsString> {
     None
 }
 
-/// The time that a text means in a zone. `None` if the text is none of these, all of which may have spaces around them:
+/// Parses a time in a zone. Spaces around the text are ignored. `None` if the text has none of these forms:
 ///
-/// - how long ago: `45s`, `30m`, `2h`, `3d`, `1w`, also as `-2h`;
+/// - an age: `45s`, `30m`, `2h`, `3d`, `1w`, also written as `-2h`;
 /// - a day, a time of the day, or both: `today`, `yesterday`, `2026-03-14`, `14:30`, `9:00:30`, `yesterday 9:00`,
-///   `2026-03-14T15:09:26.5`. A day alone is its beginning. A time of the day alone is the last such time: yesterday's if
+///   `2026-03-14T15:09:26.5`. A day alone means its beginning. A time of day alone means its last occurrence: yesterday's if
 ///   today's is later than `now`;
-/// - any of the second kind with a zone of its own: `14:30Z`, `yesterday 9:00 UTC`, `2026-03-14T15:09:26+02:00`.
+/// - any of the second form with its own zone: `14:30Z`, `yesterday 9:00 UTC`, `2026-03-14T15:09:26+02:00`.
 ///
-/// A time that clocks skip is as much later, as if they had not been changed yet. Of a time that they show twice it is the first.
-/// Nothing is before 1970.
+/// If clocks skip a time, it is moved forward by the length of the gap. If clocks show a time twice, it is the first occurrence.
+/// No time is before 1970.
 pub(crate) fn time_in(text: &str, now: SystemTime, zone: &impl TimeZone) -> Option<SystemTime> {
     let text = text.trim_matches(' ');
     let time = match ago(text) {
@@ -89,12 +89,12 @@ pub(crate) fn time_in(text: &str, now: SystemTime, zone: &impl TimeZone) -> Opti
     Some(time.max(UNIX_EPOCH))
 }
 
-/// How long ago, also as people who think of now as zero write it: `-2h`.
+/// An age. It may have a minus sign, as in `-2h`.
 fn ago(text: &str) -> Option<Duration> {
     duration(text.strip_prefix('-').unwrap_or(text))
 }
 
-/// The zone that a text such as `+02:00`, `Z` or `UTC` names.
+/// The zone of a text such as `+02:00`, `Z` or `UTC`.
 pub(crate) fn zone(text: &str) -> Option<FixedOffset> {
     if matches!(text, "Z" | "z" | "UTC") {
         return FixedOffset::east_opt(0);
@@ -110,7 +110,7 @@ pub(crate) fn zone(text: &str) -> Option<FixedOffset> {
     }
 }
 
-/// A text that ends with a zone, and that zone.
+/// Splits a text that ends with a zone into the text before it and the zone.
 fn with_zone(text: &str) -> Option<(&str, FixedOffset)> {
     [1, 3, 6].into_iter().find_map(|length| {
         let (before, end) = text.split_at_checked(text.len().checked_sub(length)?)?;
@@ -118,7 +118,7 @@ fn with_zone(text: &str) -> Option<(&str, FixedOffset)> {
     })
 }
 
-/// A day, a time of the day, or both.
+/// A day, a time of day, or both.
 fn on_calendar(text: &str, now: SystemTime, zone: &impl TimeZone) -> Option<SystemTime> {
     let today = DateTime::<Utc>::from(now).with_timezone(zone).date_naive();
     if let Some(clock) = time_of_day(text) {
@@ -148,7 +148,7 @@ fn on_calendar(text: &str, now: SystemTime, zone: &impl TimeZone) -> Option<Syst
     at(day, time_of_day(clock)?, zone)
 }
 
-/// `2026-03-14`.
+/// A date such as `2026-03-14`.
 fn date(text: &str) -> Option<NaiveDate> {
     let mut parts = text.split('-');
     let mut part = |digits: usize| number(parts.next()?, digits..=digits);
@@ -157,7 +157,7 @@ fn date(text: &str) -> Option<NaiveDate> {
     (parts.next().is_none() && date.year() >= 1970).then_some(date)
 }
 
-/// How long after midnight `9:05`, `15:09:26` and `15:09:26.535897` are.
+/// The time since midnight of `9:05`, `15:09:26` or `15:09:26.535897`.
 fn time_of_day(text: &str) -> Option<TimeDelta> {
     let mut parts = text.split(':');
     let hour = number(parts.next()?, 1..=2)?;
@@ -169,7 +169,7 @@ fn time_of_day(text: &str) -> Option<TimeDelta> {
             Some((second, fraction)) => (number(second, 2..=2)?, Some(fraction)),
         },
     };
-    // A second of 60 is one that was put in.
+    // A second of 60 is a leap second.
     if parts.next().is_some() || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -180,18 +180,18 @@ fn time_of_day(text: &str) -> Option<TimeDelta> {
     Some(TimeDelta::seconds(hour * 3600 + minute * 60 + second) + TimeDelta::nanoseconds(nanos))
 }
 
-/// A number with as many ASCII digits as `digits` allows.
+/// A number whose count of ASCII digits is in `digits`.
 fn number(text: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i64> {
     let is_one = digits.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     is_one.then(|| text.parse().ok()).flatten()
 }
 
-/// The instant at which clocks in the zone show this.
+/// The instant at which clocks in the zone show this time.
 fn at(day: NaiveDate, clock: TimeDelta, zone: &impl TimeZone) -> Option<SystemTime> {
     let shown = NaiveDateTime::new(day, NaiveTime::MIN).checked_add_signed(clock)?;
     let time = match zone.from_local_datetime(&shown) {
         MappedLocalTime::Single(time) | MappedLocalTime::Ambiguous(time, _) => time.to_utc(),
-        // As much later as clocks were put forward.
+        // Move it forward by the length of the gap.
         MappedLocalTime::None => {
             let day_before = TimeDelta::days(1);
             let before = zone.from_local_datetime(&(shown - day_before)).earliest()?;
@@ -201,7 +201,7 @@ fn at(day: NaiveDate, clock: TimeDelta, zone: &impl TimeZone) -> Option<SystemTi
     Some(time.into())
 }
 
-/// `30m`, `2h`, `3d`, `1w`; not nothing.
+/// A duration such as `30m`, `2h`, `3d` or `1w`. Zero is an error.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     duration(text).filter(|duration| !duration.is_zero()).ok_or_else(|| {
         "use a number of seconds, minutes, hours, days or weeks, such as 45s, 30m, 2h, 3d, 1w"
@@ -230,14 +230,14 @@ mod tests {
     use super::*;
     use memdir::text::rfc3339;
 
-    /// Noon of a Saturday.
+    /// Noon on a Saturday.
     const NOW: &str = "2026-03-14T12:00:00Z";
 
     fn utc(text: &str) -> SystemTime {
         time_in(text, UNIX_EPOCH, &Utc).unwrap()
     }
 
-    /// What the text means at a time, in a zone this many minutes ahead of UTC.
+    /// The result of parsing a text at a time, in a zone this many minutes ahead of UTC.
     fn meant(text: &str, now: &str, minutes: i32) -> Option<String> {
         let zone = FixedOffset::east_opt(minutes * 60).unwrap();
         time_in(text, utc(now), &zone).map(rfc3339)
@@ -309,10 +309,10 @@ mod tests {
             ("14:30", NOW, 240, "2026-03-14T10:30:00.000000Z"),
             ("0:00", NOW, 0, "2026-03-14T00:00:00.000000Z"),
             ("23:59:59", "2026-03-01T00:00:00Z", 0, "2026-02-28T23:59:59.000000Z"),
-            // Where the person is, it is another day already, or still.
+            // In the user's zone it is already the next day, or still the previous one.
             ("1:00", "2026-03-14T13:00:00Z", 14 * 60, "2026-03-14T11:00:00.000000Z"),
             ("23:00", "2026-03-14T01:00:00Z", -60, "2026-03-14T00:00:00.000000Z"),
-            // In a zone of its own, the last one there.
+            // With its own zone, its last occurrence there.
             ("12:30Z", NOW, 120, "2026-03-13T12:30:00.000000Z"),
             ("9:00 UTC", NOW, 120, "2026-03-14T09:00:00.000000Z"),
             ("13:59+02:00", NOW, 0, "2026-03-14T11:59:00.000000Z"),
@@ -336,7 +336,7 @@ mod tests {
             ("2026-03-14t15:09:26.123456789+00:00", "2026-03-14T15:09:26.123457Z"),
             ("2026-03-14T23:30-01:30", "2026-03-15T01:00:00.000000Z"),
             ("2026-06-30T23:59:60Z", "2026-07-01T00:00:00.000000Z"),
-            // Nothing is before 1970.
+            // No time is before 1970.
             ("1970-01-01T00:00+01:00", "1970-01-01T00:00:00.000000Z"),
         ] {
             for minutes in [0, 330, -720] {
@@ -433,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Clocks are put forward from 2 to 3 on 29 March 2026, and from 3 back to 2 on 25 October, as in Berlin.
+    /// Clocks go forward from 2 to 3 on 29 March 2026, and back from 3 to 2 on 25 October, as in Berlin.
     #[derive(Clone)]
     struct Berlin;
 
@@ -486,7 +486,7 @@ mod tests {
             ("2026-03-29 03:30", NOW, "2026-03-29T01:30:00.000000Z"),
             ("2026-10-25 02:30", NOW, "2026-10-25T00:30:00.000000Z"),
             ("2026-10-25 03:00", NOW, "2026-10-25T02:00:00.000000Z"),
-            // Between the two, the first is the last that was.
+            // Between the two occurrences, the first one is the last that has passed.
             ("2:30", "2026-10-25T01:00:00Z", "2026-10-25T00:30:00.000000Z"),
             ("yesterday 9:00", "2026-03-29T10:00:00Z", "2026-03-28T08:00:00.000000Z"),
             ("today", "2026-03-29T10:00:00Z", "2026-03-28T23:00:00.000000Z"),

@@ -1,6 +1,6 @@
-//! [`with`]: options and queries of memdir, which may get more fields, as one expression.
+//! [`with`]: builds options and queries of memdir, whose types may get more fields, in one expression.
 
-/// The value with some of its fields set.
+/// The value, changed by `set`.
 pub(crate) fn with<T>(mut value: T, set: impl FnOnce(&mut T)) -> T {
     set(&mut value);
     value

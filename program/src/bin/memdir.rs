@@ -1,4 +1,4 @@
-//! The program `memdir`; all of it is in the library, for the packages of other languages.
+//! The program `memdir`. All of its code is in the library, so the packages of other languages can call it.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `memdir blame`: the version that brought each line of a file.
+//! `memdir blame`: prints the version that added each line of a file.
 
 use serde_json::Value;
 
@@ -11,13 +11,13 @@ use memdir::MemoryOptions;
 use memdir::history::{BlamedLine, HistoryId};
 use memdir::text::rfc3339;
 
-/// How many digits of an id are shown: its end, as its beginning is that of the time.
+/// The number of digits shown of an id. The last ones are shown, because the first ones encode the time.
 const SHORT_ID: usize = 12;
 
-/// The widest column of actors.
+/// The maximum width of the column of actors.
 const MAX_ACTOR: usize = 24;
 
-/// How wide a time is.
+/// The width of a timestamp.
 const TIME: usize = "2026-03-14T15:09:26.535000Z".len();
 
 pub(super) fn run(wanted: &BlameArguments, output: &mut Output) -> Result<Ended, Failure> {

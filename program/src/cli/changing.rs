@@ -1,4 +1,4 @@
-//! What the commands that change a memory share: its options, its history, and who changes it.
+//! Shared by the commands that change a memory: its options, its history, and the actor.
 
 use std::env;
 
@@ -12,16 +12,16 @@ use memdir::policy::sensitive::SensitiveText;
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};
 
-/// If it is set, nothing is said that is neither asked for nor an error.
+/// If this variable is set, only errors and requested output are printed.
 const QUIET: &str = "MEMDIR_QUIET";
 
-/// A memory that is changed.
+/// A memory that a command changes.
 pub(super) struct Changing {
     pub(super) memory: Memory,
     pub(super) argument: StoreArgument,
 }
 
-/// Whether a store is made that does not exist.
+/// Whether a missing store is created.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Made,
@@ -68,7 +68,7 @@ impl Changing {
         Ok(Self { memory, argument })
     }
 
-    /// Says so if sensitive text was redacted on the way into the file.
+    /// Prints a note if sensitive text was redacted when the file was written.
     pub(super) fn tell_redaction(&self, path: &str, text: &str, output: &Output) {
         let redacts = self.memory.options().sensitive_text == SensitiveText::Redact;
         if redacts && self.memory.read(path).is_ok_and(|written| written != text) {
@@ -76,13 +76,13 @@ impl Changing {
         }
     }
 
-    /// What the memory itself uses, whose history is not to be seen.
+    /// The store as the memory sees it, without the files of its history.
     pub(super) fn visible(&self) -> &dyn Store {
         &**self.memory.store()
     }
 }
 
-/// Says what nobody asked for, unless nobody wants to hear it.
+/// Prints an additional note, unless the user turned notes off.
 pub(super) fn note(output: &Output, sentence: &str) {
     if !output.json && env::var_os(QUIET).is_none() {
         say(sentence);

@@ -1,4 +1,4 @@
-//! `memdir check`: checks a store, and its history.
+//! `memdir check`: verifies a store and its history.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub(super) fn run(wanted: &CheckArguments, output: &mut Output) -> Result<Ended,
     let mut printed = Ok(());
     let checked = memdir::check(&store, &mut |problem| {
         if printed.is_ok() {
-            // Print it now, because the next one may take long.
+            // Print it now, because finding the next one may take long.
             printed = print(&problem, &argument, output).and_then(|()| output.flush());
         }
     });

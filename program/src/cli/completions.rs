@@ -1,4 +1,4 @@
-//! `memdir completions`: what completes the commands and flags in a shell.
+//! `memdir completions`: prints the completions of commands and flags for a shell.
 
 use std::io::Write;
 

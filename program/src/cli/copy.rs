@@ -1,4 +1,4 @@
-//! `memdir copy`: copies everything from one store into another. An import does the same from an archive.
+//! `memdir copy`: copies everything from one store to another. An import of an archive does the same from the archive.
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
@@ -34,7 +34,7 @@ pub(super) fn run(wanted: &CopyArguments, output: &mut Output) -> Result<Ended, 
     transfer(&*from, carried, Some(&source), &destination, how, output)
 }
 
-/// How a transfer is made.
+/// The options of a transfer.
 #[derive(Clone, Copy)]
 pub(super) struct How {
     pub(super) overwrite: bool,
@@ -42,7 +42,7 @@ pub(super) struct How {
     pub(super) durability: Durability,
 }
 
-/// Brings all files, and the history, into a store. The source is one that an address names, or an archive.
+/// Copies all files, and the history, to a store. The source is a store named by an address, or an archive.
 pub(super) fn transfer(
     from: &dyn Store,
     carried: Option<HistoryRecords>,
@@ -52,7 +52,7 @@ pub(super) fn transfer(
     output: &mut Output,
 ) -> Result<Ended, Failure> {
     let existing = if how.overwrite { OnExisting::Overwrite } else { OnExisting::Error };
-    // A missing destination is made only when there is something to write.
+    // A missing destination is created only if there is something to write.
     let found = destination.find()?;
     let to = without_journal(match &found {
         Some(found) => Arc::clone(found),
@@ -154,7 +154,7 @@ fn failure(
     Failure::Store(destination.without_secrets(&sentence))
 }
 
-/// Names everything that is in the way.
+/// Lists everything that is in the way.
 fn refused(refusals: &[Refusal], how: How, output: &mut Output) -> Result<(), Failure> {
     for Refusal { path, there, .. } in refusals {
         if output.json {
@@ -182,9 +182,9 @@ fn would_copy(plan: &Plan, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The summary: always with `--json`, otherwise only on a terminal.
+/// Prints the summary: always with `--json`, otherwise only on a terminal.
 ///
-/// `changes` is how many changes of the history are copied, if there is one.
+/// `changes` is the number of changes copied from the history, if there is one.
 fn summary(
     copied: &Copied,
     changes: Option<u64>,
@@ -235,7 +235,7 @@ fn summary(
     Ok(())
 }
 
-/// A progress bar on a terminal; elsewhere nothing.
+/// A progress bar on a terminal. Prints nothing elsewhere.
 struct Bar {
     bar: ProgressBar,
     phase: Option<Phase>,
@@ -257,7 +257,7 @@ impl Bar {
             ),
         };
         if self.phase.replace(progress.phase) != Some(progress.phase) {
-            // One that was cleared is never shown again.
+            // A bar that was cleared is never shown again, so make a new one.
             self.bar = ProgressBar::new(progress.of_bytes);
             if let Ok(style) = ProgressStyle::with_template(template) {
                 self.bar.set_style(style.progress_chars("=> "));

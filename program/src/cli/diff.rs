@@ -1,4 +1,4 @@
-//! `memdir diff`: what changed between two versions.
+//! `memdir diff`: prints the changes between two versions.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `memdir edit`: changes a file in an editor, and overwrites nothing that somebody else wrote meanwhile.
+//! `memdir edit`: changes a file in an editor. It never overwrites concurrent changes.
 
 use super::changing::{Changing, Missing};
 use super::editor::Draft;
@@ -28,7 +28,7 @@ pub(super) fn run(wanted: &EditArguments, output: &mut Output) -> Result<Ended, 
     }
     let written = match &before {
         Some(old) => memory.write(path.as_str(), &text, Some(old)),
-        // Not over what somebody else made meanwhile.
+        // Fails if the file was created meanwhile.
         None => memory.create(path.as_str(), &text).map(drop),
     };
     if let Err(error) = written {
@@ -50,7 +50,7 @@ pub(super) fn run(wanted: &EditArguments, output: &mut Output) -> Result<Ended, 
     Ok(Ended::Well)
 }
 
-/// Many editors end every file with a newline. A file that had none keeps having none.
+/// Many editors end every file with a newline. Removes it if the old text had none.
 fn with_the_same_end(old: &str, mut text: String) -> String {
     let had_none = !old.is_empty() && !old.ends_with('\n');
     if had_none && text.ends_with('\n') {
@@ -62,7 +62,7 @@ fn with_the_same_end(old: &str, mut text: String) -> String {
     text
 }
 
-/// Whether the file is another one than before.
+/// Whether the file has changed.
 fn is_another(changing: &Changing, path: &MemoryPath, before: &Option<String>) -> bool {
     match changing.memory.read(path.as_str()) {
         Ok(now) => before.as_ref() != Some(&now),

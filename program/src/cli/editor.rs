@@ -1,4 +1,4 @@
-//! [`Draft`]: a text in a private temporary file, and the editor of the user on it.
+//! [`Draft`]: a text in a private temporary file, and the user's editor for it.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -10,18 +10,19 @@ use std::process::Command;
 use super::Failure;
 use super::style::escaped;
 
-/// The longest name of the temporary file, in bytes.
+/// The maximum length of the name of the temporary file, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// A text that is being edited. Nobody else on this machine can read it.
+/// A text that is being edited. No other user of this machine can read it.
 pub(super) struct Draft {
-    /// A directory of its own, as editors write other files beside it.
+    /// A directory for this draft only, because editors write other files beside it.
     directory: PathBuf,
     file: PathBuf,
 }
 
 impl Draft {
-    /// A draft of the text, in a file with the name or what of it every system keeps: editors go by its extension.
+    /// A draft of the text. Its file name is based on `name`, because editors use the extension, but has only characters that every
+    /// system accepts.
     pub(super) fn new(name: &str, text: &str) -> Result<Self, Failure> {
         let failed = |error: io::Error| {
             Failure::Usage(format!("no temporary file can be made for the editor: {error}"))
@@ -51,13 +52,13 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Where it is.
+    /// The path of the file.
     #[cfg(feature = "page")]
     pub(super) fn path(&self) -> &Path {
         &self.file
     }
 
-    /// Opens the editor, and waits until it is closed. `old` is the text that is in the file.
+    /// Opens the editor, and waits until it is closed. `old` is the text that the file contains.
     pub(super) fn open_in_editor(&self, old: &str) -> Result<(), Failure> {
         let editor = editor();
         let shown = escaped(&editor.to_string_lossy());
@@ -73,7 +74,7 @@ impl Draft {
         if ended.success() {
             return Ok(());
         }
-        // As a shell says it.
+        // The exit code of a shell for a command that was not found.
         if ended.code() == Some(127) {
             self.remove_ref();
             return Err(Failure::Usage(format!(
@@ -89,7 +90,7 @@ impl Draft {
         Err(Failure::Refused(sentence))
     }
 
-    /// What the editor left.
+    /// The text that the editor saved.
     pub(super) fn text(&self) -> Result<String, Failure> {
         let kept = self.keep();
         let read = fs::read(&self.file).map_err(|error| {
@@ -102,12 +103,12 @@ impl Draft {
         })
     }
 
-    /// The name of the file, which stays, for a sentence.
+    /// The path of the file for an error message. The file is kept.
     pub(super) fn keep(&self) -> String {
         escaped(&self.file.to_string_lossy())
     }
 
-    /// Removes the file, and what the editor left beside it.
+    /// Removes the file, and the files that the editor left beside it.
     pub(super) fn remove(self) {
         self.remove_ref();
     }
@@ -117,7 +118,7 @@ impl Draft {
     }
 }
 
-/// A name that every system keeps, with the extension of the one that is given.
+/// A file name that every system accepts, with the extension of the given name.
 fn file_name(name: &str) -> String {
     let keeps = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
     let name: String = name.chars().map(|c| if keeps(c) { c } else { '_' }).collect();
@@ -125,11 +126,11 @@ fn file_name(name: &str) -> String {
     while !name.is_char_boundary(start) {
         start += 1;
     }
-    // What begins with a period is hidden, and what ends with one is not kept by Windows.
+    // A name that begins with a period is hidden, and Windows drops a period at the end.
     format!("memory-{}", name[start..].trim_end_matches('.'))
 }
 
-/// What the user set, or one that is there.
+/// The editor that the user set, or an installed one.
 fn editor() -> OsString {
     let set = |name| env::var_os(name).filter(|editor: &OsString| !editor.is_empty());
     set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| {
@@ -141,7 +142,7 @@ fn editor() -> OsString {
     })
 }
 
-/// The editor with the file. It may be given with arguments, as `code --wait`, which the shell reads.
+/// The command that opens the file in the editor. The editor may have arguments, as in `code --wait`, which the shell parses.
 #[cfg(not(windows))]
 fn command(editor: &OsStr, file: &Path) -> Command {
     let mut line = editor.to_owned();
@@ -151,7 +152,7 @@ fn command(editor: &OsStr, file: &Path) -> Command {
     command
 }
 
-/// As on other systems; the words are parted by spaces, and a program whose path has some is in quotation marks.
+/// As on other systems, but the arguments are split at spaces. A program whose path has spaces must be in quotation marks.
 #[cfg(windows)]
 fn command(editor: &OsStr, file: &Path) -> Command {
     let line = editor.to_string_lossy();

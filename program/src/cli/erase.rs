@@ -1,4 +1,4 @@
-//! `memdir erase`: removes a memory for good, with its history.
+//! `memdir erase`: removes a memory and its history for good.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -30,7 +30,7 @@ pub(super) fn run(wanted: &EraseArguments, output: &mut Output) -> Result<Ended,
     Ok(Ended::Well)
 }
 
-/// Asks a person. Without a terminal it cannot ask.
+/// Asks the user to confirm. Fails without a terminal.
 fn confirm(argument: &StoreArgument, erased: &Erased) -> Result<(), Failure> {
     let (store, what) = (escaped(argument.shown()), shown(erased));
     if !io::stdin().is_terminal() {

@@ -1,4 +1,4 @@
-//! `memdir expire`: deletes the files that nobody has used for a while.
+//! `memdir expire`: deletes the files that were not used for a time.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, SystemTime};
@@ -67,7 +67,7 @@ pub(super) fn run(wanted: &ExpireArguments, output: &mut Output) -> Result<Ended
 fn is_access_recorded(store: &dyn Store) -> Result<bool, Error> {
     let mut files = Vec::new();
     store.files(&mut |file| files.push(file)).map_err(Error::Store)?;
-    // Whatever the clocks say: all of them, with their times.
+    // List all files with their times, whatever the clock says.
     let files = store.unused(files, SystemTime::now() + A_DAY).map_err(Error::Store)?;
     Ok(files.is_empty() || files.iter().any(|file| file.accessed.is_some()))
 }

@@ -1,4 +1,4 @@
-//! The arguments of the commands about files: they search, count and change them.
+//! The arguments of the commands that search, count and change files.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::flags::ChangeFlags;
 use super::history_arguments::By;
 use crate::typed_time::parse_duration;
 
-/// What the help of each command that changes files says about policies.
+/// Adds a paragraph about policies to the help of each command that changes files.
 macro_rules! policies {
     ($examples:literal) => {
         concat!(

@@ -1,6 +1,6 @@
-//! [`FixedFiles`]: a store of files that are listed beforehand, and cannot be changed.
+//! [`FixedFiles`]: a read-only store with a fixed list of files.
 //!
-//! So what is shown or copied from a store can also be shown or copied from a history or an archive.
+//! Commands that show or copy the files of a store can use it for the files of a history or an archive.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -13,13 +13,13 @@ pub(super) type Reader = Box<dyn Fn(&MemoryPath) -> Result<Vec<u8>, StoreError> 
 
 pub(super) struct FixedFiles {
     files: BTreeMap<MemoryPath, Entry>,
-    /// The directories, with the paths that are in them.
+    /// The directories, with the paths of their entries.
     directories: BTreeMap<MemoryPath, BTreeSet<MemoryPath>>,
     read: Reader,
 }
 
 impl FixedFiles {
-    /// A store with these files and directories, and the directories that they are in.
+    /// A store with these files and directories, and their parent directories.
     pub(super) fn new(entries: impl IntoIterator<Item = Entry>, read: Reader) -> Self {
         let (mut files, mut directories) = (BTreeMap::new(), BTreeMap::new());
         directories.insert(MemoryPath::root(), BTreeSet::new());

@@ -1,4 +1,4 @@
-//! The options of a memory as flags of a command that acts on one: `--max-files 100`.
+//! The options of a memory as flags of a command, such as `--max-files 100`.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Map, Value as Json};
@@ -10,10 +10,10 @@ use memdir::MemoryOptions;
 struct Flag {
     /// Its name in Rust.
     name: &'static str,
-    /// Its name here.
+    /// Its name on the command line.
     flag: &'static str,
     kind: Kind,
-    /// What it does, in one sentence.
+    /// Its meaning in one sentence.
     about: &'static str,
 }
 
@@ -21,7 +21,7 @@ struct Flag {
 enum Kind {
     /// A whole number, or `none`.
     Number,
-    /// Given or not.
+    /// A flag without a value.
     Flag,
     Word,
     Text,
@@ -63,7 +63,7 @@ const FLAGS: &[Flag] = &[
     Flag { name: "encrypt_names", flag: "encrypt-names", kind: Kind::Flag, about: "Also encrypts the names in a store that is made with a key" },
 ];
 
-/// The flags that were given, as the JSON object of options.
+/// The given flags, as the JSON object of options.
 #[cfg_attr(
     not(feature = "mcp"),
     allow(dead_code, reason = "the server's, which takes all of them")
@@ -71,11 +71,11 @@ const FLAGS: &[Flag] = &[
 #[derive(Debug, Clone, Default)]
 pub(super) struct Flags(Map<String, Json>);
 
-/// Those of a command that makes one change. It has flags of its own for the others: `--as`, `--overwrite`, `--after`.
+/// The given flags of a command that makes one change. It replaces some of them by its own flags: `--as`, `--overwrite`, `--after`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChangeFlags(Map<String, Json>);
 
-/// What [`ChangeFlags`] leaves out.
+/// The options that [`ChangeFlags`] omits.
 const NOT_OF_A_CHANGE: &[&str] = &["actor", "expire_after", "on_existing"];
 
 /// The options that forbid something.
@@ -91,7 +91,7 @@ const POLICIES: &[&str] = &[
 ];
 
 impl ChangeFlags {
-    /// `options` with what the flags say.
+    /// `options`, changed by the flags.
     pub(super) fn on(&self, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
         on(self.0.clone(), options)
     }
@@ -101,7 +101,7 @@ impl ChangeFlags {
         self.0.contains_key(option)
     }
 
-    /// Whether one of them forbids something.
+    /// Whether one of the given flags forbids something.
     pub(super) fn have_policies(&self) -> bool {
         POLICIES.iter().any(|name| self.0.contains_key(*name))
     }
@@ -109,7 +109,7 @@ impl ChangeFlags {
 
 #[cfg(feature = "mcp")]
 impl Flags {
-    /// `options` with what the flags say.
+    /// `options`, changed by the flags.
     pub(super) fn on(self, options: MemoryOptions) -> Result<MemoryOptions, Failure> {
         on(self.0, options)
     }
@@ -121,7 +121,7 @@ fn on(flags: Map<String, Json>, options: MemoryOptions) -> Result<MemoryOptions,
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// The flags of a command that takes all of them but those.
+/// All flags except those of these options.
 fn flags(but: &'static [&'static str]) -> impl Iterator<Item = &'static Flag> {
     FLAGS.iter().filter(|flag| !but.contains(&flag.name))
 }
@@ -140,7 +140,7 @@ fn argument(flag: &'static Flag) -> Arg {
     }
 }
 
-/// What was given, as the JSON object of options.
+/// The given values, as the JSON object of options.
 fn given(matches: &ArgMatches, but: &'static [&'static str]) -> Map<String, Json> {
     let value = |flag: &Flag| match flag.kind {
         Kind::Flag => matches.get_flag(flag.name).then_some(Json::Bool(true)),
@@ -175,7 +175,7 @@ impl FromArgMatches for Flags {
 
 impl Args for ChangeFlags {
     fn augment_args(command: Command) -> Command {
-        // There are many of them, and few are needed: `-h` leaves them out.
+        // There are many of them, and few are needed, so `-h` hides them.
         command.args(
             flags(NOT_OF_A_CHANGE)
                 .map(|flag| argument(flag).hide_short_help(true).long_help(flag.about)),
@@ -198,7 +198,7 @@ impl FromArgMatches for ChangeFlags {
     }
 }
 
-/// What is wrong stays text: the options say what they expect.
+/// Converts a value to JSON. An invalid value stays text, so the error comes from the options.
 fn one(kind: Kind, given: &str) -> Json {
     match kind {
         Kind::Number | Kind::Duration if given == "none" => Json::Null,
@@ -219,7 +219,7 @@ fn several<'g>(kind: Kind, given: impl Iterator<Item = &'g str>) -> Json {
     Json::Object(rules.collect())
 }
 
-/// A number of seconds, minutes (`15m`), hours (`2h`) or days (`30d`).
+/// Parses a number of seconds, minutes (`15m`), hours (`2h`) or days (`30d`).
 fn seconds(given: &str) -> Option<f64> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
     let (number, unit) = units

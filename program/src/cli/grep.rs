@@ -52,9 +52,9 @@ pub(super) fn run(wanted: &GrepArguments, output: &mut Output) -> Result<Ended, 
         return Err(failure);
     }
     match searched {
-        // What was there may be in the history.
+        // A path that does not exist now may be in the history.
         Err(Error::Refused(_)) if wanted.history => {}
-        // As grep has it: 1 is for nothing found.
+        // As with grep, exit code 1 means that nothing was found.
         Err(Error::Refused(refused)) => return Err(Failure::Usage(refused.into_sentence())),
         searched => searched.map_err(|error| argument.error(&error))?,
     }
@@ -65,7 +65,7 @@ pub(super) fn run(wanted: &GrepArguments, output: &mut Output) -> Result<Ended, 
     Ok(if search.found { Ended::Well } else { Ended::WithProblems })
 }
 
-/// What is refused: with grep, 1 is for nothing found.
+/// Turns a refusal into a usage error, because with grep exit code 1 means that nothing was found.
 fn usage(failure: Failure) -> Failure {
     match failure {
         Failure::Refused(sentence) => Failure::Usage(sentence),
@@ -86,19 +86,19 @@ struct Search<'s> {
     query: &'s GrepQuery,
     memory: &'s Memory,
     argument: &'s StoreArgument,
-    /// How many lines before and after each match are printed, if some are.
+    /// The number of lines printed before and after each match, if context was requested.
     around: Option<(usize, usize)>,
     paths_only: bool,
-    /// How many more are printed.
+    /// The number of results that may still be printed.
     left: Option<u64>,
     output: &'s mut Output,
-    /// What the last match was in.
+    /// The file of the last match.
     last: Option<MemoryPath>,
-    /// What was printed with -l.
+    /// The paths that were printed with -l.
     paths: HashSet<MemoryPath>,
-    /// The lines of that file that match and are not printed yet, as they have lines around them.
+    /// The matching lines of that file that are not printed yet, because they are printed with context.
     lines: Vec<(u64, String)>,
-    /// Whether nothing with lines around it is printed yet.
+    /// Whether no match with context was printed yet.
     is_first: bool,
     found: bool,
 }
@@ -128,7 +128,7 @@ impl Search<'_> {
         Ok(if self.left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Prints the lines of a file that have others around them.
+    /// Prints the matching lines of a file with their context.
     fn file_ends(&mut self) -> Result<(), Failure> {
         let matches = std::mem::take(&mut self.lines);
         let (Some((before, after)), Some(path)) = (self.around, self.last.clone()) else {
@@ -139,7 +139,7 @@ impl Search<'_> {
         }
         let text = match self.memory.read(path.as_str()) {
             Ok(text) => text,
-            // It was deleted meanwhile, or is text in its first lines only.
+            // The file was deleted meanwhile, or only its first lines are text.
             Err(Error::Refused(_)) => String::new(),
             Err(error) => return Err(self.argument.error(&error)),
         };
@@ -171,16 +171,16 @@ impl Search<'_> {
 
     fn around(&mut self, path: &MemoryPath, at: usize, lines: &[&str]) -> Result<(), Failure> {
         match lines.get(at) {
-            // Cut as a line that matches is.
+            // Shorten it as a matching line.
             Some(line) => self.line(path, at as u64 + 1, &excerpt(line, 0..0), false),
             None => Ok(()),
         }
     }
 
-    /// What is in the history, and in the files no more.
+    /// Prints the matches that are in the history but no longer in the files.
     fn history(&mut self, path: &MemoryPath) -> Result<(), Failure> {
         let failed = |error: &HistoryError| usage(history::failure(error, self.argument));
-        // Nothing that is found in a file once more is printed with -l, so more may be needed.
+        // With -l a path that was found in a file is not printed again, so more matches may be needed.
         let left = self.left.filter(|_| !self.paths_only).unwrap_or(u64::MAX);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         let found = self.memory.grep_history(self.query, path.as_str(), left);
@@ -201,7 +201,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Prints a match in the history: the id of the version, then as of a file.
+    /// Prints a match in the history: the id of the version, then the match as in a file.
     fn past(&mut self, past: &HistoryMatch) -> Result<(), Failure> {
         let (version, path) = (past.version.id, past.version.path.as_str());
         if self.output.json {
@@ -238,7 +238,7 @@ impl Search<'_> {
         self.output.pieces(&[(Style::Path, above)].into_iter().chain(pieces).collect::<Vec<_>>())
     }
 
-    /// Prints a line that matches, or that is around one.
+    /// Prints a matching line, or a line of its context.
     fn line(
         &mut self,
         path: &MemoryPath,
@@ -266,9 +266,9 @@ impl Search<'_> {
         self.output.pieces(&pieces)
     }
 
-    /// The pieces of a text, of which the first match stands out.
+    /// The pieces of a text, with the first match highlighted.
     fn highlighted<'t>(&self, text: &'t str, style: Style) -> Vec<(Style, &'t str)> {
-        // Where case does not matter, the place may be off.
+        // If case is ignored, the position may be invalid.
         let at = self.query.find(text).filter(|at| text.get(at.clone()).is_some());
         match at {
             None => vec![(style, text)],
@@ -281,7 +281,7 @@ impl Search<'_> {
     }
 }
 
-/// Where the line with this number is.
+/// The index of the line with this number.
 fn index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1)
 }

@@ -1,4 +1,4 @@
-//! What the commands about the history share: its memory, ids as a person gives them, and its errors.
+//! Shared by the commands about the history: opening the memory, resolving ids, and errors.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use memdir::history::{HistoryError, HistoryId, HistorySnapshot, ResolvedId, has_
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};
 
-/// How many ids an error names.
+/// The maximum number of ids that an error lists.
 const NAMED: usize = 20;
 
 /// The memory of a command that reads the history.
@@ -18,7 +18,7 @@ pub(super) fn reading_memory(argument: &StoreArgument) -> Result<Memory, Failure
     Ok(Memory::with_store(argument.readable()?, options(argument)))
 }
 
-/// A memory with the history that the store has, if there is one.
+/// A memory that uses the history of the store, if there is one.
 pub(super) fn with_history_if_any(
     store: Arc<dyn Store>,
     argument: &StoreArgument,
@@ -28,7 +28,7 @@ pub(super) fn with_history_if_any(
     Ok(Memory::with_store(store, options))
 }
 
-/// The memory of a command about the history that changes it, as this actor.
+/// The memory of a command that changes the history, as this actor.
 pub(super) fn changing_memory(argument: &StoreArgument, actor: &str) -> Result<Memory, Failure> {
     Ok(Memory::with_store(argument.existing()?, options(argument)).acting_as(actor))
 }
@@ -37,7 +37,7 @@ fn options(argument: &StoreArgument) -> MemoryOptions {
     with(untrimmed(argument.options().clone()), |options| options.history = true)
 }
 
-/// How long versions are kept is the matter of the program that uses the memory.
+/// Removes the limits of the history, because they belong to the program that uses the memory.
 pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
     with(options, |options| {
         options.history_max_age = None;
@@ -46,7 +46,7 @@ pub(super) fn untrimmed(options: MemoryOptions) -> MemoryOptions {
     })
 }
 
-/// The history of a memory, of which there must be one.
+/// The history of a memory. Fails if there is none.
 pub(super) fn reading<'m>(
     memory: &'m Memory,
     argument: &StoreArgument,
@@ -60,14 +60,14 @@ pub(super) fn reading<'m>(
     }
 }
 
-/// The version or change that an argument names.
+/// Resolves the version or change that an argument names.
 pub(super) fn named(reading: &HistorySnapshot<'_>, given: &str) -> Result<ResolvedId, Failure> {
     match reading.resolve(given) {
         ResolvedId::Unknown => {
             let given = escaped(given);
             Err(Failure::Refused(format!("there is no version or change {given} in this history")))
         }
-        // It is not repeated, as it may be an address.
+        // Do not repeat the argument, because it may be an address.
         ResolvedId::NoId => Err(Failure::Usage(
             "ID is wrong: use the id of a version or a change, or at least 6 digits of its beginning or its end"
                 .to_owned(),
@@ -85,7 +85,7 @@ pub(super) fn named(reading: &HistorySnapshot<'_>, given: &str) -> Result<Resolv
     }
 }
 
-/// One version or change, for a command that takes either.
+/// Resolves one version or change, for a command that takes either.
 pub(super) fn id(reading: &HistorySnapshot<'_>, given: &str) -> Result<HistoryId, Failure> {
     match named(reading, given)? {
         ResolvedId::Change(change, _) => Ok(change),
@@ -94,7 +94,7 @@ pub(super) fn id(reading: &HistorySnapshot<'_>, given: &str) -> Result<HistoryId
     }
 }
 
-/// One version.
+/// Resolves one version.
 pub(super) fn version(reading: &HistorySnapshot<'_>, given: &str) -> Result<HistoryId, Failure> {
     match named(reading, given)? {
         ResolvedId::Version(id) => Ok(id),
@@ -113,7 +113,7 @@ pub(super) fn version(reading: &HistorySnapshot<'_>, given: &str) -> Result<Hist
 pub(super) fn failure(error: &HistoryError, argument: &StoreArgument) -> Failure {
     let sentence = escaped(&argument.without_secrets(&error.to_string()));
     match error {
-        // A condition of the tree, such as a place that may not be written to.
+        // A condition of the tree, such as a directory that is not writable.
         HistoryError::Store(error) if !error.is_failure() => Failure::Refused(sentence),
         HistoryError::Store(_) | HistoryError::Partly { .. } => Failure::Store(sentence),
         _ => Failure::Refused(sentence),

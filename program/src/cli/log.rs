@@ -1,4 +1,4 @@
-//! `memdir log`: the versions of a memory's files.
+//! `memdir log`: lists the versions of a memory's files.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, F
     let before = match &wanted.before {
         None => None,
         Some(given) => Some(match history::named(&reading, given)? {
-            // Before all of its versions.
+            // Only versions before all versions of the change.
             ResolvedId::Change(change, versions) => versions.into_iter().min().unwrap_or(change),
             _ => history::version(&reading, given)?,
         }),
@@ -72,7 +72,7 @@ pub(super) fn run(wanted: &LogArguments, output: &mut Output) -> Result<Ended, F
     Ok(Ended::Well)
 }
 
-/// A line: what is before the operation, the operation, and what is after it.
+/// A line in three parts: the text before the operation, the operation, and the text after it.
 fn line(reading: &HistorySnapshot<'_>, version: &Version, widest: usize) -> [String; 3] {
     let (id, time, operation) = (version.id, rfc3339(version.time), version.operation);
     let size = version.size.map_or_else(|| "-".to_owned(), human_size);
@@ -96,7 +96,7 @@ fn actor(version: &Version) -> String {
     version.actor.as_deref().map_or_else(|| "-".to_owned(), escaped)
 }
 
-/// What a version changed; `None` if the history cannot tell it any more.
+/// The diff of a version; `None` if the history no longer has its contents.
 fn diff(
     reading: &HistorySnapshot<'_>,
     version: &Version,

@@ -1,4 +1,4 @@
-//! `memdir mcp`: serves a memory to programs that speak the Model Context Protocol.
+//! `memdir mcp`: serves a memory to clients of the Model Context Protocol.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) fn run(wanted: &McpArguments) -> Result<Ended, Failure> {
         Err(NotServed::Client(error)) => {
             Err(Failure::Refused(format!("the client does not speak MCP: {error}")))
         }
-        // The port is taken, or the streams are gone.
+        // The port is in use, or the streams are closed.
         Err(NotServed::Io(error)) => Err(Failure::Store(format!("nothing can be served: {error}"))),
     }
 }

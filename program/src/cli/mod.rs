@@ -1,7 +1,7 @@
-//! The command line `memdir`: shows and searches what an agent remembers, changes it, checks it, copies it, and takes
-//! back what the agent changed.
+//! The command line `memdir`: shows, searches, edits, checks and copies the memory of an agent, and undoes the changes
+//! of the agent.
 //!
-//! It is one program for all packages: the binary of this crate and the scripts of the Python and npm
+//! All packages share this program: the binary of this crate and the scripts of the Python and npm
 //! packages all call [`run`]. The logic is in [`copy`](mod@memdir::copy), [`check`](memdir::check()) and
 //! the stores. `docs/command-line.md` documents its output and exit codes.
 
@@ -39,7 +39,7 @@ mod mcp;
 mod mounts;
 mod namespaces;
 mod output;
-// What is generated is that of a build with all commands.
+// The generated files are those of a build with all commands.
 #[cfg(test)]
 #[cfg(all(unix, feature = "mcp", feature = "page"))]
 mod pages;
@@ -61,10 +61,10 @@ mod watch;
 use arguments::{Arguments, Command};
 use output::Output;
 
-/// Runs one command, with the program's name as the first argument, on the standard streams of
-/// this process, and returns its exit code.
+/// Runs one command on the standard streams of this process, and returns its exit code. The first argument is the
+/// name of the program.
 ///
-/// 0: all is well. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
+/// 0: success. 1: refused, or problems were found. 2: wrong arguments. 3: a store failed.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
@@ -107,7 +107,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// How a command ended that did not fail.
+/// The result of a command that did not fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Ended {
     Well,
@@ -140,7 +140,7 @@ impl Failure {
             Self::Refused(sentence) => (sentence, 1),
             Self::Usage(sentence) => (sentence, 2),
             Self::Store(sentence) => (sentence, 3),
-            // The reader of the output has stopped reading, as `head` does.
+            // The reader of the output has closed it, as `head` does.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return 0,
             Self::Output(error) => (format!("the output cannot be written: {error}"), 3),
         };
@@ -149,18 +149,18 @@ impl Failure {
     }
 }
 
-/// Prints one line on standard error, without control characters. Does nothing if that is closed.
+/// Prints one line to standard error, without control characters. Ignores errors, for example if it is closed.
 fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "memdir: {}", style::escaped_lines(sentence));
 }
 
-/// Help, the version, or what is wrong with the arguments; the exit code.
+/// Prints the help, the version, or an error about the arguments, and returns the exit code.
 fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
         let printed = io::stdout().write_all(error.render().to_string().as_bytes());
         return printed.map_or_else(|error| Failure::Output(error).tell(), |()| 0);
     }
-    // The argument that is wrong may be an address.
+    // The invalid argument may be an address with a secret.
     let texts: Vec<(ContextKind, String)> = error
         .context()
         .filter_map(|(kind, value)| match value {
@@ -172,7 +172,7 @@ fn refuse(mut error: clap::Error) -> u8 {
         error.insert(kind, ContextValue::String(text));
     }
     error.remove(ContextKind::Suggested);
-    // An argument may be the name of a file, put in its place by the shell.
+    // An argument may be the name of a file that the shell expanded, so it may contain control characters.
     let _ = io::stderr().write_all(style::escaped_lines(&error.render().to_string()).as_bytes());
     2
 }

@@ -1,4 +1,4 @@
-//! The stores that `memdir mcp` and `memdir serve` mount into another one.
+//! The stores that `memdir mcp` and `memdir serve` mount into another store.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use memdir::Error;
 use memdir::path::MemoryPath;
 use memdir::store::{self, Mount, open_mounts};
 
-/// Mounts as they were asked for.
+/// The requested mounts.
 pub(super) struct Mounts(Vec<Mounted>);
 
 struct Mounted {
@@ -18,7 +18,7 @@ struct Mounted {
     is_read_only: bool,
 }
 
-/// The mounts that flags name, with the options of the store that they are mounted into.
+/// Parses the flags for mounts. Mounted stores get the options of the root store.
 pub(super) fn parse(given: &MountFlags, root: &StoreArgument) -> Result<Mounts, Failure> {
     let mount = |(given, is_read_only): (&String, bool)| {
         let flag = if is_read_only { "--mount-read-only" } else { "--mount" };
@@ -44,7 +44,7 @@ impl Mounts {
         self.0.iter().all(|mounted| mounted.argument.is_local())
     }
 
-    /// The store at `root`, with the others mounted into it.
+    /// Opens the store at `root` with the other stores mounted into it.
     pub(super) fn open_in(&self, root: &StoreArgument) -> Result<Arc<store::Mounts>, Failure> {
         let others = self.0.iter().map(|mounted| {
             let mount = Mount::new(mounted.path.as_str(), mounted.argument.address());
@@ -63,7 +63,7 @@ impl Mounts {
         }
     }
 
-    /// Which of the stores does not exist, if that is why they could not be opened.
+    /// The failure for a store that does not exist, if that is why the stores could not be opened.
     fn absent(&self, root: &StoreArgument, error: &Error) -> Option<Failure> {
         let all_read_only = root.options().read_only;
         root.absent_at(&MemoryPath::root(), all_read_only, error).or_else(|| {
@@ -74,7 +74,7 @@ impl Mounts {
         })
     }
 
-    /// Removes their addresses from a sentence.
+    /// Removes the addresses of the mounts from a message.
     pub(super) fn without_secrets(&self, sentence: &str) -> String {
         let arguments = self.0.iter().map(|mounted| &mounted.argument);
         arguments.fold(sentence.to_owned(), |said, argument| argument.without_secrets(&said))

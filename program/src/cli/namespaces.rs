@@ -1,4 +1,4 @@
-//! `memdir namespaces`: the memories in a database or bucket.
+//! `memdir namespaces`: lists the memories in a database or bucket.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Standard output, and the format of sizes, times and counts.
+//! Standard output, and the formats of sizes, times and counts.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::thread;
@@ -11,7 +11,7 @@ use super::Failure;
 use super::style::{self, Escaping, Style};
 use memdir::text::rfc3339;
 
-/// Standard output; with `--json`, one object a line.
+/// Standard output; with `--json`, one object per line.
 pub(super) struct Output {
     stream: BufWriter<Patient<Stdout>>,
     pub(super) json: bool,
@@ -26,12 +26,12 @@ impl Output {
         Self { stream, json, is_terminal, colors: is_terminal && style::are_wanted() }
     }
 
-    /// Where bytes go as they are, for another program.
+    /// The raw stream, for output that another program reads.
     pub(super) fn stream(&mut self) -> &mut impl Write {
         &mut self.stream
     }
 
-    /// Writes what a file holds: bytes as they are, but on a terminal without control characters.
+    /// Writes the content of a file: unchanged bytes, but on a terminal without control characters.
     pub(super) fn content(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
@@ -44,8 +44,8 @@ impl Output {
         Ok(escaping.finish()?)
     }
 
-    /// A unified diff. On a terminal it has colours and no control characters; elsewhere, such as in a file for `patch`,
-    /// it is as it is.
+    /// Writes a unified diff. On a terminal it has colours and no control characters. Elsewhere, such as in a file for `patch`,
+    /// it is unchanged.
     pub(super) fn diff(&mut self, diff: &str) -> Result<(), Failure> {
         if self.is_terminal {
             let shown = style::painted_diff(diff, self.colors);
@@ -54,12 +54,12 @@ impl Output {
         Ok(self.stream.write_all(diff.as_bytes())?)
     }
 
-    /// A line, without control characters on a terminal.
+    /// Writes a line, without control characters on a terminal.
     pub(super) fn line(&mut self, line: &str) -> Result<(), Failure> {
         self.pieces(&[(Style::Plain, line)])
     }
 
-    /// A line of several pieces, which have their styles on a terminal.
+    /// Writes a line of several pieces, with their styles on a terminal.
     pub(super) fn pieces(&mut self, pieces: &[(Style, &str)]) -> Result<(), Failure> {
         if self.is_terminal {
             return Ok(writeln!(self.stream, "{}", style::painted(pieces, self.colors))?);
@@ -70,14 +70,14 @@ impl Output {
         Ok(self.stream.write_all(b"\n")?)
     }
 
-    /// A line that says what was done to a file.
+    /// Writes a line about a change of a file.
     pub(super) fn changed(&mut self, operation: &str, path: &str) -> Result<(), Failure> {
         let style = Style::of_operation(operation);
         let rest = format!("  {path}");
         self.pieces(&[(style, &format!("{operation:<8}")), (Style::Plain, &rest)])
     }
 
-    /// The same of one file, also with `--json`.
+    /// The same for one file, with support for `--json`.
     pub(super) fn file(
         &mut self,
         operation: &str,
@@ -93,7 +93,7 @@ impl Output {
         self.changed(operation, &format!("{path}{from}"))
     }
 
-    /// A result with its type, and with more fields.
+    /// Writes a result with its type and further fields.
     pub(super) fn result(
         &mut self,
         kind: &str,
@@ -120,7 +120,7 @@ impl Output {
 
 /// A writer that waits until the other end is ready.
 ///
-/// If another program has set a shared pipe to non-blocking, as Node does, the operating system does not
+/// If another program has made a shared pipe non-blocking, as Node does, the operating system does not
 /// wait.
 struct Patient<W>(W);
 
@@ -147,12 +147,12 @@ impl<W: Write> Write for Patient<W> {
     }
 }
 
-/// A text of RFC 3339, or null.
+/// A time in RFC 3339, or null.
 pub(super) fn time(time: Option<SystemTime>) -> Value {
     json!(time.map(rfc3339))
 }
 
-/// The age in a suitable unit: `45s`, `12m`, `30h`, `9d`, `3y`; `-` if it is not known.
+/// The age in a suitable unit: `45s`, `12m`, `30h`, `9d`, `3y`; `-` if unknown.
 pub(super) fn age(now: SystemTime, time: Option<SystemTime>) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -171,7 +171,7 @@ pub(super) fn age(now: SystemTime, time: Option<SystemTime>) -> String {
     format!("{}{sign}", seconds / unit)
 }
 
-/// The sentence that nothing is done as something is in the way. `what` is such as `was copied`.
+/// The message that nothing was done because something is in the way. `what` is text such as `was copied`.
 pub(super) fn in_the_way(what: &str, paths: u64, overwriting_helps: bool) -> String {
     let (paths, them) = if paths == 1 {
         ("1 path is".to_owned(), "it")

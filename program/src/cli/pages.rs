@@ -1,7 +1,7 @@
-//! The pages of `man` and the completions that the packages carry, which are made from the arguments.
+//! Generates the man pages and completions of the packages from the arguments.
 //!
-//! They are committed, so that packages are built without them being made. `make generate` makes them anew; without it the
-//! test fails where one differs.
+//! They are committed, so a package can be built without generating them. `make generate` writes them again. Otherwise the
+//! test fails if one differs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use clap_mangen::Man;
 use super::arguments::{Arguments, Shell};
 use super::completions::script;
 
-/// In the wheel; the npm package takes them from there.
+/// In the wheel. The npm package takes them from there.
 const SHARE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../bindings-python/data/data/share");
 
 #[test]
@@ -43,7 +43,7 @@ fn the_help_of_each_command_has_an_example() {
     }
 }
 
-/// Each file by its name below `share`.
+/// The generated files, by their names below `share`.
 fn made() -> BTreeMap<PathBuf, String> {
     let mut made = BTreeMap::new();
     let shells = [
@@ -61,7 +61,7 @@ fn made() -> BTreeMap<PathBuf, String> {
         let mut page = Vec::new();
         man.render_title(&mut page).unwrap();
         man.render_name_section(&mut page).unwrap();
-        // Its own would have each of the many flags.
+        // The default synopsis would list each of the many flags.
         let usage = command.clone().render_usage().to_string();
         let usage = usage.trim_start_matches("Usage:").trim();
         page.extend(format!(".SH SYNOPSIS\n{}\n", escaped(usage)).bytes());
@@ -72,7 +72,7 @@ fn made() -> BTreeMap<PathBuf, String> {
         }
         let mut page = String::from_utf8(page).unwrap();
         if let Some(more) = command.get_after_help() {
-            // As it is: examples have lines.
+            // Without filling, because examples have line breaks.
             page += ".SH NOTES\n.nf\n";
             for line in more.to_string().lines() {
                 page += &escaped(line);
@@ -85,7 +85,7 @@ fn made() -> BTreeMap<PathBuf, String> {
     made
 }
 
-/// A line that means nothing to `man`.
+/// Escapes a line for `man`.
 fn escaped(line: &str) -> String {
     let escaped = line.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     if escaped.starts_with('.') { format!("\\&{escaped}") } else { escaped }

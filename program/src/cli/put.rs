@@ -37,7 +37,7 @@ fn text(file: &Path) -> Result<String, Failure> {
         let mut bytes = Vec::new();
         ("standard input".to_owned(), io::stdin().read_to_end(&mut bytes).map(|_| bytes))
     } else {
-        // Somebody may have given an address in its place.
+        // The user may have typed an address instead of a file.
         (redact_address(&escaped(&file.to_string_lossy())), fs::read(file))
     };
     let bytes = read.map_err(|error| Failure::Usage(format!("{shown}: {error}")))?;

@@ -34,7 +34,7 @@ pub(super) fn run(wanted: &RemoveArguments, output: &mut Output) -> Result<Ended
         }
         let files = target.files.map(|files| format!(" ({})", count(files, "file", "files")));
         output.changed("deleted", &format!("{path}{}", files.unwrap_or_default()))?;
-        // What is done is said, also if the next one fails.
+        // Print each deletion, even if the next one fails.
         output.flush()?;
     }
     if output.json {
@@ -47,18 +47,18 @@ pub(super) fn run(wanted: &RemoveArguments, output: &mut Output) -> Result<Ended
 
 struct Target {
     path: MemoryPath,
-    /// How many files are in it, if it is a directory.
+    /// The number of files in it, if it is a directory.
     files: Option<u64>,
 }
 
-/// What is to be deleted, without what is in a directory that is deleted anyway.
+/// The paths to delete, without those inside a directory that is deleted anyway.
 fn targets(
     mut paths: Vec<MemoryPath>,
     store: &dyn Store,
     recursive: bool,
     argument: &StoreArgument,
 ) -> Result<Vec<Target>, Failure> {
-    // A directory comes before what is in it.
+    // A directory sorts before its entries.
     paths.sort();
     paths.dedup();
     let mut targets: Vec<Target> = Vec::new();

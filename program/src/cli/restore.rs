@@ -1,4 +1,4 @@
-//! `memdir restore`, `undo` and `redact`: they change what a memory holds, or what its history does.
+//! `memdir restore`, `undo` and `redact`: change the files of a memory, or its history.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) fn restore(wanted: &RestoreArguments, output: &mut Output) -> Result<
         (None, Some(at)) => memory.restore_all(at, wanted.dry_run),
         (None, None) => return Err(Failure::Usage("--all needs --at".to_owned())),
     };
-    // With --all nothing is a conflict that could be overwritten.
+    // With --all, files that were changed since are replaced anyway.
     let advice = if wanted.overwrite || wanted.all { "" } else { ": --overwrite would replace it" };
     told(restored, wanted.dry_run, advice, &memory, &argument, output)
 }
@@ -86,7 +86,7 @@ fn redact_text(
         let redacted = memory.redact_text(&query, &wanted.reason, dry_run);
         redacted.map_err(|error| failure(&error, argument))
     };
-    // What has the text is named in any case.
+    // List the versions with the text in any case.
     let found = redact(true)?;
     for version in &found.versions {
         if output.json {
@@ -148,7 +148,7 @@ fn redact_text(
     Ok(Ended::Well)
 }
 
-/// Says what was done, would be done, or is in the way.
+/// Prints what was done or would be done, or what is in the way.
 fn told(
     restored: Result<Restored, HistoryError>,
     dry_run: bool,
@@ -193,7 +193,7 @@ fn told(
     Ok(Ended::Well)
 }
 
-/// Says what was done to a file. Of a merge in a dry run it shows how the file would change, which is at a path of the memory.
+/// Prints a change of a file. For a merge in a dry run, it prints a diff against the present file, whose path is given.
 fn told_file(
     file: &RestoredFile,
     dry_run: Option<(&MemoryPath, &Memory)>,
@@ -215,7 +215,7 @@ fn told_file(
     Ok(())
 }
 
-/// Says why nothing was changed.
+/// Prints why nothing was changed.
 fn refused(conflicts: &[Conflict], advice: &str, output: &mut Output) -> Result<Ended, Failure> {
     for conflict in conflicts {
         if output.json {
@@ -230,14 +230,14 @@ fn refused(conflicts: &[Conflict], advice: &str, output: &mut Output) -> Result<
         .then(|| format!("{} changed since", count(changed, "path was", "paths were")));
     let obstacles = (in_the_way > 0)
         .then(|| format!("{} in the way", count(in_the_way, "path is", "paths are")));
-    // What is in the way is never replaced.
+    // An obstacle is never replaced.
     let advice = if in_the_way == 0 { advice } else { "" };
     let reasons: Vec<String> = said_changed.into_iter().chain(obstacles).collect();
     say(&format!("nothing was changed, as {}{advice}", reasons.join(" and ")));
     Ok(Ended::WithProblems)
 }
 
-/// The path, and what changed it since.
+/// The path, and the change since.
 fn shown(conflict: &Conflict) -> String {
     let path = &conflict.path;
     if conflict.in_the_way {

@@ -1,4 +1,4 @@
-//! `memdir serve`: a page in the browser that shows memories.
+//! `memdir serve`: serves a web page that shows memories.
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,11 +21,11 @@ use memdir::history::without_journal;
 use memdir::store::Store;
 use memdir::{Memory, MemoryOptions};
 
-/// The ports that are tried first if no other is asked for, in this order. A program that is started again has the same one
-/// as before, and browsers keep what they know about a page by its port.
+/// The ports to try first, in this order, if none is given. So a restarted program usually gets the same port, and browsers
+/// store the data of a page by its port.
 const PORTS: RangeInclusive<u16> = 8767..=8776;
 
-/// How long the file that opens the browser is there.
+/// The lifetime of the file that opens the browser.
 const OPENING: Duration = Duration::from_secs(60);
 
 pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
@@ -52,7 +52,7 @@ pub(super) fn run(wanted: &ServeArguments) -> Result<Ended, Failure> {
     });
     match served {
         Ok(()) => Ok(Ended::Well),
-        // The port is taken.
+        // The port is in use.
         Err(error) => Err(Failure::Store(format!("nothing can be served: {error}"))),
     }
 }
@@ -78,7 +78,7 @@ fn shown(store: &str, wanted: &ServeArguments) -> Result<Shown, Failure> {
         (true, false) => argument.readable()?,
         _ => mounts.open_in(&argument)?,
     };
-    // One that cannot be written was opened to be read.
+    // A store that is not writable was opened as read-only.
     let is_read_only = !may_change || store.info().is_read_only;
     let options = with(argument.options().clone(), |options| {
         options.max_view_chars = None;
@@ -105,7 +105,7 @@ fn shown(store: &str, wanted: &ServeArguments) -> Result<Shown, Failure> {
     })
 }
 
-/// What tells the memory from others. A relative path is another memory in another directory.
+/// Distinguishes the memory from others. The same relative path in another directory is another memory.
 fn identity(argument: &StoreArgument) -> String {
     let name = argument.shown();
     let path = name.split_once(':').map_or(name, |(_, path)| path);
@@ -115,7 +115,7 @@ fn identity(argument: &StoreArgument) -> String {
     data_encoding::HEXLOWER.encode(&digest[..8])
 }
 
-/// Opens the browser. The arguments of a program can be seen by others on this machine, so the address is in a file that
+/// Opens the browser. Other users of this machine can see the arguments of a program, so the address is passed in a file that
 /// they cannot read.
 fn open_browser(address: &str) {
     let page = format!(

@@ -1,4 +1,4 @@
-//! The arguments of the commands that serve a memory to other programs, or to a browser.
+//! The arguments of the commands that serve a memory to other programs or to a browser.
 
 use clap::Args;
 

@@ -48,7 +48,7 @@ pub(super) fn run(wanted: &ShowArguments, output: &mut Output) -> Result<Ended, 
     Ok(Ended::Well)
 }
 
-/// Prints what a version of the history left.
+/// Prints the content of a version.
 fn version(given: &str, argument: &StoreArgument, output: &mut Output) -> Result<Ended, Failure> {
     let memory = history::reading_memory(argument)?;
     let id = history::version(&history::reading(&memory, argument)?, given)?;
@@ -66,7 +66,7 @@ fn version(given: &str, argument: &StoreArgument, output: &mut Output) -> Result
     Ok(Ended::Well)
 }
 
-/// Prints what a file held at a time.
+/// Prints the content of a file at a time.
 fn past(
     path: &MemoryPath,
     at: SystemTime,
@@ -127,7 +127,7 @@ fn as_json(
         "path": path.as_str(),
         "size": content.len(),
         "modified": time(modified),
-        // JSON can only hold text.
+        // JSON can only contain text.
         "content": std::str::from_utf8(&content).ok(),
     }))
 }

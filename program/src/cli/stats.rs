@@ -1,4 +1,4 @@
-//! `memdir stats`: how much a memory holds.
+//! `memdir stats`: prints the size of a memory.
 
 use std::time::SystemTime;
 

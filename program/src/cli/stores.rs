@@ -1,4 +1,4 @@
-//! Opens the stores of a command, and turns their errors into sentences without secrets.
+//! Opens the stores of a command, and turns their errors into messages without secrets.
 
 use std::env::{self, VarError};
 use std::path::Path;
@@ -21,12 +21,12 @@ pub(super) const KEY: &str = "MEMDIR_ENCRYPTION_KEY";
 const FROM_KEY: &str = "MEMDIR_FROM_ENCRYPTION_KEY";
 pub(super) const TO_KEY: &str = "MEMDIR_TO_ENCRYPTION_KEY";
 
-/// The only store of a command.
+/// The store of a command with a single store.
 pub(super) fn only(given: &str, options: MemoryOptions) -> Result<StoreArgument, Failure> {
     StoreArgument::new(given, with_key(options, KEY)?)
 }
 
-/// The store of a command that acts on a memory; it may be a new one in this process.
+/// The store of a command that acts on a memory. It may be a new one in this process.
 #[cfg(feature = "mcp")]
 pub(super) fn any(given: &str, options: MemoryOptions) -> Result<StoreArgument, Failure> {
     let options = with_key(options, KEY)?;
@@ -37,13 +37,13 @@ pub(super) fn any(given: &str, options: MemoryOptions) -> Result<StoreArgument, 
     StoreArgument::new(given, options)
 }
 
-/// The store that is copied from, and the one that is copied to.
+/// The source and the destination of a copy.
 pub(super) fn pair(
     from: &str,
     to: &str,
     options: &MemoryOptions,
 ) -> Result<(StoreArgument, StoreArgument), Failure> {
-    // The user may believe that the copy is encrypted.
+    // Without this error the user might believe that the copy is encrypted.
     if env::var_os(KEY).is_some() {
         return Err(Failure::Usage(format!(
             "{KEY} does not say which of the two stores it is for: use {FROM_KEY} and {TO_KEY}"
@@ -77,7 +77,7 @@ fn with_key(options: MemoryOptions, variable: &str) -> Result<MemoryOptions, Fai
     }
 }
 
-/// A store, as an argument names it. What is shown of it, and errors about it, contain no secret.
+/// A store named by an argument. Its shown address and its error messages contain no secrets.
 pub(super) struct StoreArgument {
     address: String,
     shown: String,
@@ -113,7 +113,7 @@ impl StoreArgument {
         Ok(Self { address, shown, options })
     }
 
-    /// Whether a key is given for it, without which no encrypted store is opened.
+    /// Whether a key is given. Without a key, no encrypted store can be opened.
     #[cfg(feature = "page")]
     pub(super) fn is_encrypted(&self) -> bool {
         #[cfg(feature = "encryption")]
@@ -122,7 +122,7 @@ impl StoreArgument {
         false
     }
 
-    /// Names are encrypted too, if the store is made. `key` is the variable that its key would be in.
+    /// Encrypts names as well, if the store is created. `key` is the environment variable that would contain the key.
     pub(super) fn encrypt_names(&mut self, wanted: bool, key: &str) -> Result<(), Failure> {
         #[cfg(feature = "encryption")]
         if self.options.encryption_key.is_some() {
@@ -140,7 +140,7 @@ impl StoreArgument {
         self.find()?.ok_or_else(|| self.missing())
     }
 
-    /// The store, which must exist, for a command that only reads it. One that cannot be written is opened to be read.
+    /// The store, which must exist, for a command that only reads it. A store that is not writable is opened as read-only.
     pub(super) fn readable(&self) -> Result<Arc<dyn Store>, Failure> {
         let found = match open_existing_store(&self.address, &self.options) {
             Err(Error::Store(_)) => {
@@ -158,7 +158,7 @@ impl StoreArgument {
         Failure::Store(format!("there is no memory at {}{}", self.shown, hint.unwrap_or_default()))
     }
 
-    /// The address itself, which may hold a secret.
+    /// The address itself, which may contain a secret.
     #[cfg(any(feature = "mcp", feature = "page"))]
     pub(super) fn address(&self) -> &str {
         &self.address
@@ -179,7 +179,7 @@ impl StoreArgument {
         namespaces(&self.address, &self.options).map_err(|error| self.failure(&error))
     }
 
-    /// The store, which is made if it does not exist and may be written.
+    /// The store. If it does not exist and may be written, it is created.
     pub(super) fn open(&self) -> Result<Arc<dyn Store>, Failure> {
         open_store(&self.address, &self.options).map_err(|error| {
             let absent = self.absent_at(&MemoryPath::root(), self.options.read_only, &error);
@@ -187,7 +187,8 @@ impl StoreArgument {
         })
     }
 
-    /// That there is no memory, if that is why it could not be opened at the mount point `at`: one that is only read is not made.
+    /// The failure for a missing memory, if that is why the store could not be opened at the mount point `at`. A read-only store is not
+    /// created.
     pub(super) fn absent_at(
         &self,
         at: &MemoryPath,
@@ -200,7 +201,7 @@ impl StoreArgument {
         is_absent.then(|| self.missing())
     }
 
-    /// Whether it is a path on this machine, or in this process.
+    /// Whether the store is on this machine or in this process.
     #[cfg(feature = "page")]
     pub(super) fn is_local(&self) -> bool {
         location_of(&self.address).is_some_and(|location| location.is_local())
@@ -211,7 +212,7 @@ impl StoreArgument {
         self.options.read_only = is_read_only;
     }
 
-    /// A store with the same limits of names as one that does not exist yet, to plan a copy.
+    /// A temporary store with the same limits of names as a store that does not exist yet, to plan a copy.
     pub(super) fn stand_in(&self) -> Result<Arc<dyn Store>, Failure> {
         let nothing: Arc<dyn Store> = Arc::new(InProcess::new());
         #[cfg(feature = "encryption")]
@@ -219,14 +220,14 @@ impl StoreArgument {
         Ok(nothing)
     }
 
-    /// Whether both are the same, or one is within the other, according to their addresses.
+    /// Whether both stores are the same, or one is inside the other, according to their addresses.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         location_of(&self.address)
             .zip(location_of(&other.address))
             .is_some_and(|(a, b)| a.holds(&b) || b.holds(&a))
     }
 
-    /// Whether it is in this directory of this machine, or the directory is in it.
+    /// Whether the store is inside this local directory, or the directory is inside the store.
     pub(super) fn overlaps_directory(&self, directory: &Path) -> bool {
         let other = Location::file(directory);
         location_of(&self.address).is_some_and(|own| own.holds(&other) || other.holds(&own))
@@ -272,12 +273,12 @@ impl StoreArgument {
     }
 }
 
-/// A refusal in the words for a model, without the `Error: ` that some of them begin with.
+/// A refusal worded for the model, without the `Error: ` that some of them start with.
 fn without_label(sentence: &str) -> String {
     sentence.strip_prefix("Error: ").unwrap_or(sentence).to_owned()
 }
 
-/// Parses a path in a store. An error does not repeat it, because it may be an address.
+/// Parses a path in a store. The error does not repeat it, because it may be an address.
 pub(super) fn path(given: &str) -> Result<MemoryPath, Failure> {
     MemoryPath::parse(given).map_err(|error| Failure::Usage(format!("PATH is wrong: {error}")))
 }

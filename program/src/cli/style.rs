@@ -1,22 +1,22 @@
-//! Colours, and what keeps hostile text from a terminal.
+//! Colours, and the removal of characters that are harmful to a terminal.
 //!
-//! Colours are for a terminal that shows them, and never with `NO_COLOR`. Names, contents and actors may hold anything: a
-//! terminal gets no character of them that moves its cursor or turns the direction of writing.
+//! Colours are used only on a terminal that supports them, and never with `NO_COLOR`. Names, contents and actors may contain any
+//! character. Characters that move the cursor or change the direction of writing are never sent to the terminal.
 
 use std::env;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// How a piece of a line is shown.
+/// The style of a piece of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
-    /// What matters less, such as sizes.
+    /// Less important text, such as sizes.
     Dim,
     Path,
     /// The number of a line.
     Number,
-    /// What was searched for.
+    /// The matching text of a search.
     Match,
     Added,
     Changed,
@@ -61,10 +61,10 @@ impl Style {
     }
 }
 
-/// Whether a terminal shows colours, and its user wants them.
+/// Whether the terminal supports colours and the user wants them.
 pub(super) fn are_wanted() -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    // Windows has no TERM; its newer terminal says that it is there.
+    // Windows does not set TERM, but its newer terminal sets this variable.
     let shows = match env::var_os("TERM") {
         Some(term) => !term.is_empty() && term != "dumb",
         None => is_set("WT_SESSION"),
@@ -72,7 +72,7 @@ pub(super) fn are_wanted() -> bool {
     shows && !is_set("NO_COLOR")
 }
 
-/// Pieces of text as a terminal gets them.
+/// Pieces of text in the form for a terminal.
 pub(super) fn painted(pieces: &[(Style, &str)], colors: bool) -> String {
     let mut line = String::new();
     for (style, text) in pieces {
@@ -86,7 +86,7 @@ pub(super) fn painted(pieces: &[(Style, &str)], colors: bool) -> String {
     line
 }
 
-/// A unified diff as a terminal gets it.
+/// A unified diff in the form for a terminal.
 pub(super) fn painted_diff(diff: &str, colors: bool) -> String {
     let mut shown = String::with_capacity(diff.len());
     for line in diff.split_inclusive('\n') {
@@ -97,7 +97,7 @@ pub(super) fn painted_diff(diff: &str, colors: bool) -> String {
     shown
 }
 
-/// A text for one line of a terminal: without control characters, and without those that turn the direction of
+/// A text for one line of a terminal, without control characters and without characters that change the direction of
 /// writing.
 pub(super) fn escaped(text: &str) -> String {
     escaped_but(text, |_| false)
@@ -108,7 +108,7 @@ pub(super) fn escaped_lines(text: &str) -> String {
     escaped_but(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// JSON with the same meaning, in which such characters are written as `\u001b`.
+/// Equivalent JSON, in which such characters are escaped as in `\u001b`.
 pub(super) fn escaped_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -137,10 +137,10 @@ fn escaped_but(text: &str, stays: impl Fn(char) -> bool) -> String {
     escaped
 }
 
-/// A writer for a file's bytes on a terminal. What is not UTF-8 is shown as `\xff`.
+/// A writer for a file's bytes on a terminal. Bytes that are not UTF-8 are shown as in `\xff`.
 pub(super) struct Escaping<W> {
     to: W,
-    /// The first bytes of a character whose others have not come yet.
+    /// The first bytes of a character whose remaining bytes were not written yet.
     rest: Vec<u8>,
 }
 
@@ -169,13 +169,13 @@ impl<W: Write> Escaping<W> {
         self.to.write_all(shown.as_bytes())
     }
 
-    /// Writes what is left at the end.
+    /// Writes the remaining bytes at the end.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.put(&[], true)
     }
 }
 
-/// Whether more bytes could make a character of it.
+/// Whether further bytes could complete a character.
 fn is_beginning(bytes: &[u8]) -> bool {
     str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

@@ -1,4 +1,4 @@
-//! `memdir tree`: lists what a store holds, or held at a time.
+//! `memdir tree`: lists the files of a store, now or at an earlier time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(super) fn run(wanted: &TreeArguments, output: &mut Output) -> Result<Ended, 
     drawing.summary()
 }
 
-/// What there was at a time, and the files whose sizes are not known.
+/// The files at a time, and those with an unknown size.
 fn past(
     at: SystemTime,
     argument: &StoreArgument,
@@ -77,7 +77,7 @@ struct Drawing<'d> {
     wanted: &'d TreeArguments,
     argument: &'d StoreArgument,
     store: &'d dyn Store,
-    /// The files whose sizes are not known.
+    /// The files with an unknown size.
     unknown: HashSet<MemoryPath>,
     now: SystemTime,
     directories: u64,
@@ -146,7 +146,7 @@ impl Drawing<'_> {
             }
             match self.store.list(&entry.path) {
                 Ok(below) => self.below(below, level + 1, &format!("{branches}{trunk}"))?,
-                // Gone or changed meanwhile.
+                // The entry was removed or replaced meanwhile.
                 Err(StoreError::NotFound | StoreError::NotADirectory | StoreError::Symlink) => {}
                 Err(error) if error.is_failure() => {
                     return Err(self.argument.condition(&entry.path, error));

@@ -1,4 +1,4 @@
-//! `memdir watch`: a line for each change, as it happens.
+//! `memdir watch`: prints a line for each change as it happens.
 
 use std::collections::{HashMap, HashSet};
 use std::thread;
@@ -18,13 +18,13 @@ use memdir::store::StoreError;
 use memdir::text::rfc3339;
 use memdir::{Change, Error, Memory, MemoryOptions};
 
-/// How long it waits after a failure of the store.
+/// The pause after a failure of the store.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long one call waits.
+/// The timeout of one call.
 const LONG: Duration = Duration::from_secs(3600);
 
-/// How many versions are looked at after a change.
+/// The number of newest versions that are read after a change.
 const NEWEST: usize = 1_000;
 
 pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended, Failure> {
@@ -35,7 +35,7 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
     let failed = |error: Error| argument.error(&error);
     let mut told = ReportedVersions::new(&memory, &argument)?;
     let mut watch = memory.watch(path.as_str(), wanted.every).map_err(failed)?;
-    // Whether the store failed when it was looked at last.
+    // Whether the store failed at the last attempt.
     let mut is_away = false;
     loop {
         match watch.changes(LONG) {
@@ -45,7 +45,7 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
                 output.flush()?;
             }
             Err(error @ Error::Store(StoreError::Cancelled)) => return Err(failed(error)),
-            // Nothing is lost by that: the next look tells what happened meanwhile.
+            // No change is lost: the next successful poll reports everything since.
             Err(error) => {
                 if !std::mem::replace(&mut is_away, true) {
                     let sentence = argument.without_secrets(&error.to_string());
@@ -57,13 +57,13 @@ pub(super) fn run(wanted: &WatchArguments, output: &mut Output) -> Result<Ended,
     }
 }
 
-/// What the history says of changes, each version once.
+/// The versions in the history that belong to reported changes. Each version is reported once.
 struct ReportedVersions<'t> {
     memory: &'t Memory,
     argument: &'t StoreArgument,
-    /// The newest version when the watch began.
+    /// The newest version when the watch started.
     beginning: Option<HistoryId>,
-    /// The newest version that was told of each path.
+    /// The newest reported version of each path.
     newest: HashMap<MemoryPath, HistoryId>,
 }
 
@@ -87,9 +87,9 @@ impl<'t> ReportedVersions<'t> {
         if changes.is_empty() {
             return Ok(());
         }
-        // Without its history a change is told as the watch sees it.
+        // If the history cannot be read, report the changes as the watch saw them.
         let mut versions = self.versions(NEWEST).unwrap_or_default();
-        // What others did is told as the watch sees it: the history learns of it later.
+        // Changes by other programs are reported as the watch saw them, because the history records them later.
         versions.retain(|version| {
             Some(version.id) > self.beginning && version.operation != Operation::External
         });

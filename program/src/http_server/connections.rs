@@ -1,7 +1,7 @@
-//! [`Connections`]: how many there are, and which of them work.
+//! [`Connections`]: counts the connections, and tracks which of them are idle.
 //!
-//! A connection is idle while its client is waited for: before and within the head of a request, and between two requests. If
-//! there are too many, the one that has been idle for longest makes room for the new one. One that works is never closed.
+//! A connection is idle while the server waits for its client: before and during the head of a request, and between two requests. If
+//! there are too many connections, the one that was idle the longest is closed. A busy one is never closed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use super::limits::ConnectionLimits;
 pub(super) struct Connections {
     limits: ConnectionLimits,
     counted: Mutex<CountedConnections>,
-    /// Bytes of the bodies of requests that are under way.
+    /// The bytes of the bodies of requests in progress.
     held: AtomicUsize,
 }
 
@@ -29,9 +29,9 @@ struct CountedConnections {
 }
 
 struct Open {
-    /// `None` while it works.
+    /// `None` while it is busy.
     idle_since: Option<Instant>,
-    /// What closes it; `None` only while it is being opened.
+    /// Closes the connection; `None` only while it is being opened.
     close: Option<AbortHandle>,
 }
 
@@ -44,7 +44,7 @@ impl Connections {
         &self.limits
     }
 
-    /// Counts a new connection; `None` if all that are open work.
+    /// Counts a new connection; `None` if all open connections are busy.
     pub(super) fn open(self: &Arc<Self>) -> Option<Connection> {
         let mut counted = self.counted();
         if counted.open.len() >= self.limits.connections && !counted.close_longest_idle() {
@@ -57,7 +57,7 @@ impl Connections {
         Some(Connection { of: Arc::clone(self), number })
     }
 
-    /// Makes room; whether it could.
+    /// Closes the connection that was idle the longest. Returns whether there was one.
     pub(super) fn close_longest_idle(&self) -> bool {
         self.counted().close_longest_idle()
     }
@@ -86,12 +86,12 @@ pub(super) struct Connection {
     number: u64,
 }
 
-/// What a request on a connection begins with.
+/// The result of starting a request on a connection.
 pub(super) enum Begun {
     Work(Work),
-    /// As many as may be are under way.
+    /// The maximum number of requests is in progress.
     Full,
-    /// The connection has just been closed, to make room.
+    /// The connection has just been closed to free its slot.
     Closed,
 }
 
@@ -100,14 +100,14 @@ impl Connection {
         &self.of.limits
     }
 
-    /// Says what closes the connection.
+    /// Sets the handle that closes the connection.
     pub(super) fn closed_by(&self, close: AbortHandle) {
         if let Some(open) = self.of.counted().open.get_mut(&self.number) {
             open.close = Some(close);
         }
     }
 
-    /// Begins a request.
+    /// Starts a request.
     pub(super) fn begin(&self) -> Begun {
         let mut counted = self.of.counted();
         let is_full = counted.working >= self.of.limits.requests;
@@ -128,7 +128,7 @@ impl Drop for Connection {
     }
 }
 
-/// A request that is under way, until its answer is sent.
+/// A request in progress, until its answer is sent.
 pub(super) struct Work {
     number: u64,
     is_stream: bool,
@@ -136,7 +136,7 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// Counts the request as one whose answer has no end; whether there may be one more.
+    /// Counts the request as one with an endless answer. Returns false if there are too many of them.
     pub(super) fn becomes_stream(&mut self) -> bool {
         let mut counted = self.held.of.counted();
         if counted.streams >= self.held.of.limits.streams {
@@ -147,7 +147,7 @@ impl Work {
         true
     }
 
-    /// What counts the bytes of the request's body.
+    /// The counter of the bytes of the request's body.
     pub(super) fn held(&self) -> Held {
         self.held.clone()
     }
@@ -174,7 +174,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Counts `bytes` more; whether they may be held.
+    /// Adds `bytes`. Returns false if they exceed the limit.
     pub(super) fn add(&self, bytes: usize) -> bool {
         let most = self.of.limits.held;
         let more = |held: usize| held.checked_add(bytes).filter(|held| *held <= most);

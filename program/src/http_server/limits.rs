@@ -1,4 +1,4 @@
-//! [`ConnectionLimits`]: how much a server lets its clients hold.
+//! [`ConnectionLimits`]: the resources that a server gives to its clients.
 
 use std::time::Duration;
 
@@ -7,48 +7,48 @@ use hyper::body::Incoming;
 
 use memdir::store::DEFAULT_MAX_FILE_BYTES;
 
-/// The most connections, if the process may open enough files.
+/// The maximum number of connections, if the process may open enough files.
 const CONNECTIONS: usize = 512;
 
-/// How long a client may take for the head of a request, for the first bytes of its body, and to read some of an answer.
+/// The timeout for the head of a request, for the first bytes of its body, and for a client to read a part of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many requests of the largest size are held at the same time.
+/// The number of requests of the maximum size that may be in memory at the same time.
 const LARGE_REQUESTS: usize = 4;
 
-/// The most bytes of a request to a memory with this limit of a file: two texts (what an edit replaces, and what by) of which
-/// each byte is spelled with six, as JSON does with `\u0007` and a form with the end of a line, and what belongs to them. A
-/// text that is too large for the memory, but not by far, is refused by the memory, in its own words.
+/// The maximum size in bytes of a request to a memory with this limit of a file. An edit has two texts, the old one and the new one.
+/// Each byte may be encoded in six bytes, as in JSON (`\u0007`) or in a form (a line ending), plus some overhead. So a text that
+/// slightly exceeds the limit of the memory still gets the memory's own error message.
 pub(crate) fn largest_request(max_file_bytes: Option<u64>) -> usize {
     let text = max_file_bytes.unwrap_or(DEFAULT_MAX_FILE_BYTES).max(DEFAULT_MAX_FILE_BYTES);
     usize::try_from(text.saturating_mul(2 * 6).saturating_add(64 << 10)).unwrap_or(usize::MAX)
 }
 
-/// What the clients of one server may hold. Times and numbers are far beyond what a client of this machine needs.
+/// The limits for the clients of one server. They far exceed the needs of clients on this machine.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionLimits {
-    /// Open connections, those included that wait for their clients.
+    /// The maximum number of open connections, including idle ones.
     pub(super) connections: usize,
-    /// Requests that are under way. There are fewer than connections, so that there is always one to say so on.
+    /// The maximum number of requests in progress. It is lower than that of connections, so there is always a connection for the error.
     pub(super) requests: usize,
-    /// Requests under way whose answer has no end.
+    /// The maximum number of requests in progress with an endless answer.
     pub(super) streams: usize,
-    /// Which requests these are.
+    /// Says which requests have an endless answer.
     pub(super) is_stream: fn(&Request<Incoming>) -> bool,
-    /// How long the head of a request may take, and how long a connection waits for the next one.
+    /// The timeout for the head of a request, and for the next request on a connection.
     pub(super) head: Duration,
-    /// How long the body of a request may take, and a second more for each [`RATE`](super::request::RATE).
+    /// The timeout for the body of a request. Each [`RATE`](super::request::RATE) bytes add one second.
     pub(super) body: Duration,
-    /// How long a client may read nothing of what is sent to it.
+    /// The time after which a client that reads nothing is disconnected.
     pub(super) stall: Duration,
-    /// The most bytes that the body of a request may say that it has.
+    /// The maximum size in bytes that the head of a request may announce for its body.
     pub(super) declared: usize,
-    /// The bytes of all bodies of the requests that are under way.
+    /// The maximum total size in bytes of the bodies of all requests in progress.
     pub(super) held: usize,
 }
 
 impl ConnectionLimits {
-    /// The limits of a server to which a request has at most `max_request_bytes`.
+    /// The limits of a server whose requests have at most `max_request_bytes` bytes.
     pub(crate) fn new(max_request_bytes: usize, is_stream: fn(&Request<Incoming>) -> bool) -> Self {
         Self::within(descriptors(), max_request_bytes, is_stream)
     }
@@ -74,14 +74,14 @@ impl ConnectionLimits {
     }
 }
 
-/// How many files this process may have open.
+/// The number of files that this process may open.
 #[cfg(unix)]
 fn descriptors() -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     limit.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
 }
 
-/// Handles are limited by memory alone.
+/// On other systems only memory limits the number of handles.
 #[cfg(not(unix))]
 fn descriptors() -> usize {
     usize::MAX

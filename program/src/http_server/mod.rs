@@ -1,14 +1,14 @@
-//! The connections of what the command line serves on this machine: who is let in, for how long, and how much of each is held.
+//! The HTTP connections of the servers of this program: accepts clients, and limits their time and memory.
 //!
-//! hyper alone serves them: what a framework has for this brings HTTP/2, which nobody asks for here and which is 0.2 MB of what
-//! is installed. It also has no limit that tells a connection that waits from one that works.
+//! The module uses only hyper. A framework would add HTTP/2, which is not needed here and takes 0.2 MB of an installation. Nor
+//! does it have limits that distinguish idle connections from busy ones.
 //!
-//! The rule is that nothing limited is held by a client that keeps the server waiting:
+//! The rule: a client that makes the server wait holds no limited resource.
 //!
-//! - [`connections`] counts connections. One that waits for its client makes room for a new one.
-//! - [`request`] bounds the time and the memory of a request's body.
-//! - [`response`] keeps a connection counted as working until its answer is sent.
-//! - [`stalled`] closes a connection whose client does not read what it asked for.
+//! - [`connections`] counts connections. An idle one is closed when a new one needs its slot.
+//! - [`request`] limits the time and the memory of a request's body.
+//! - [`response`] counts a connection as busy until its answer is sent.
+//! - [`stalled`] closes a connection whose client does not read the answer.
 
 mod connections;
 mod limits;
@@ -41,20 +41,20 @@ use request::Trouble;
 use response::ResponseBody;
 use stalled::Stalled;
 
-/// How long nothing is accepted after the system refused a connection, as it does when too many files are open.
+/// The pause after the system refused to accept a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long nothing may come of a body that is not taken, until the answer is given. Most clients read it only when they have sent
-/// all of the request.
+/// The time without data after which the answer to a rejected body is sent. Most clients read the answer only after they have sent the
+/// whole request.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How many connections may wait to be accepted. One that comes when as many wait tries again only after a second.
+/// The maximum number of connections that wait to be accepted. The client of a further one retries only after a second.
 const BACKLOG: u32 = 4_096;
 
-/// Listens at the first of the addresses that is free.
+/// Listens on the first free address.
 ///
 /// # Errors
-/// Why the last one is not.
+/// The error for the last address.
 pub(crate) fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
     let mut listened = Err(io::ErrorKind::InvalidInput.into());
     for address in addresses {
@@ -68,14 +68,14 @@ pub(crate) fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
 
 fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Windows would let two programs listen at one port.
+    // On Windows this option would let two programs listen on one port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// Answers requests for as long as the process lives.
+/// Answers requests until the process ends.
 pub(crate) async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -99,7 +99,7 @@ where
     }
 }
 
-/// Serves a connection, if there is room for it. Otherwise it is closed.
+/// Serves a connection, if there is a free slot. Otherwise it is closed.
 fn accept<S, B>(connections: &Arc<Connections>, stream: TcpStream, service: &S)
 where
     S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible, Future: Send>,
@@ -116,12 +116,12 @@ where
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        // It runs whenever a head is waited for, so also between two requests.
+        // This timeout runs whenever the server waits for a head, so also between two requests.
         .header_read_timeout(limits.head)
         .serve_connection(TokioIo::new(Stalled::new(stream, limits.stall)), answer);
     let of = Arc::clone(&connection);
     let task = tokio::spawn(async move {
-        // A connection that breaks concerns nobody but its client.
+        // A broken connection only concerns its client.
         let _ = served.await;
         drop(of);
     });
@@ -142,7 +142,7 @@ where
         Begun::Full => {
             return refused(StatusCode::SERVICE_UNAVAILABLE, "Too many requests are under way");
         }
-        // It is being closed to make room, so its client cannot be told whether this request was carried out: it is not.
+        // The connection is being closed to free its slot, so its client cannot be told. This request is not carried out.
         Begun::Closed => return pending().await,
     };
     if (limits.is_stream)(&request) && !work.becomes_stream() {
@@ -150,7 +150,7 @@ where
     }
     let (head, mut body) = request.into_parts();
     if body.size_hint().lower() > limits.declared as u64 {
-        // A client that asks first whether it may send it sends none.
+        // A client that asks for permission to send the body will not send it.
         if !head.headers.contains_key(hyper::header::EXPECT) {
             request::discard(&mut body, limits.body.min(QUIET), limits.body).await;
         }
@@ -158,7 +158,7 @@ where
     }
     let (body, rest) = RequestBody::new(body, limits, work.held());
     let Ok(response) = service.call(Request::from_parts(head, body)).await;
-    // Most clients read the answer only when they have sent all of the request.
+    // Most clients read the answer only after they have sent the whole request.
     match rest.discarded(limits.body).await {
         Some(Trouble::Late) => {
             refused(StatusCode::REQUEST_TIMEOUT, "The request took too long to arrive")
@@ -170,7 +170,7 @@ where
     }
 }
 
-/// An answer of this module to a request that may be repeated. Nothing was done, and the connection is closed.
+/// An error of this module for a request that may be retried. Nothing was done, and the connection is closed.
 fn refused<B>(status: StatusCode, why: &'static str) -> Response<ResponseBody<B>> {
     let mut response = said(status, format!("{why}. Nothing was done: try again later.\n"));
     response
@@ -179,7 +179,7 @@ fn refused<B>(status: StatusCode, why: &'static str) -> Response<ResponseBody<B>
     response
 }
 
-/// What is answered to a request of more bytes than these.
+/// The error for a request that exceeds this size in bytes.
 pub(crate) fn too_large(most: usize) -> String {
     format!("The request is too large: it has more than {most} bytes. Nothing was done.\n")
 }

@@ -1,4 +1,4 @@
-//! [`RequestBody`]: the body of a request, which arrives in time or not at all.
+//! [`RequestBody`]: the body of a request, with a timeout.
 
 use std::error::Error;
 use std::fmt;
@@ -14,15 +14,15 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use super::connections::Held;
 use super::limits::ConnectionLimits;
 
-/// The least bytes of a body that arrive in a second. Each gives the body another second.
+/// The minimum rate of a body in bytes per second. Each `RATE` bytes extend the timeout of the body by one second.
 pub(super) const RATE: u64 = 64 << 10;
 
-/// Why a body was given up.
+/// Why the server stopped reading a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It arrived too slowly.
     Late,
-    /// All requests together hold too much.
+    /// All requests together hold too many bytes.
     TooMuch,
 }
 
@@ -37,12 +37,12 @@ impl fmt::Display for Trouble {
 
 impl Error for Trouble {}
 
-/// Why a body cannot be read: its connection is broken, or it is given up.
+/// Why a body cannot be read: the connection is broken, or the server stopped reading it.
 pub(crate) type BodyError = Box<dyn Error + Send + Sync>;
 
 /// The body of a request, for the service that answers it.
 pub(crate) struct RequestBody {
-    /// `None` only while it is dropped.
+    /// `None` only while it is being dropped.
     body: Option<Incoming>,
     held: Held,
     patience: Pin<Box<Sleep>>,
@@ -50,7 +50,7 @@ pub(crate) struct RequestBody {
     given_back: Option<oneshot::Sender<(Incoming, Option<Trouble>)>>,
 }
 
-/// The rest of a body that a service did not read to its end.
+/// The rest of a body that a service did not read completely.
 pub(super) struct Rest(oneshot::Receiver<(Incoming, Option<Trouble>)>);
 
 impl RequestBody {
@@ -66,7 +66,7 @@ impl RequestBody {
         (body, Rest(rest))
     }
 
-    /// The next part of it, or why it is given up.
+    /// The next part of the body, or why the server stops reading it.
     fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         if let Some(trouble) = self.trouble {
@@ -113,18 +113,18 @@ impl Body for RequestBody {
 impl Drop for RequestBody {
     fn drop(&mut self) {
         if let (Some(body), Some(given_back)) = (self.body.take(), self.given_back.take()) {
-            // The answer may have been given up.
+            // The receiver may have been dropped with the answer.
             let _ = given_back.send((body, self.trouble));
         }
     }
 }
 
 impl Rest {
-    /// Reads what the service left of the body, if it is done with it, for so long at most. Returns why the body was given
-    /// up.
+    /// If the service has dropped the body, reads the unread rest, for at most `patience`. Returns why the server stopped reading the
+    /// body.
     pub(super) async fn discarded(mut self, patience: Duration) -> Option<Trouble> {
         let (mut body, trouble) = self.0.try_recv().ok()?;
-        // A client that is too slow is not waited for again.
+        // Do not wait again for a client that was too slow.
         if trouble != Some(Trouble::Late) {
             discard(&mut body, patience, patience).await;
         }
@@ -132,13 +132,13 @@ impl Rest {
     }
 }
 
-/// Reads a body and drops it. Ends when nothing of it comes within `quiet`, or after `patience`.
+/// Reads a body and drops it. Ends if no data arrives within `quiet`, or after `patience`.
 pub(super) async fn discard(body: &mut Incoming, quiet: Duration, patience: Duration) {
     let read = async {
         while let Ok(Some(Ok(_))) =
             timeout(quiet, poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx))).await
         {}
     };
-    // The answer is given all the same.
+    // The answer is sent in any case.
     let _ = timeout(patience, read).await;
 }

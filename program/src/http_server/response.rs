@@ -1,4 +1,4 @@
-//! [`ResponseBody`]: the body of an answer. As long as it is not sent, its request is under way.
+//! [`ResponseBody`]: the body of an answer. Its request counts as in progress until the answer is sent.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -8,9 +8,9 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use super::connections::Work;
 
 pub(super) enum ResponseBody<B> {
-    /// What the service answers.
+    /// The answer of the service.
     Of { body: B, _work: Work },
-    /// A sentence of the server itself; `None` when it was sent.
+    /// A message of the server itself; `None` after it was sent.
     Text(Option<Bytes>),
 }
 

@@ -1,6 +1,6 @@
-//! [`Stalled`]: a connection that fails when its client reads nothing for too long of what it is sent.
+//! [`Stalled`]: a connection that fails if its client does not read for too long.
 //!
-//! Such a client would hold a connection, and the answer in memory, for as long as it likes.
+//! Without this, such a client would hold a connection and the answer in memory indefinitely.
 
 use std::future::Future;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::time::{Sleep, sleep};
 pub(super) struct Stalled<C> {
     connection: C,
     patience: Duration,
-    /// When it fails; `None` while what is sent is taken.
+    /// When it fails; `None` while the client reads.
     until: Option<Pin<Box<Sleep>>>,
 }
 
@@ -25,7 +25,7 @@ impl<C> Stalled<C> {
 }
 
 impl<C: Unpin> Stalled<C> {
-    /// Sends something, or fails if that has been impossible for too long.
+    /// Sends data, or fails if that has been impossible for too long.
     fn send<T>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! What clients that keep a server waiting can do to it, with limits that are reached at once.
+//! Tests with clients that make a server wait, with limits that are reached immediately.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::{ConnectionLimits, RequestBody, largest_request, listen, serve};
 
-/// Far beyond what anything takes here.
+/// Far longer than anything takes here.
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(50);
 
@@ -31,7 +31,7 @@ fn limits() -> ConnectionLimits {
     }
 }
 
-/// Answers with a text, or with bytes without end.
+/// An answer with a text, or with endless data.
 enum Answer {
     Text(Option<Bytes>),
     Endless,
@@ -63,8 +63,8 @@ impl Body for Answer {
     }
 }
 
-/// What the tests serve: `/` says how long the body was, `/ignored` does not read it, `/stream` never ends, `/endless` has an
-/// answer that never ends.
+/// The tested service: `/` returns the length of the body, `/ignored` does not read the body, `/stream` sends nothing and never ends,
+/// `/endless` sends data without end.
 async fn answer(request: Request<RequestBody>) -> Response<Answer> {
     let body = match request.uri().path() {
         "/stream" => Answer::Nothing,
@@ -85,7 +85,7 @@ async fn answer(request: Request<RequestBody>) -> Response<Answer> {
     Response::new(body)
 }
 
-/// A server, which ends with the test.
+/// A server, which stops at the end of the test.
 struct Server {
     _runtime: Runtime,
     address: SocketAddr,
@@ -101,7 +101,7 @@ impl Server {
         Self { _runtime: runtime, address }
     }
 
-    /// A connection on which this has been sent.
+    /// A connection on which the text was sent.
     fn sent(&self, text: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
@@ -117,14 +117,14 @@ impl Server {
         rest(stream)
     }
 
-    /// That somebody who comes now is answered, when what is under way has ended.
+    /// Waits until a new client is answered, which is when the requests in progress have ended.
     fn answers(&self) {
         while !self.ask("/", b"").ends_with("0 bytes") {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// A request to `path`, of which the first bytes of the answer have been read.
+    /// A request to `path`, of whose answer the first bytes were read.
     fn begun(&self, path: &str) -> TcpStream {
         let mut stream = self.sent(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n"));
         let mut first = [0; 12];
@@ -134,7 +134,7 @@ impl Server {
     }
 }
 
-/// What is sent until the connection is closed. One that the other side has closed before may be reset.
+/// The remaining data until the connection is closed. If the other side had closed it before, it may be reset.
 fn rest(mut stream: TcpStream) -> String {
     let mut all = Vec::new();
     let _ = stream.read_to_end(&mut all);
@@ -160,11 +160,11 @@ fn a_body_that_is_said_to_be_too_large_is_not_waited_for() {
 fn an_idle_connection_makes_room_and_a_working_one_does_not() {
     let server = Server::start(limits());
     let working = server.begun("/stream");
-    // One that says nothing, one that stops in a head, and one that has been answered.
+    // One that sends nothing, one that stops within a head, and one that was answered.
     let kinds = ["", "GET / HTTP/1.1\r\nHost: ", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"];
     let idle: Vec<_> = (0..60).map(|number| server.sent(kinds[number % 3])).collect();
     assert!(server.ask("/", b"").ends_with("0 bytes"));
-    // All but as many as there may be are closed, soon.
+    // All connections above the limit are closed soon.
     let mut open = idle;
     while open.len() > limits().connections {
         open.retain(|stream| {
@@ -198,7 +198,7 @@ fn a_body_that_does_not_come_is_given_up_with_a_sentence() {
         let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\n");
         for body in ["Content-Length: 9\r\n\r\nx", "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"] {
             let said = rest(server.sent(&format!("{head}{body}")));
-            // Who does not read the body has an answer.
+            // A service that does not read the body answers anyway.
             let (status, text) = match path {
                 "/" => (
                     "HTTP/1.1 408 ",
@@ -264,7 +264,7 @@ fn a_connection_is_closed_if_all_others_work() {
         assert_eq!(said, "");
     }
     working.pop();
-    // Its place is free when the server has seen that it is gone.
+    // The slot is free as soon as the server has noticed that the client is gone.
     loop {
         let stream = TcpStream::connect(server.address).unwrap();
         let asked = (&stream).write_all(b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -289,7 +289,7 @@ fn bodies_together_hold_no_more_than_they_may() {
     let text = "Too many large requests are under way. Nothing was done: try again later.\n";
     assert!(said.starts_with("HTTP/1.1 503 ") && said.ends_with(text), "{said}");
     for _ in 0..5 {
-        // What was held is given back with each answer.
+        // Each answer releases the bytes of its request.
         while !server.ask("/", &vec![b'x'; 1_000_000]).ends_with("1000000 bytes") {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -300,7 +300,7 @@ fn bodies_together_hold_no_more_than_they_may() {
 fn a_request_holds_two_texts_of_the_largest_size_however_they_are_spelled() {
     let default = largest_request(None);
     assert_eq!(default, 2 * 6 * (16 << 20) + (64 << 10));
-    // A text that is refused by the memory is heard.
+    // A text that the memory refuses still gets the memory's error.
     assert_eq!(largest_request(Some(10)), default);
     assert_eq!(largest_request(Some(1 << 30)), 2 * 6 * (1 << 30) + (64 << 10));
     assert_eq!(largest_request(Some(u64::MAX)), usize::MAX);

@@ -1,14 +1,14 @@
-//! [`ClientSessions`]: a session of the memory for each client, so that what one client was shown lets no other one edit.
+//! [`ClientSessions`]: gives each client its own session of the memory, so a view by one client does not allow edits by another.
 //!
-//! A client that introduced itself has a session for as long as it is connected. Since version 2026-07-28 of the protocol a request
-//! stands for itself, and only says the name of its program: there all requests with one name are one session.
+//! A client that introduced itself has a session for as long as it is connected. Since version 2026-07-28 of the protocol, requests are
+//! independent and carry only the name of their program. Then all requests with the same name share one session.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memdir::Memory;
 
-/// So many names have a session at once. With one more, all begin anew, and what they were shown is forgotten.
+/// The maximum number of names with a session. One more name resets all sessions, and their views are forgotten.
 const MAX_NAMES: usize = 256;
 
 pub(super) struct ClientSessions {
@@ -21,7 +21,7 @@ impl ClientSessions {
         Self { memory, by_name: Mutex::default() }
     }
 
-    /// The session of the client with this name. `own` is that of the connection, if the client introduced itself on it.
+    /// The session of the client with this name. `own` is the session of the connection, if the client introduced itself on it.
     pub(super) fn of(&self, name: Option<String>, own: Option<&OnceLock<Memory>>) -> Memory {
         if let Some(own) = own {
             return own.get_or_init(|| self.begin(name.as_deref())).clone();
@@ -38,7 +38,7 @@ impl ClientSessions {
         session
     }
 
-    /// Who serves a memory may say who acts. Otherwise it is the program that asks, never the model.
+    /// Starts a session. The option `actor` of the server wins. Otherwise the actor is the client program, never the model.
     fn begin(&self, name: Option<&str>) -> Memory {
         match name.filter(|_| self.memory.options().actor.is_none()) {
             Some(name) => self.memory.acting_as(name),

@@ -1,4 +1,4 @@
-//! Streamable HTTP on this machine. One path needs no router.
+//! Streamable HTTP on this machine. A single path needs no router.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,11 +23,11 @@ const JSON: &str = "application/json";
 
 type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
-/// What the clients may hold.
+/// The limits for clients.
 pub(super) struct ServerLimits {
     pub(super) connections: http_server::ConnectionLimits,
     pub(super) sessions: SessionLimits,
-    /// The most bytes of a request.
+    /// The maximum size of a request in bytes.
     pub(super) request_bytes: usize,
 }
 
@@ -39,8 +39,8 @@ pub(super) async fn serve(
     ready: impl FnOnce(SocketAddr),
 ) -> io::Result<()> {
     let listener = http_server::listen(&[address])?;
-    // A page in a browser may send requests here by a name of its own for this machine: only its own names, and no
-    // request that says it comes from a page.
+    // A page in a browser may send requests here under its own name for this machine (DNS rebinding). So only this machine's own
+    // names are accepted, and no requests with the origin of a page.
     let config = StreamableHttpServerConfig::default()
         .enforce_origin_validation()
         .with_max_request_body_bytes(limits.request_bytes);
@@ -67,13 +67,13 @@ pub(super) async fn serve(
     match http_server::serve(listener, answer, limits.connections).await {}
 }
 
-/// The request with all of its body, or why that cannot be had.
+/// Reads the whole body of a request. The error is the answer to a request that cannot be read.
 async fn read(
     request: Request<RequestBody>,
     most: usize,
 ) -> Result<Request<Full<Bytes>>, HttpAnswer> {
     let (head, body) = request.into_parts();
-    // Only such a request has a message.
+    // Only POST requests have a message.
     if head.method != Method::POST {
         return Ok(Request::from_parts(head, Full::default()));
     }
@@ -86,7 +86,7 @@ async fn read(
     }
 }
 
-/// The official implementation's answer, but for a body of JSON that is no message: it says 415 to that, and not why.
+/// The answer of the official implementation, except for a JSON body that is not a message: it answers 415 without a reason.
 async fn answer(
     service: StreamableHttpService<Server, Sessions>,
     request: Request<Full<Bytes>>,
@@ -117,8 +117,8 @@ async fn answer(
     }
 }
 
-/// The answer to a request that failed; a client for whom there was no session is told to come again. The official implementation
-/// says 500 to whatever fails, with the failure in words.
+/// The answer to a failed request. A client that got no session is told to try again later. The official implementation
+/// answers 500 to every failure, with its text.
 async fn unless_full(answer: HttpAnswer) -> HttpAnswer {
     let (mut head, body) = answer.into_parts();
     let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
@@ -138,14 +138,14 @@ fn said(status: StatusCode, text: String) -> HttpAnswer {
     answer
 }
 
-/// Whether a client asks to be told what happens, which has no end: up to 2025-11-25 by GET, later by a request of its own.
+/// Whether a client asks for a stream of events, which never ends: up to 2025-11-25 with GET, later with a request of its own.
 pub(super) fn is_stream<B>(request: &Request<B>) -> bool {
     let method = request.headers().get("mcp-method");
     request.method() == Method::GET
         || method.is_some_and(|method| method.as_bytes() == b"subscriptions/listen")
 }
 
-/// Whether it is the path that is served, or below it.
+/// Whether the path is the served path or below it.
 fn is_ours(path: &str) -> bool {
     path.strip_prefix(PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -181,7 +181,7 @@ mod tests {
         assert!(!is_stream(&request(Method::POST, "tools/call")));
     }
 
-    /// A server of an empty memory, which ends with the test.
+    /// A server of an empty memory, which stops at the end of the test.
     struct Served {
         _runtime: tokio::runtime::Runtime,
         address: SocketAddr,
@@ -208,7 +208,7 @@ mod tests {
             Self { _runtime: runtime, address: ready.recv().unwrap() }
         }
 
-        /// The answer to a request with these headers more, of which all is sent before the answer is read.
+        /// The answer to a request with additional headers. The whole request is sent before the answer is read.
         fn ask(&self, headers: &str, body: &[u8]) -> String {
             let mut stream = TcpStream::connect(self.address).unwrap();
             stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -247,13 +247,13 @@ mod tests {
             let body = format!("{}{most}", " ".repeat(more));
             let said = server.ask_json(body.as_bytes());
             assert!(refused(&said), "{said}");
-            // In parts, of which the server does not know how many there are.
+            // In chunks, so the server does not know the total size.
             let chunk = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
             let headers = format!("{AS_JSON}Transfer-Encoding: chunked\r\n");
             let said = server.ask(&headers, chunk.as_bytes());
             assert!(refused(&said), "{said}");
         }
-        // Nothing of it comes, or its client waits until it may send it.
+        // The client sends no body, or waits until it may send it.
         for expect in ["", "Expect: 100-continue\r\n"] {
             let headers = format!("{AS_JSON}{expect}Content-Length: 100001\r\n");
             let said = server.ask(&headers, b"");

@@ -1,6 +1,6 @@
-//! [`Lines`]: messages on two streams, one a line.
+//! [`Lines`]: messages on two streams, one per line.
 //!
-//! The official implementation's own transport drops a line that is not JSON, and its client waits. This one answers.
+//! The transport of the official implementation drops a line that is not JSON, so its client waits forever. This one answers.
 
 use std::io;
 use std::sync::Arc;
@@ -14,22 +14,22 @@ use tokio::task::JoinHandle;
 
 use super::message::{self, NoMessage};
 
-/// How much of a line that is too long is read at a time, to be dropped.
+/// The number of bytes read at a time from the rest of a line that is too long. They are dropped.
 const DROPPED: usize = 64 << 10;
 
 /// Messages of one client.
 pub(super) struct Lines<R, W> {
     read: BufReader<R>,
     write: Arc<Mutex<Option<W>>>,
-    /// The most bytes of a line.
+    /// The maximum length of a line in bytes.
     most: usize,
-    /// What has been read of the line. It is kept here because [`receive`](Transport::receive) may be given up and asked again.
+    /// The part of the line that was read so far. It is kept here because [`receive`](Transport::receive) may be dropped and called again.
     line: Vec<u8>,
-    /// Whether it is the rest of one that was too long.
+    /// Whether `line` is the rest of a line that was too long.
     is_rest: bool,
-    /// Whether the client has asked for something. What comes before has no meaning, and would end the session.
+    /// Whether the client has sent a request. Earlier messages have no meaning, and would end the session.
     has_begun: bool,
-    /// An answer that is being sent to what was no message.
+    /// The task that sends the answer to a line that is not a message.
     answering: Option<JoinHandle<io::Result<()>>>,
 }
 
@@ -54,7 +54,7 @@ where
     /// The next line, without its end. `None` when the client sends no more.
     async fn next_line(&mut self) -> io::Result<Option<Line>> {
         loop {
-            // One more than may be there, to know that it is too long; its end is no part of it.
+            // Two bytes above the limit: one to detect a line that is too long, and one for the end of the line.
             let most = if self.is_rest { DROPPED } else { self.most.saturating_add(2) };
             let room = most.saturating_sub(self.line.len()) as u64;
             if (&mut self.read).take(room).read_until(b'\n', &mut self.line).await? == 0 {
@@ -115,7 +115,7 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            // A client that reads no answers is not read from either.
+            // Read nothing from a client that does not read answers.
             if let Some(answering) = &mut self.answering {
                 let sent = answering.await;
                 self.answering = None;
@@ -135,7 +135,7 @@ where
                     Err(NoMessage(answer)) => answer,
                 },
             };
-            // By a task, as half an answer would be left if this is given up.
+            // In a task, because dropping this future must not leave half an answer.
             self.answering = answer.map(|answer| tokio::spawn(self.send(*answer)));
         }
     }
@@ -155,7 +155,7 @@ mod tests {
 
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
-    /// How many messages are received of what is sent, and what is answered to the rest.
+    /// The number of messages received from the sent bytes, and the answers to the rest.
     fn exchange(sent: &[u8], most: usize) -> (usize, Vec<Value>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

@@ -1,5 +1,5 @@
-//! Reads what a client sends. A text that is no message is answered as JSON-RPC says, with its id where that can be read: no client
-//! waits for an answer that never comes.
+//! Parses the messages of a client. A text that is not a message gets an error of JSON-RPC, with its id if the id can be read, so
+//! the client does not wait forever for an answer.
 
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -8,19 +8,19 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// The mark with which some programs begin a text in UTF-8.
+/// The mark with which some programs start a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The answer to a text that is no message. A notification, or an answer of the client's own, gets none.
+/// The answer to a text that is not a message. Notifications, and answers of the client itself, get none.
 pub(super) struct NoMessage(pub(super) Option<Box<ServerJsonRpcMessage>>);
 
-/// The message of a text.
+/// Parses a message.
 pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, NoMessage> {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     serde_json::from_slice(text).map_err(|error| NoMessage(answer(text, &error).map(Box::new)))
 }
 
-/// What is answered to a text of too many bytes.
+/// The answer to a text that is too long.
 pub(super) fn too_long(most: usize) -> ServerJsonRpcMessage {
     let why = format!("The message has more than {most} bytes");
     ServerJsonRpcMessage::error(ErrorData::invalid_request(why, None), None)
@@ -32,7 +32,7 @@ fn answer(text: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage
         return None;
     }
     let error = match error.classify() {
-        // These say what is wrong at which column, and nothing of the text.
+        // These errors contain the problem and its position, but nothing of the text.
         Category::Syntax | Category::Eof => {
             ErrorData::parse_error(format!("The message is not JSON: {error}"), None)
         }
@@ -47,7 +47,7 @@ fn answer(text: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage
     Some(ServerJsonRpcMessage::error(error, envelope.and_then(Envelope::id)))
 }
 
-/// What can be read of a message whose other parts cannot: what is skipped is not looked into, however it is nested or spelled.
+/// The readable parts of an invalid message. All other parts are skipped, however they are nested or encoded.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(default, deserialize_with = "even_null")]
@@ -59,12 +59,12 @@ struct Envelope {
 
 impl Envelope {
     fn of(text: &[u8]) -> Option<Self> {
-        // A list would be taken for the fields in their order.
+        // A JSON array would be read as the fields in order.
         let is_object = text.trim_ascii_start().starts_with(b"{");
         is_object.then(|| serde_json::from_slice(text).ok()).flatten()
     }
 
-    /// Whether it is a notification, or an answer of the client's.
+    /// Whether it is a notification, or an answer of the client.
     fn awaits_nothing(&self) -> bool {
         let is_notification = self.id.is_none() && self.method.is_some();
         is_notification || self.result.is_some() || self.error.is_some()
@@ -75,7 +75,7 @@ impl Envelope {
     }
 }
 
-/// A value that is there, also if it is `null`.
+/// A value that is present, even if it is `null`.
 fn even_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
@@ -84,7 +84,7 @@ fn even_null<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Err
 mod tests {
     use super::*;
 
-    /// What is answered: the code, and the id if there is one.
+    /// The answer to a text: its code, and its id if there is one.
     fn answered(text: &[u8]) -> Option<(i64, Option<Value>)> {
         let NoMessage(answer) = read(text).err()?;
         let answer = serde_json::to_value(answer?).unwrap();

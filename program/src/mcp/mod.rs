@@ -1,10 +1,10 @@
-//! A server of the Model Context Protocol: a memory for every program that speaks it.
+//! A server for the Model Context Protocol (MCP), which makes a memory available to all programs that support it.
 //!
-//! It is a user of [`Memory`](memdir::Memory) like any other. The commands are tools, one for each ([`tools`]), and the files are
-//! resources ([`resources`]), whose changes are told to clients that subscribe to them ([`watch`]). The server
-//! instructions tell a model what to do with a memory, because only Anthropic's own tool gets that from the API ([`served`]).
-//! What a client sends is read in one place ([`message`]), from the standard streams ([`lines`]) or over HTTP ([`http`]).
-//! Over HTTP older clients have sessions ([`sessions`]).
+//! It uses [`Memory`](memdir::Memory) like any other program. Each command is a tool ([`tools`]), and the files are
+//! resources ([`resources`]). Clients that subscribe to resources are notified of changes ([`watch`]). The server
+//! instructions tell a model how to use the memory, because the API provides them only for Anthropic's own tool ([`served`]).
+//! Messages of a client are parsed in one place ([`message`]), from the standard streams ([`lines`]) or over HTTP ([`http`]).
+//! Over HTTP, older clients have sessions ([`sessions`]).
 
 mod client_sessions;
 mod http;
@@ -33,21 +33,21 @@ pub(crate) use served::Served;
 use server::Server;
 use sessions::SessionLimits;
 
-/// The most commands that are executed at the same time. Others wait for their turn.
+/// The maximum number of commands that are executed at the same time. Other commands wait.
 const MAX_CALLS: usize = 32;
 
-/// The most of them that change something: those may all wait for a lock of the store, for which no other has to.
+/// The maximum number of those that change something. They may all wait for a lock of the store, which other commands do not need.
 const MAX_CHANGES: usize = MAX_CALLS / 2;
 
-/// The most bytes of a message on the standard streams. Only a program that means to do harm to itself sends as many: the memory
+/// The maximum size of a message on the standard streams, in bytes. Only a program that harms itself would send more: the memory
 /// refuses such a text anyway.
 const MAX_MESSAGE: usize = 1 << 30;
 
-/// Serves one client on the standard streams of this process, until it closes them.
+/// Serves one client on the standard streams of this process, until the client closes them.
 ///
 /// # Errors
-/// [`NotServed::Options`] for a prefix that no tool may have, [`NotServed::Client`] for a client that speaks something else,
-/// [`NotServed::Io`] if the streams cannot be used.
+/// [`NotServed::Options`] for a prefix that is not allowed in the name of a tool, [`NotServed::Client`] for a client that uses another
+/// protocol, [`NotServed::Io`] if the streams cannot be used.
 pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), NotServed> {
     let most = largest_request(served.memory.options().max_file_bytes).max(MAX_MESSAGE);
     let server = Server::new(served, prefix)?;
@@ -58,9 +58,9 @@ pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), NotServed>
         let streams = Lines::new(reads, writes, most);
         let running = match server.serve(streams).await {
             Ok(running) => running,
-            // The client is gone before it has said anything.
+            // The client disconnected before it sent anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            // Its own sentence shows the whole message.
+            // The error's own text would show the whole message.
             Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
                 return Err(NotServed::Client("it did not begin with initialize".to_owned()));
             }
@@ -68,15 +68,15 @@ pub(crate) fn serve_stdio(served: Served, prefix: &str) -> Result<(), NotServed>
         };
         running.waiting().await.map(drop).map_err(|error| NotServed::Io(io::Error::other(error)))
     });
-    // A command that is under way comes to its end: what it writes, it writes as a whole.
+    // A command in progress runs to its end, so its write is complete.
     drop(runtime);
-    // The store is closed before the process ends.
+    // Close the store before the process ends.
     watch.join();
     served
 }
 
-/// Serves clients over streamable HTTP at `address`, which must be one of this machine's own, at the path `/mcp`. Calls
-/// `ready` with the address, whose port may have been 0. Does not return unless it fails.
+/// Serves clients over streamable HTTP at `address`, which must belong to this machine, at the path `/mcp`. Calls
+/// `ready` with the actual address, because the given port may be 0. Does not return unless it fails.
 ///
 /// # Errors
 /// As [`serve_stdio`].
@@ -96,7 +96,7 @@ pub(crate) fn serve_http(
     runtime()?.block_on(http::serve(server, address, limits, ready)).map_err(NotServed::Io)
 }
 
-/// Why nothing is served.
+/// Why the server did not start or stopped.
 pub(crate) enum NotServed {
     Options(Error),
     Client(String),

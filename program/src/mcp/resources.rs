@@ -1,4 +1,4 @@
-//! The files of a memory as resources: `memdir:///memories/notes.md`.
+//! The files of a memory as resources, such as `memdir:///memories/notes.md`.
 
 use data_encoding::BASE64;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
@@ -13,10 +13,10 @@ use memdir::{Error, ErrorKind, Memory};
 
 const SCHEME: &str = "memdir://";
 
-/// How many files a page of the list has.
+/// The number of files on a page of the list.
 const PAGE: usize = 500;
 
-/// What a URI's path may not hold as it is.
+/// The characters that must be escaped in the path of a URI.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -38,7 +38,7 @@ pub(super) fn uri(path: &MemoryPath) -> String {
     format!("{SCHEME}{}", utf8_percent_encode(path.as_str(), ESCAPED))
 }
 
-/// The path in a URI; `None` if it is not one of ours.
+/// The path in a URI; `None` if it is not a URI of this server.
 pub(super) fn path(uri: &str) -> Option<MemoryPath> {
     let path = percent_decode_str(uri.strip_prefix(SCHEME)?).decode_utf8().ok()?;
     MemoryPath::parse(&path).ok().filter(|path| !path.is_reserved())
@@ -77,7 +77,7 @@ fn resource(file: &Entry) -> Resource {
     resource
 }
 
-/// By the ending of the name.
+/// The media type by the extension of the name.
 fn mime_type(name: &str) -> &'static str {
     match name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).as_deref() {
         Some("md" | "markdown") => "text/markdown",
@@ -88,7 +88,7 @@ fn mime_type(name: &str) -> &'static str {
     }
 }
 
-/// A file as the model may see it: without what views hide.
+/// A file as the model may see it, without the text that views hide.
 pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let not_found = || ErrorData::resource_not_found("There is no such resource", None);
     let path = path(uri).ok_or_else(not_found)?;
@@ -103,7 +103,7 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
             Content::Image { media_type, bytes } => {
                 ResourceContents::blob(BASE64.encode(&bytes), uri).with_mime_type(media_type)
             }
-            // A directory may have such a name.
+            // The name may be that of a directory.
             _ => return Err(not_found()),
         }
     } else {
@@ -113,8 +113,8 @@ pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, Err
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// The error for the client. A refusal is a sentence that a model may read; of a broken store it learns no more than
-/// that.
+/// The error for the client. A refusal is a sentence that a model may read. For a failure of the store, the client only learns that
+/// there was one.
 fn broken(error: Error) -> ErrorData {
     match error {
         Error::Refused(refused) => ErrorData::invalid_params(refused.into_sentence(), None),

@@ -1,4 +1,4 @@
-//! [`Served`]: what a server serves, and what a model is told that it may do with it.
+//! [`Served`]: the memory that a server serves, and the instructions for the model.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use memdir::command::{KEEP_NOTES, VIEW_FIRST};
 use memdir::path::MemoryPath;
 use memdir::policy::PathPattern;
 
-/// A memory, and where its stores are mounted.
+/// A memory, and the mount points of its stores.
 pub(crate) struct Served {
     pub(crate) memory: Memory,
-    /// Every mount point, and whether nothing can be changed in its store. Empty for a memory of one store.
+    /// Every mount point, and whether its store is read-only. Empty for a memory with one store.
     pub(crate) mount_points: Vec<(MemoryPath, bool)>,
 }
 
@@ -29,12 +29,12 @@ impl Served {
             || is_each_fixed()
     }
 
-    /// Whether an option says that nothing can be changed at or below a path.
+    /// Whether an option makes a path and everything below it read-only.
     fn is_read_only_path(&self, path: &MemoryPath) -> bool {
         self.memory.options().read_only_paths.iter().any(|pattern| pattern.matches(path))
     }
 
-    /// The mount points of stores that cannot be changed, each with those of stores within it that can.
+    /// The mount points of read-only stores, each with the mount points of writable stores inside it.
     fn fixed_places(&self) -> impl Iterator<Item = String> {
         let fixed = self.mount_points.iter().filter(|(_, is_read_only)| *is_read_only);
         fixed.map(|(at, _)| {
@@ -56,7 +56,7 @@ impl Served {
         above.max_by_key(|at| at.names().count())
     }
 
-    /// What a model should do with the memory.
+    /// The instructions for the model.
     pub(super) fn instructions(&self, prefix: &str) -> String {
         let mut said = format!(
             "This server is a memory that lasts between conversations: a directory of text files under /memories. Call \
@@ -69,7 +69,7 @@ impl Served {
         said.push_str(KEEP_NOTES);
         let options = self.memory.options();
         if let Some(writable) = &options.writable_paths {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(said, " Only these paths can be changed: {}.", patterns(writable));
         }
         let fixed = options.read_only_paths.iter().map(|pattern| pattern.as_str().to_owned());
@@ -171,7 +171,7 @@ mod tests {
         let named = "not changed: /memories/a (except /memories/a/b), /memories/a/b/c (except /memories/a/b/c/d).";
         assert!(said(&nested, &[]).ends_with(named), "{}", said(&nested, &[]));
 
-        // An option outranks a mount.
+        // An option takes precedence over a mount.
         let nothing = "The memory can be viewed but not changed.";
         assert!(said(&root, &["/memories/team"]).ends_with(nothing));
         assert!(said(&[("/memories", true), ("/memories/docs", true)], &[]).ends_with(nothing));

@@ -1,4 +1,4 @@
-//! [`Server`]: what the protocol asks for, answered by a memory.
+//! [`Server`]: implements the requests of the protocol with a memory.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,7 +23,7 @@ use super::{MAX_CHANGES, resources, tools};
 use memdir::command::Decoded;
 use memdir::{Cancellation, Error, Memory};
 
-/// The methods that are served and take parameters.
+/// The supported methods that take parameters.
 const METHODS: [&str; 8] = [
     InitializeResultMethod::VALUE,
     ListToolsRequestMethod::VALUE,
@@ -43,7 +43,7 @@ pub(super) struct Server {
     tools: Arc<[Tool]>,
     instructions: Arc<str>,
     watch: Arc<ResourceWatch>,
-    /// Whose turn it is to change something.
+    /// Limits the number of concurrent changes.
     changes: Arc<Semaphore>,
     client: OnceLock<Client>,
     /// The session of this client, if it introduced itself.
@@ -51,7 +51,7 @@ pub(super) struct Server {
 }
 
 impl Clone for Server {
-    /// For another client, who has subscribed to nothing yet.
+    /// For another client, which has no subscriptions yet.
     fn clone(&self) -> Self {
         Self {
             memory: self.memory.clone(),
@@ -67,7 +67,7 @@ impl Clone for Server {
     }
 }
 
-/// A client that is told of changes, for as long as it is served.
+/// A client that is notified of changes while it is connected.
 struct Client {
     subscribed: Arc<Subscribed>,
     beginning: Beginning,
@@ -82,7 +82,7 @@ impl Drop for Client {
 
 impl Server {
     /// # Errors
-    /// [`Error::Config`] for a prefix that no tool may have.
+    /// [`Error::Config`] for a prefix that is not allowed in the name of a tool.
     pub(super) fn new(served: Served, prefix: &str) -> Result<Self, Error> {
         let tools = tools::tools(&served, prefix)?.into();
         let instructions = served.instructions(prefix).into();
@@ -103,12 +103,12 @@ impl Server {
         })
     }
 
-    /// What follows the memory for all clients.
+    /// The watch that follows the memory for all clients.
     pub(super) fn watch(&self) -> Arc<ResourceWatch> {
         Arc::clone(&self.watch)
     }
 
-    /// What this client is told. Begins to tell it.
+    /// The subscriptions of this client. Starts notifying the client.
     fn client(&self, peer: &Peer<RoleServer>) -> &Client {
         self.client.get_or_init(|| {
             let subscribed = Arc::new(Subscribed::new(&self.memory));
@@ -127,7 +127,7 @@ impl Server {
         })
     }
 
-    /// Runs `work`, which may wait for a store, on a thread for that.
+    /// Runs `work`, which may wait for a store, on a blocking thread.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(Memory) -> T + Send + 'static,
@@ -180,13 +180,13 @@ impl ServerHandler for Server {
         let session = self.sessions.of(name, own);
         let turn = match &*command {
             "view" => None,
-            // It is never closed.
+            // The semaphore is never closed.
             _ => Arc::clone(&self.changes).acquire_owned().await.ok(),
         };
         let cancellation = Cancellation::new();
         let cancelled = cancellation.clone();
         let ended = context.ct.clone();
-        // A client that cancels a call assumes that it does not happen.
+        // A client that cancels a call expects that the call changes nothing.
         let watch = tokio::spawn(async move {
             ended.cancelled().await;
             cancelled.cancel();
@@ -209,7 +209,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        // What changes after this list is told.
+        // The client is notified of every change after this list.
         if let Some(client) = self.client.get() {
             client.beginning.wait().await;
         }
@@ -225,7 +225,7 @@ impl ServerHandler for Server {
         read.map(ReadResourceResponse::from)
     }
 
-    /// A request that is none of the protocol's. Of one whose method is served, it is the parameters that are not.
+    /// A request outside the protocol. If its method is supported, the error is about its parameters.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -240,7 +240,7 @@ impl ServerHandler for Server {
         })
     }
 
-    /// Clients of the protocol up to 2025-11-25 are told of changes from here on.
+    /// Clients of the protocol up to 2025-11-25 are notified of changes from here on.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.client(&context.peer);
     }
@@ -267,7 +267,7 @@ impl ServerHandler for Server {
         Ok(())
     }
 
-    /// Clients of the protocol from 2026-07-28 on say what they want to be told.
+    /// Clients of the protocol from 2026-07-28 on choose their notifications.
     fn accepted_subscription_filter(
         &self,
         requested: &SubscriptionFilter,
@@ -285,7 +285,7 @@ impl ServerHandler for Server {
         let sink = context.sink();
         let listener = self.watch.listen();
         listener.beginning().wait().await;
-        // The acknowledgement was sent before anybody listened, so what was changed in between may not be told.
+        // The acknowledgement was sent before the listener started, so changes in between may have been missed.
         let telling = listener.telling_first().tell(
             subscribed,
             || async { !list || sink.notify_resource_list_changed().await.is_ok() },

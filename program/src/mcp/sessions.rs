@@ -1,8 +1,8 @@
-//! [`Sessions`]: the sessions of clients over HTTP, and which of them go when there are too many.
+//! [`Sessions`]: the sessions of clients over HTTP, with a limit.
 //!
-//! Clients of the protocol up to 2025-11-25 have a session, and many leave without ending it. A session that was not used for long
-//! ends, and so does the one that was not used for longest when there are too many. Its client, should it come back, is told that
-//! the session is unknown, and begins another one, as the protocol says.
+//! Clients of the protocol up to 2025-11-25 have sessions, and many disconnect without ending theirs. A session that was idle for too long
+//! is ended. If there are too many sessions, the one that was idle the longest is ended. If its client returns, it is told that
+//! the session is unknown and starts another one, as the protocol specifies.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use rmcp::transport::streamable_http_server::session::{
 };
 use tokio::time::sleep;
 
-/// The most sessions.
+/// The maximum number of sessions.
 const MOST: usize = 256;
 
-/// How long a session is kept that is not used.
+/// The time after which an idle session is ended.
 const IDLE: Duration = Duration::from_secs(60 * 60);
 
-/// How many sessions there are, and how long they are kept.
+/// The maximum number of sessions, and how long an idle one is kept.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SessionLimits {
     pub(super) most: usize,
@@ -37,28 +37,28 @@ impl Default for SessionLimits {
     }
 }
 
-/// The official implementation's sessions, within limits.
+/// The sessions of the official implementation, with limits.
 pub(super) struct Sessions {
     inner: LocalSessionManager,
     limits: SessionLimits,
-    /// Held while a session is begun, so that no two take the same place.
+    /// Held while a session is started, so no two sessions take the same slot.
     beginning: tokio::sync::Mutex<()>,
     used: Arc<Mutex<HashMap<SessionId, Use>>>,
 }
 
-/// When a session was used, and what for.
+/// The last use of a session, and its present uses.
 struct Use {
     last: Instant,
-    /// Answers that are being sent.
+    /// The answers that are being sent.
     calls: usize,
-    /// Streams on which the client waits for what happens.
+    /// The streams on which the client waits for events.
     streams: usize,
 }
 
-/// How the sentence ends that says that all sessions are at work.
+/// The end of the message that all sessions are busy.
 pub(super) const FULL: &str = "sessions are at work: try again later";
 
-/// Why there is no session.
+/// Why no session was started.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
     #[error("all {0} {FULL}")]
@@ -70,12 +70,12 @@ pub(super) enum SessionError {
 impl Sessions {
     pub(super) fn new(limits: SessionLimits) -> Self {
         let mut inner = LocalSessionManager::default();
-        // What the server tells its clients would count as a use, so a busy memory would keep what its clients have left.
+        // Notifications by the server would count as a use, so a busy memory would keep sessions that their clients have left.
         inner.session_config.keep_alive = None;
         Self { inner, limits, beginning: tokio::sync::Mutex::default(), used: Arc::default() }
     }
 
-    /// Ends sessions that were not used for too long, for as long as the server lives.
+    /// Ends idle sessions while the server lives.
     pub(super) async fn end_idle(self: Arc<Self>) {
         loop {
             sleep((self.limits.idle / 4).min(Duration::from_secs(60))).await;
@@ -91,13 +91,13 @@ impl Sessions {
         }
     }
 
-    /// Ends a session. Its worker ends when nothing can be sent to it any more; it is not waited for, as its client may keep it
-    /// waiting.
+    /// Ends a session. Its worker ends when nothing can be sent to it. This does not wait for the worker, because the client may
+    /// block it.
     async fn end(&self, id: &SessionId) {
         drop(self.inner.sessions.write().await.remove(id));
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.used().len()
@@ -107,8 +107,8 @@ impl Sessions {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the place of a session out of account, if there are too many: of one that nobody listens on, if there is one, and
-    /// among those of the one that was not used for longest. One that is answering a call keeps its place.
+    /// If there are too many sessions, frees the slot of the one that was idle the longest, preferably one without an open stream.
+    /// A session that is answering a call keeps its slot.
     fn make_room(&self) -> Result<Option<SessionId>, SessionError> {
         let mut used = self.used();
         if used.len() < self.limits.most {
@@ -155,7 +155,7 @@ impl Use {
     }
 }
 
-/// A stream of a session.
+/// Counts a stream of a session until it is dropped.
 struct CountedStream {
     used: Arc<Mutex<HashMap<SessionId, Use>>>,
     id: SessionId,
@@ -254,7 +254,7 @@ mod tests {
         Arc::new(Sessions::new(SessionLimits { most, idle }))
     }
 
-    /// Begins `count` sessions. What carries them is kept, as the server that serves one does.
+    /// Starts `count` sessions. Keeps their transports, as the server does while it serves a session.
     async fn begin<T>(
         sessions: &Sessions,
         count: usize,
@@ -272,7 +272,7 @@ mod tests {
         Ok(begun)
     }
 
-    /// Which of them there are. This is a use of each.
+    /// Whether each of them exists. This is a use of each session.
     async fn known(sessions: &Sessions, ids: &[SessionId]) -> Vec<bool> {
         let mut known = Vec::new();
         for id in ids {
@@ -289,7 +289,7 @@ mod tests {
             assert_eq!(known(&sessions, &ids[..1]).await, [true]);
             begin(&sessions, 1, &mut kept).await.unwrap();
             assert_eq!(known(&sessions, &ids).await, [true, false, true, true]);
-            // Far beyond.
+            // Far more than the limit.
             begin(&sessions, 100, &mut kept).await.unwrap();
             assert_eq!(known(&sessions, &ids).await, [false; 4]);
             assert_eq!(sessions.count(), 4);
@@ -304,7 +304,7 @@ mod tests {
             let ids = begin(&sessions, 2, &mut kept).await.unwrap();
             let calls = sessions.counted(&ids[0], pending::<()>(), Use::calls);
             let listens = sessions.counted(&ids[1], pending::<()>(), Use::streams);
-            // The one that listens is the only one that can go.
+            // The session with an open stream is the only one that can be ended.
             let third = begin(&sessions, 1, &mut kept).await.unwrap();
             assert_eq!(known(&sessions, &ids).await, [true, false]);
             let fourth = begin(&sessions, 1, &mut kept).await.unwrap();

@@ -9,7 +9,7 @@ use memdir::command::{COMMANDS, Dialect};
 use memdir::reply::{Content, Reply};
 use memdir::store::OnExisting;
 
-/// The tools of a memory, in the order of the commands; if nothing in it can be changed, only the one that changes nothing.
+/// The tools of a memory, in the order of the commands. If nothing can be changed, only the tool that changes nothing.
 pub(super) fn tools(served: &Served, prefix: &str) -> Result<Vec<Tool>, Error> {
     let memory = &served.memory;
     let overwrites = memory.options().on_existing == OnExisting::Overwrite;
@@ -24,17 +24,17 @@ pub(super) fn tools(served: &Served, prefix: &str) -> Result<Vec<Tool>, Error> {
     Ok(COMMANDS.into_iter().zip(&definitions[..offered]).map(tool).collect())
 }
 
-/// What a host may tell its user about a command, and whether it asks them first.
+/// Hints with which a host describes a command to its user and decides whether to ask for confirmation.
 fn annotations(command: &str, overwrites: bool) -> ToolAnnotations {
     let (title, destructive, idempotent) = match command {
         "view" => ("View memory", false, true),
         "create" => ("Create a memory file", overwrites, overwrites),
         "str_replace" => ("Replace text in a memory file", true, false),
         "insert" => ("Insert lines into a memory file", false, false),
-        // The second time nothing is there.
+        // A second call has no further effect.
         "delete" => ("Delete from memory", true, true),
         "rename" => ("Rename in memory", true, false),
-        // A new command: the least that may be promised of it.
+        // For a new command, assume the worst.
         other => (other, true, false),
     };
     ToolAnnotations::from_raw(
@@ -51,7 +51,7 @@ pub(super) fn command_of<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
     name.strip_prefix(prefix).filter(|command| COMMANDS.contains(command))
 }
 
-/// A reply as the result of a call.
+/// Converts a reply to the result of a call.
 pub(super) fn result(reply: Reply) -> CallToolResult {
     let content = vec![match reply.content {
         Content::Image { media_type, bytes } => {

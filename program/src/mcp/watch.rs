@@ -1,7 +1,7 @@
-//! Tells clients of changes, whoever makes them.
+//! Notifies clients of changes, including those by other programs.
 //!
-//! [`ResourceWatch`] follows the memory for all clients of a server: one thread looks, for as long as a client listens. [`Subscribed`] is
-//! what one client wants to be told of that.
+//! [`ResourceWatch`] follows the memory for all clients of a server. One thread polls while at least one client listens.
+//! [`Subscribed`] has the subscriptions of one client.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -18,29 +18,29 @@ use memdir::path::{Folding, MemoryPath, is_hidden};
 use memdir::store::Location;
 use memdir::{Cancellation, Memory, SharedWatch, Subscription};
 
-/// How often it looks whether somebody else has changed something: where that is cheap, and in object storage, where each look
-/// is a listing that is paid for.
+/// The polling interval for changes by other programs: the first one for cheap polls, and the second one for object storage, where
+/// each poll is a paid listing.
 const CHEAP: Duration = Duration::from_secs(1);
 const DEAR: Duration = Duration::from_secs(10);
 
-/// How long it waits after a failure of the store.
+/// The pause after a failure of the store.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How long a client is kept waiting for the first look.
+/// The maximum time that a client waits for the first poll.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 
-/// How much may be told that a slow client has not heard yet. What is beyond, it is told as one.
+/// The maximum number of pending notices for a slow client. Further ones are merged into one.
 const KEPT: usize = 64;
 
-/// The most resources that one client subscribes to.
+/// The maximum number of resources that one client may subscribe to.
 const MAX_SUBSCRIBED: usize = 1_000;
 
-/// What is told to all clients.
+/// A notice for all clients.
 #[derive(Debug, Clone)]
 enum ChangeNotice {
     /// These files were changed.
     Paths(Arc<BTreeSet<MemoryPath>>),
-    /// Anything may have been changed.
+    /// Any file may have been changed.
     Anything,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct ResourceWatch {
     running: Mutex<Running>,
 }
 
-/// The thread that looks. It may still be coming to its end when the next one begins.
+/// The polling thread. The previous thread may still be ending when the next one starts.
 #[derive(Default)]
 struct Running {
     looking: Option<Arc<Looking>>,
@@ -63,7 +63,7 @@ impl ResourceWatch {
         Self { memory, running: Mutex::default() }
     }
 
-    /// Hears what is changed from now on.
+    /// Listens for changes from now on.
     pub(super) fn listen(self: &Arc<Self>) -> Listener {
         let mut running = self.running();
         running.listeners += 1;
@@ -71,7 +71,7 @@ impl ResourceWatch {
             Some(looking) => Arc::clone(looking),
             None => {
                 let looking = Arc::new(Looking::new());
-                // From here on: what this process changes before the first look is done may be in what that finds.
+                // Start observing here: the first poll may include changes that this process makes before that poll ends.
                 let of = Arc::clone(&looking);
                 let observed = self.memory.observe(move |_| of.state().has_missed = true);
                 let (of, memory) = (Arc::clone(&looking), self.memory.clone());
@@ -84,11 +84,11 @@ impl ResourceWatch {
         Listener { of: Arc::clone(self), first: None, told: looking.told.subscribe(), looking }
     }
 
-    /// Waits until nothing looks any more, when nobody listens any more.
+    /// Waits for the threads to end. Call it when there are no listeners left.
     pub(super) fn join(&self) {
         let threads = std::mem::take(&mut self.running().threads);
         for thread in threads {
-            // It panics no more than any other code of ours; if it did, there is nothing to wait for.
+            // The thread is not expected to panic. If it did, there is nothing to wait for.
             let _ = thread.join();
         }
     }
@@ -97,7 +97,7 @@ impl ResourceWatch {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One listener is gone, and with the last one the thread.
+    /// Removes one listener. The last one stops the thread.
     fn leave(&self) {
         let mut running = self.running();
         running.listeners -= 1;
@@ -109,10 +109,10 @@ impl ResourceWatch {
     }
 }
 
-/// What a thread that looks shares with those who listen.
+/// The state that a polling thread shares with its listeners.
 struct Looking {
     told: broadcast::Sender<ChangeNotice>,
-    /// Whether everything is seen from now on.
+    /// Whether the first poll is done, so every later change is seen.
     has_begun: watch::Sender<bool>,
     state: Mutex<ResourceWatchState>,
     woken: Condvar,
@@ -121,9 +121,9 @@ struct Looking {
 #[derive(Default)]
 struct ResourceWatchState {
     is_over: bool,
-    /// Whether somebody may have missed a change because the first look is not done yet.
+    /// Whether a listener may have missed a change because the first poll was not done.
     has_missed: bool,
-    /// When it has begun. Another thread can close it.
+    /// The watch, once it has started. Another thread can close it.
     watch: Option<Arc<SharedWatch>>,
 }
 
@@ -146,7 +146,7 @@ impl Looking {
         }
     }
 
-    /// Tells what is changed until it is over.
+    /// Sends notices of changes until it is stopped.
     fn look(self: Arc<Self>, memory: &Memory, observed: Subscription) {
         let Some(watch) = self.begin(memory) else { return };
         self.has_begun.send_replace(true);
@@ -161,14 +161,14 @@ impl Looking {
                     let paths = changes.into_iter().map(|change| change.path);
                     self.tell(ChangeNotice::Paths(Arc::new(paths.collect())));
                 }
-                // The store is away; the next look tells what happened meanwhile.
+                // The store is unavailable. The next poll includes the changes until then.
                 Err(_) if self.pause() => {}
                 Err(_) => return,
             }
         }
     }
 
-    /// The watch, when the store can be looked at; `None` if it is over before that.
+    /// The watch, as soon as the store can be read; `None` if it is stopped before.
     fn begin(&self, memory: &Memory) -> Option<Arc<SharedWatch>> {
         loop {
             if let Ok(watch) = watch_of(memory) {
@@ -183,7 +183,7 @@ impl Looking {
         }
     }
 
-    /// Waits for a while; whether it goes on then.
+    /// Waits for a while. Returns whether to continue.
     fn pause(&self) -> bool {
         let waited = self.woken.wait_timeout_while(self.state(), PAUSE, |state| !state.is_over);
         !waited.unwrap_or_else(PoisonError::into_inner).0.is_over
@@ -202,10 +202,10 @@ fn watch_of(memory: &Memory) -> Result<memdir::Watch, memdir::Error> {
     memory.watch("/memories", Some(if is_cheap { CHEAP } else { DEAR }))
 }
 
-/// Hears what is told, until it is dropped.
+/// Receives notices until it is dropped.
 pub(super) struct Listener {
     of: Arc<ResourceWatch>,
-    /// What is told before all else.
+    /// A notice to send before all others.
     first: Option<ChangeNotice>,
     told: broadcast::Receiver<ChangeNotice>,
     looking: Arc<Looking>,
@@ -218,18 +218,18 @@ impl Drop for Listener {
 }
 
 impl Listener {
-    /// What tells when everything is seen.
+    /// Allows to wait until every change is seen.
     pub(super) fn beginning(&self) -> Beginning {
         Beginning(Arc::clone(&self.looking))
     }
 
-    /// Tells first that anything may have been changed, for a client that asked for it before it was listened for.
+    /// Sends a notice first that any file may have been changed, for a client whose request came before the listener started.
     pub(super) fn telling_first(mut self) -> Self {
         self.first = Some(ChangeNotice::Anything);
         self
     }
 
-    /// Calls `updated` and `list_changed` for what is told, until one of them fails.
+    /// Calls `updated` and `list_changed` for each notice, until one of them fails.
     pub(super) async fn tell<A, B>(
         mut self,
         subscribed: Arc<Subscribed>,
@@ -260,19 +260,19 @@ impl Listener {
     }
 }
 
-/// Tells when a thread has looked first.
+/// Waits for the first poll of a thread.
 #[derive(Clone)]
 pub(super) struct Beginning(Arc<Looking>);
 
 impl Beginning {
-    /// Waits until every change is told from then on, so that what a client is shown afterwards is not missed. If the store takes
-    /// too long for that, the client is told to look again later.
+    /// Waits until every later change is reported, so the client misses no change of the data that it gets afterwards. If the store takes
+    /// too long, the client will be told to look again later.
     pub(super) async fn wait(&self) {
         let mut has_begun = self.0.has_begun.subscribe();
-        // The thread shares what sends it, so it cannot be closed.
+        // The thread shares the sender, so the channel cannot be closed.
         if timeout(FIRST_LOOK, has_begun.wait_for(|begun| *begun)).await.is_err() {
             self.0.state().has_missed = true;
-            // If it has begun just now, what comes next is told.
+            // If it started just now, later changes are reported anyway.
         }
     }
 }
@@ -281,7 +281,7 @@ impl Beginning {
 pub(super) struct Subscribed {
     /// How the store compares paths.
     folding: Folding,
-    /// Each with its path. A path can be spelled by several.
+    /// The URIs with their paths. Several URIs may name the same path.
     uris: Mutex<BTreeMap<String, MemoryPath>>,
 }
 
@@ -290,7 +290,7 @@ impl Subscribed {
         Self { folding: Folding::new(memory.store().info().folds_case), uris: Mutex::default() }
     }
 
-    /// Adds a resource; whether it could be added. Hidden files are not followed.
+    /// Adds a resource. Returns whether it was added. Hidden files are not followed.
     pub(super) fn add(&self, uri: &str) -> bool {
         let path = resources::path(uri).filter(|path| !path.names().any(is_hidden));
         let Some(path) = path else { return false };
@@ -306,7 +306,7 @@ impl Subscribed {
         self.all().remove(uri);
     }
 
-    /// Those of them that may have been changed.
+    /// The subscribed URIs that may have changed.
     fn among(&self, told: &ChangeNotice) -> Vec<String> {
         let all = self.all();
         let changed = all.iter().filter(|(_, path)| match told {
@@ -318,7 +318,7 @@ impl Subscribed {
         changed.map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// Whether the store takes one of the paths for this one.
+    /// Whether the store treats one of the paths as this path.
     fn is_spelled_among(&self, path: &MemoryPath, paths: &BTreeSet<MemoryPath>) -> bool {
         self.folding != Folding::default()
             && paths.iter().any(|changed| self.folding.are_same(changed, path))
@@ -339,7 +339,7 @@ mod tests {
     use memdir::MemoryOptions;
     use memdir::store::{InProcess, Layer, Store, StoreError};
 
-    /// Far beyond what anything takes here.
+    /// Far longer than anything takes here.
     const LONG: Duration = Duration::from_secs(60);
 
     /// A store whose files cannot be listed until the test allows it.
@@ -361,7 +361,7 @@ mod tests {
         }
     }
 
-    /// A memory over such a store, what allows the listing, and what follows the memory.
+    /// A memory over such a store, a function that allows the listing, and the watch of the memory.
     fn closed() -> (Memory, impl Fn(), Arc<ResourceWatch>) {
         let is_open = Arc::<(Mutex<bool>, Condvar)>::default();
         let store = Closed { store: InProcess::new(), is_open: Arc::clone(&is_open) };
@@ -374,12 +374,12 @@ mod tests {
         (memory, open, watch)
     }
 
-    /// How often the listener is told of the file `a.md` before it is told of the list.
+    /// The number of notices about the file `a.md` before the listener is told that the list has changed.
     async fn told(listener: Listener, memory: &Memory) -> usize {
         let subscribed = Arc::new(Subscribed::new(memory));
         assert!(subscribed.add("memdir:///memories/a.md"));
         let updated = AtomicUsize::new(0);
-        // A client that cannot be told any more ends the telling.
+        // The listener stops when the client can no longer be notified.
         let telling = listener.tell(
             subscribed,
             || async { false },
@@ -401,7 +401,7 @@ mod tests {
         watch.join();
     }
 
-    /// The first look finds the change, so no later one tells it.
+    /// The first poll includes the change, so no later poll reports it.
     #[test]
     fn a_change_between_the_acknowledgement_and_listening_is_told() {
         let (memory, open, watch) = closed();

@@ -1,4 +1,4 @@
-//! [`PageAnswer`]: what a page says, or why it does not.
+//! [`PageAnswer`]: the result of a page, or why there is none.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,21 +7,21 @@ use maud::Markup;
 use memdir::Error;
 use memdir::history::HistoryError;
 
-/// What a page answers.
+/// The result of a page.
 pub(super) type PageAnswer = Result<Done, Refusal>;
 
 pub(super) enum Done {
     Page(Markup),
-    /// The form again, with what is wrong or has changed meanwhile. Nothing was changed. It is what was asked for as far as
-    /// the browser is concerned, which would otherwise write an error of its own into its console.
+    /// The form again, with an error or with concurrent changes. Nothing was changed. It has the status of a success, because the
+    /// browser would otherwise log an error in its console.
     Unchanged(Markup),
-    /// A page about something that is not there.
+    /// A page about something that does not exist.
     Missing(Markup),
-    /// Something was changed: the browser asks for this address next.
+    /// Something was changed. The browser requests this address next.
     See(String),
-    /// A picture, which the browser shows.
+    /// An image, which the browser shows.
     Image(&'static str, Vec<u8>),
-    /// Bytes that the browser saves under this name, and does not show.
+    /// Bytes that the browser saves under this name instead of showing them.
     File(String, Vec<u8>),
 }
 
@@ -59,7 +59,7 @@ impl From<HistoryError> for Refusal {
             HistoryError::NoId(_) | HistoryError::Path(_) => StatusCode::BAD_REQUEST,
             HistoryError::ReadOnly => StatusCode::FORBIDDEN,
             HistoryError::Conflict { .. } | HistoryError::IsCurrent { .. } => StatusCode::CONFLICT,
-            // A condition of the tree, such as a place that may not be written to.
+            // A condition of the tree, such as a directory that is not writable.
             HistoryError::Store(ref error) if !error.is_failure() => StatusCode::CONFLICT,
             HistoryError::Store(_) | HistoryError::Partly { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::NOT_FOUND,

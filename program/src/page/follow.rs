@@ -1,5 +1,5 @@
-//! The changes of memories as a stream of events, for the pages that are open in a browser. All of them share one: a browser opens
-//! six connections to a server at most.
+//! Streams the changes of memories as events to the open pages. All pages of a browser share one stream, because a browser opens at most
+//! six connections to a server.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -15,13 +15,13 @@ use tokio::sync::broadcast::error::RecvError;
 use super::live::LOOK_AGAIN;
 use super::site::{Room, Site};
 
-/// The stream of the memories whose numbers the address names: `1`, or `1,3,4`. Each event is named by the number of its memory.
-/// A number that is no memory's any more is left out: a tab may show a page of a server that was stopped since.
+/// The stream of the memories with the numbers in the address: `1`, or `1,3,4`. Each event is named by the number of its memory.
+/// A number without a memory is ignored, because a tab may show a page of a server that was stopped since.
 pub(super) async fn changes(
     State(site): State<Arc<Site>>,
     Path(memories): Path<String>,
 ) -> Response {
-    // Each once, however often it is named.
+    // Each number once, even if it is repeated.
     let numbers: BTreeSet<usize> = memories
         .split(',')
         .filter_map(|number| site.room(number))
@@ -39,7 +39,7 @@ pub(super) async fn changes(
 fn of_room(room: &Room) -> impl Stream<Item = Result<Event, Infallible>> + Send + use<> {
     let number = room.number;
     let (receiver, has_begun) = room.live.listen();
-    // The page looks once when all is seen from then on: what came before is in that.
+    // Once every later change is seen, the page loads once, which includes all earlier changes.
     let first: Option<Arc<str>> = has_begun.then(|| LOOK_AGAIN.into());
     stream::unfold((first, receiver), move |(first, mut receiver)| async move {
         let said = match first {

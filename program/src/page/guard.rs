@@ -1,9 +1,9 @@
-//! What every request must have, and what every answer tells the browser.
+//! Checks every request, and sets the security headers of every answer.
 //!
 //! Other programs on this machine, and every page in the browser, can send requests to a port of this machine. So a request
-//! must come by one of this machine's own names (else a foreign name could be pointed here: DNS rebinding) and with the
-//! secret. What changes something must be sent by a form of this page: by POST, with our origin and a token. The token
-//! itself is checked where the form is read, in `routes`.
+//! must use one of this machine's own names (otherwise a foreign name could be pointed here: DNS rebinding) and carry the
+//! secret. A request that changes something must come from a form of this page: with POST, our origin and a token. `routes`
+//! checks the token when it reads the form.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use super::answer::IntoHtml;
 use super::html;
 use super::site::Site;
 
-/// What the guard knows.
+/// The data that the guard needs.
 #[derive(Clone)]
 pub(super) struct Guard {
     pub(super) site: Arc<Site>,
     pub(super) address: SocketAddr,
 }
 
-/// Says `none` to a browser that has no cookie of this server.
+/// Has the value `none` for a browser without a cookie of this server.
 const SESSION: HeaderName = HeaderName::from_static("memdir-session");
 
-/// Nothing is loaded but from here, nothing inline is run, and no other page shows this one in a frame.
+/// Allows resources only from this server, no inline code, and no frames in other pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -35,7 +35,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
-    // Not `no-referrer`: with it a browser sends our own forms with the origin `null`.
+    // Not `no-referrer`: it would make a browser send our own forms with the origin `null`.
     (header::REFERRER_POLICY, "same-origin"),
     (header::CACHE_CONTROL, "no-store"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -54,7 +54,7 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 impl Guard {
-    /// The answer to a request that is not let through; the first request of a browser is one.
+    /// The answer to a request that is not allowed. The first request of a browser is one of them.
     fn refusal(&self, request: &Request) -> Option<Response> {
         let headers = request.headers();
         let host = one(headers, &header::HOST).filter(|host| self.is_ours(host));
@@ -71,7 +71,7 @@ impl Guard {
                 "Open the whole address that memdir serve printed: it holds the secret of this page.",
             );
             let mut response = page.into_string().into_html(StatusCode::FORBIDDEN);
-            // For the script of a page that is open still.
+            // For the script of a page that is still open.
             response.headers_mut().insert(SESSION, HeaderValue::from_static("none"));
             return Some(response);
         }
@@ -88,7 +88,7 @@ impl Guard {
         None
     }
 
-    /// Whether a browser that asks for this host can only mean this machine.
+    /// Whether this host can only mean this machine.
     fn is_ours(&self, host: &str) -> bool {
         let port = self.address.port();
         let names = ["127.0.0.1", "localhost", "[::1]"];
@@ -96,8 +96,8 @@ impl Guard {
             || host.eq_ignore_ascii_case(&self.address.to_string())
     }
 
-    /// The answer to the address with the secret: it becomes a cookie, and the browser goes on to an address without it.
-    /// By a page, because the cookie is not sent along a redirection that began elsewhere.
+    /// The answer to the address with the secret: sets a cookie, and sends the browser to an address without the secret. It is a page and
+    /// not a redirect, because the cookie is not sent along a redirect that started on another site.
     fn open(&self, given: &str) -> Response {
         if !self.site.secret.is(given) {
             let page =
@@ -116,7 +116,7 @@ impl Guard {
         response
     }
 
-    /// The cookie's name: all ports of a machine share its cookies.
+    /// The name of the cookie. It contains the port, because all ports of a machine share its cookies.
     fn cookie(&self) -> String {
         format!("memdir-{}", self.address.port())
     }
@@ -131,7 +131,7 @@ impl Guard {
     }
 }
 
-/// A header that is there once.
+/// A header that is present exactly once.
 fn one<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;

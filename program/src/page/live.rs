@@ -1,7 +1,7 @@
-//! Tells open pages what is changed, as it happens.
+//! Notifies open pages of changes as they happen.
 //!
-//! One watch for each memory, on a thread of its own, for as long as somebody looks. A page gets the paths and asks for
-//! itself again; what is shown is made in one place only.
+//! There is one watch for each memory, on its own thread, while at least one page listens. A page gets the changed paths and then
+//! requests itself again, so there is only one place that renders pages.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -12,17 +12,17 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use memdir::{Change, Memory};
 
-/// How many changes a slow page may be behind. What is beyond, it learns of as one.
+/// The maximum number of pending messages for a slow page. Further ones are merged into one.
 const KEPT: usize = 64;
 
-/// How often the watch looks whether anybody still listens, and waits after a failure.
+/// The interval at which the watch checks for listeners, and the pause after a failure.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The most changes that are told with their paths at a time.
+/// The maximum number of changes in a message that are listed with their paths.
 const TOLD: usize = 100;
 
-/// What is told when nothing is known but that the watch sees everything from now on, or that something was missed: the
-/// page then asks for itself again.
+/// The message without paths: the watch sees everything from now on, or something was missed. The page then requests itself
+/// again.
 pub(super) const LOOK_AGAIN: &str = r#"{"changes":[]}"#;
 
 /// The changes of one memory.
@@ -31,13 +31,13 @@ pub(super) struct Live {
     told: Mutex<Option<LivePages>>,
 }
 
-/// The pages that are told.
+/// The pages that are notified.
 struct LivePages {
     sender: Sender<Arc<str>>,
-    /// Whether the watch has begun.
+    /// Whether the watch has started.
     has_begun: bool,
-    /// Whether a page came since the last look was begun. It may show a file that no look has seen yet, whose deletion none
-    /// would tell.
+    /// Whether a page was added since the last poll started. It may show a file that no poll has seen yet, so no poll would report
+    /// its deletion.
     has_newcomer: bool,
 }
 
@@ -46,7 +46,7 @@ impl Live {
         Self { memory, told: Mutex::default() }
     }
 
-    /// What is told from now on; and whether the watch has begun already.
+    /// The messages from now on, and whether the watch has already started.
     pub(super) fn listen(self: &Arc<Self>) -> (Receiver<Arc<str>>, bool) {
         let mut told = self.told();
         if let Some(told) = &mut *told {
@@ -64,7 +64,7 @@ impl Live {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watches for as long as somebody listens.
+    /// Watches while at least one page listens.
     fn tell(&self, sender: &Sender<Arc<str>>) {
         let mut watch = None;
         loop {
@@ -87,7 +87,7 @@ impl Live {
             };
             let has_newcomer = self.note_newcomer(false);
             match watching.changes(PAUSE) {
-                // Nobody listens any more if it cannot be sent.
+                // If sending fails, there are no listeners left.
                 Ok(changes) => {
                     if !changes.is_empty() {
                         drop(sender.send(said(&changes)));
@@ -96,7 +96,7 @@ impl Live {
                         drop(sender.send(LOOK_AGAIN.into()));
                     }
                 }
-                // The store is away; the next look tells what happened meanwhile.
+                // The store is unavailable. The next poll includes the changes until then.
                 Err(_) => {
                     if has_newcomer {
                         self.note_newcomer(true);
@@ -107,7 +107,7 @@ impl Live {
         }
     }
 
-    /// Notes whether a page came since the last look was begun, and returns what was noted.
+    /// Sets whether a page was added since the last poll started, and returns the previous value.
     fn note_newcomer(&self, is_one: bool) -> bool {
         let mut told = self.told();
         told.as_mut().is_some_and(|told| std::mem::replace(&mut told.has_newcomer, is_one))
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use memdir::MemoryOptions;
 
-    /// What a page is told next, within a time that is far beyond what it takes.
+    /// The next message for a page, with a timeout that is far longer than it takes.
     fn next(receiver: &mut Receiver<Arc<str>>) -> Option<Arc<str>> {
         let begun = Instant::now();
         while begun.elapsed() < 60 * PAUSE {
@@ -141,8 +141,8 @@ mod tests {
         None
     }
 
-    /// A file that is written, shown and deleted between two looks is told by neither: so a page that comes later looks again
-    /// once the watch has looked.
+    /// A file that is written, shown and deleted between two polls is reported by neither. So a page that is added later loads again
+    /// after the next poll.
     #[test]
     fn a_page_that_comes_later_looks_again_after_the_next_look() {
         let memory = Memory::open("memory:", MemoryOptions::default()).unwrap();

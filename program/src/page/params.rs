@@ -1,4 +1,4 @@
-//! What an address or a form says, as the pages want it.
+//! Parses the parameters of addresses and forms for the pages.
 
 use std::str::FromStr;
 use std::time::SystemTime;
@@ -12,55 +12,55 @@ use crate::typed_time::{self, TIME_FORMS};
 use memdir::history::HistoryId;
 use memdir::path::MemoryPath;
 
-/// Every parameter that a page knows. What a page has no use for is left out of account.
+/// Every parameter of any page. A page ignores the parameters that it does not use.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Params {
     /// A file or a directory.
     pub(super) path: Option<String>,
-    /// Which view of a file: `rendered`, `source` or `blame`.
+    /// The view of a file: `rendered`, `source` or `blame`.
     pub(super) view: Option<String>,
-    /// The first line or entry that is shown.
+    /// The first line or entry to show.
     pub(super) from: Option<String>,
-    /// What is searched for, and how.
+    /// The search text, and its options.
     pub(super) q: Option<String>,
     pub(super) regex: Option<String>,
     pub(super) case: Option<String>,
     pub(super) past: Option<String>,
-    /// A version or a change, another one, and how their difference is shown.
+    /// A version or a change, another one, and how to show their difference.
     pub(super) id: Option<String>,
     pub(super) other: Option<String>,
     pub(super) diff: Option<String>,
-    /// Of which changes.
+    /// Only the changes of this actor.
     pub(super) actor: Option<String>,
-    /// Since when, as a person types it or by the button of a preset, and the zone in which that is meant.
+    /// The start time, as typed or from the button of a preset, and the zone of a typed time.
     pub(super) since: Option<String>,
     pub(super) preset: Option<String>,
     pub(super) zone: Option<String>,
     pub(super) before: Option<String>,
-    /// What a form says.
+    /// The fields of a form.
     pub(super) token: Option<String>,
     pub(super) text: Option<String>,
-    /// The text that was opened in the editor: its fingerprint, and itself.
+    /// The text that was opened in the editor: its fingerprint, and the text itself.
     pub(super) base: Option<String>,
     pub(super) was: Option<String>,
-    /// Whether conflict marks in the text are meant.
+    /// Whether conflict marks in the text are intended.
     pub(super) marks: Option<String>,
     pub(super) to: Option<String>,
     pub(super) reason: Option<String>,
-    /// Which rule for sensitive text found what is redacted, and the versions that have it.
+    /// The rule for sensitive text that found the text to redact, and the versions that contain it.
     pub(super) rule: Option<String>,
     pub(super) ids: Option<String>,
     pub(super) overwrite: Option<String>,
-    /// What becomes of files that were changed since a change that is undone.
+    /// The handling of files that were changed after an undone change.
     pub(super) skip: Option<String>,
     pub(super) merge: Option<String>,
-    /// What was done just before: the word for it, and its change.
+    /// The previous action: its name, and its change.
     pub(super) done: Option<String>,
 }
 
 impl Params {
-    /// The path, which must be there.
+    /// The path, which must be given.
     pub(super) fn path(&self) -> Result<MemoryPath, Refusal> {
         Self::parsed(self.path.as_deref().unwrap_or_default())
     }
@@ -97,22 +97,22 @@ impl Params {
             .map_err(|_| Refusal::wrong(format!("{id:?} is not the id of a version or a change.")))
     }
 
-    /// Since when, as it was typed. The button of a preset says more than what the field holds.
+    /// The start time as text. The button of a preset takes precedence over the field.
     pub(super) fn typed_since(&self) -> Option<&str> {
         given(&self.preset).or_else(|| given(&self.since))
     }
 
-    /// Since when.
+    /// The start time.
     ///
     /// # Errors
-    /// What is wrong with it, for the person who typed it.
+    /// The problem, as a message for the user.
     pub(super) fn since(&self) -> Result<Option<SystemTime>, String> {
         let Some(typed) = self.typed_since() else { return Ok(None) };
         let time = typed_time::time_in(typed, SystemTime::now(), &self.zone());
         time.map(Some).ok_or_else(|| format!("This is not a time: use {TIME_FORMS}."))
     }
 
-    /// The zone in which the person types times; UTC without a script, which knows the browser's.
+    /// The zone in which the user types times. UTC without a script, because only the script knows the browser's zone.
     pub(super) fn zone(&self) -> FixedOffset {
         given(&self.zone).and_then(typed_time::zone).unwrap_or_else(|| Utc.fix())
     }
@@ -130,7 +130,7 @@ impl Params {
     }
 }
 
-/// What a field of a form that is empty says is nothing.
+/// A field of a form; `None` if it is empty.
 pub(super) fn given(field: &Option<String>) -> Option<&str> {
     field.as_deref().filter(|text| !text.is_empty())
 }

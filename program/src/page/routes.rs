@@ -1,7 +1,7 @@
-//! Which address is which page.
+//! Maps addresses to pages.
 //!
-//! Pages wait for a store, so they are made on threads that may. A page is a function of the site, the memory and the
-//! parameters; what changes something is another one, behind the token.
+//! Pages wait for a store, so they run on blocking threads. A page is a function of the site, the memory and the
+//! parameters. Pages that change something have their own kind of route, which checks the token.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::params::Params;
 use super::site::{Room, Site, Turns};
 use super::{follow, html, pages};
 
-/// The page's script. Its parts are read as one, in this order.
+/// The page's script. Its parts are concatenated in this order.
 const SCRIPT: &str = concat!(
     include_str!("assets/dom.js"),
     include_str!("assets/times.js"),
@@ -34,7 +34,7 @@ const SCRIPT: &str = concat!(
     include_str!("assets/page.js"),
 );
 
-/// A page, or what a form asks for.
+/// A page, or the action of a form.
 type Page = fn(&Site, &Room, &Params) -> PageAnswer;
 
 pub(super) fn router(site: Arc<Site>) -> Router {
@@ -70,7 +70,7 @@ pub(super) fn router(site: Arc<Site>) -> Router {
         .with_state(site)
 }
 
-/// To the first memory; the head of its pages leads to the others.
+/// Redirects to the first memory. The head of its pages links to the others.
 async fn first() -> Redirect {
     Redirect::to("/1/")
 }
@@ -87,7 +87,7 @@ fn asset(kind: &'static str, content: &'static str) -> MethodRouter<Arc<Site>> {
     get(move || async move { ([(header::CONTENT_TYPE, HeaderValue::from_static(kind))], content) })
 }
 
-/// A page to look at.
+/// The route of a page that only shows something.
 fn shows(page: Page) -> MethodRouter<Arc<Site>> {
     let handler = move |State(site): State<Arc<Site>>,
                         memory: Path<String>,
@@ -100,7 +100,7 @@ fn shows(page: Page) -> MethodRouter<Arc<Site>> {
     get(handler)
 }
 
-/// What changes something, as a form asks for it.
+/// The route of a form that changes something.
 fn changes(page: Page) -> MethodRouter<Arc<Site>> {
     let handler = move |State(site): State<Arc<Site>>,
                         memory: Path<String>,
@@ -141,7 +141,7 @@ async fn answer(
     let Some(turns) = site.room(&memory).map(|room| Arc::clone(turns(&room.turns))) else {
         return refused(&Refusal::not_found("There is no such memory here."));
     };
-    // It is never closed.
+    // The semaphore is never closed.
     let turn = turns.acquire_owned().await;
     let made = tokio::task::spawn_blocking(move || {
         let _turn = turn;

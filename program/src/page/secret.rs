@@ -1,6 +1,6 @@
-//! [`Secret`]: what only the person who started the program knows, and the browser that was told.
+//! [`Secret`]: known only to the user who started the program, and to the browser that got it.
 
-/// 128 random bits, as a text for an address.
+/// 128 random bits, as text for an address.
 pub(super) struct Secret(String);
 
 impl Secret {
@@ -14,7 +14,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether it is this text, in a time that does not tell how much of it is right.
+    /// Whether the text is the secret. The time does not depend on how much of it is right.
     pub(super) fn is(&self, given: &str) -> bool {
         let (ours, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = ours.iter().zip(given).fold(0, |differs, (a, b)| differs | (a ^ b));

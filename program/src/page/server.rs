@@ -1,4 +1,4 @@
-//! The page on a port of this machine.
+//! Serves the page on a port of this machine.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,8 +14,8 @@ use super::routes;
 use super::site::Site;
 use crate::http_server::{self, ConnectionLimits};
 
-/// Serves the page at the first of `addresses` that is free, all of which must be this machine's own. Calls `ready` with
-/// the address to open, which has the secret. Does not return unless it fails.
+/// Serves the page at the first free address of `addresses`, all of which must belong to this machine. Calls `ready` with
+/// the address to open, which contains the secret. Does not return unless it fails.
 ///
 /// # Errors
 /// If no address can be used.
@@ -42,7 +42,7 @@ pub(crate) fn serve(
     })
 }
 
-/// Whether it asks for changes as they happen, which has no end.
+/// Whether the request asks for a stream of changes, which never ends.
 fn is_stream<B>(request: &Request<B>) -> bool {
     request.uri().path().ends_with("/changes")
 }

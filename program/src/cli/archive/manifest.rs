@@ -1,4 +1,4 @@
-//! The manifest of an archive: what belongs to it, with the checksum of each part and of itself.
+//! The manifest of an archive: its parts, and a checksum of each part and of the manifest itself.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ const VERSION: u32 = 1;
 struct First {
     format: String,
     version: u32,
-    /// The program that wrote it.
+    /// The version of the program that wrote the archive.
     memdir: String,
 }
 
-/// A part of the archive, by its name there.
+/// A part of the archive, with its name in the archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Part {
     pub(super) name: String,
     pub(super) size: u64,
     pub(super) sha256: String,
-    /// In microseconds since 1970, as tar has whole seconds only.
+    /// In microseconds since 1970, because tar has only whole seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) modified: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,11 +37,11 @@ pub(super) struct Part {
 #[derive(Serialize, Deserialize)]
 struct Last {
     parts: usize,
-    /// Of all lines before.
+    /// The checksum of all lines before.
     sha256: String,
 }
 
-/// The lines.
+/// The bytes of a manifest.
 pub(super) fn written(parts: &[Part]) -> Vec<u8> {
     let mut lines = String::new();
     let memdir = env!("CARGO_PKG_VERSION").to_owned();
@@ -55,18 +55,18 @@ pub(super) fn written(parts: &[Part]) -> Vec<u8> {
 }
 
 fn push(lines: &mut String, line: &impl Serialize) {
-    // A struct of texts and numbers always becomes JSON.
+    // Serializing a struct of strings and numbers to JSON cannot fail.
     lines.push_str(&serde_json::to_string(line).unwrap_or_default());
     lines.push('\n');
 }
 
-/// Whether these bytes begin as a manifest does, whole or not.
+/// Whether these bytes start like a manifest. They may be incomplete.
 pub(super) fn is_one(bytes: &[u8]) -> bool {
     let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     serde_json::from_slice::<First>(first).is_ok_and(|first| first.format == FORMAT)
 }
 
-/// The parts, by their names.
+/// Parses the parts, by their names.
 pub(super) fn read(bytes: &[u8]) -> Result<BTreeMap<String, Part>, ArchiveError> {
     let damaged = || ArchiveError::Damaged("the manifest is damaged".to_owned());
     let text = std::str::from_utf8(bytes).map_err(|_| damaged())?;

@@ -2,11 +2,11 @@
 //!
 //! The file is a tar archive that every system can list and unpack:
 //! ```text
-//! memories/…        the files, and the directories that are empty
-//! history/000001    the records of the history, one after the other, in pieces of some megabytes
-//! manifest.jsonl    a line for each of them, with size and SHA-256, and the exact times
+//! memories/…        the files, and the empty directories
+//! history/000001    the concatenated records of the history, in pieces of some megabytes
+//! manifest.jsonl    a line for each of them, with size, SHA-256 and exact times
 //! ```
-//! An import reads all of it before it changes anything.
+//! An import reads and checks the whole archive before it changes anything.
 
 mod manifest;
 mod read;
@@ -78,7 +78,7 @@ pub(super) fn export(wanted: &ExportArguments, output: &mut Output) -> Result<En
     Ok(Ended::Well)
 }
 
-/// Brings an archive as it is into a store.
+/// Imports an archive unchanged into a store.
 pub(super) fn import(
     file: File,
     wanted: &ImportArguments,
@@ -92,7 +92,7 @@ pub(super) fn import(
     copy::transfer(&files, carried, None, argument, how, output)
 }
 
-/// The files of an archive alone.
+/// Only the files of an archive.
 pub(super) fn files(
     file: File,
     path: &Path,
@@ -113,7 +113,7 @@ fn parts(
 /// The name of an archive's manifest.
 pub(super) const MANIFEST: &str = manifest::NAME;
 
-/// Whether these bytes begin as the manifest of an archive does.
+/// Whether these bytes start like the manifest of an archive.
 pub(super) fn is_manifest(bytes: &[u8]) -> bool {
     manifest::is_one(bytes)
 }
@@ -124,7 +124,7 @@ enum ArchiveError {
     Archive(io::Error),
     /// The store cannot be read.
     Store(Box<dyn std::error::Error>),
-    /// It is no archive of ours, or not what it was.
+    /// The file is not an archive of memdir, or was changed.
     Damaged(String),
 }
 
@@ -142,12 +142,12 @@ fn failure(error: ArchiveError, shown: &str, argument: &StoreArgument) -> Failur
     }
 }
 
-/// The name of a file for a sentence. Somebody may have given an address in its place.
+/// The name of a file for a message. The user may have typed an address instead, so secrets are removed.
 pub(super) fn shown(file: &Path) -> String {
     redact_address(&escaped(&file.to_string_lossy()))
 }
 
-/// Writes a file that appears when it is whole. Until then it has the ending `.part`.
+/// Writes a file that gets its name only when it is complete. Until then its name ends with `.part`.
 fn whole_file<T>(
     file: &Path,
     write: impl FnOnce(&mut File) -> Result<T, ArchiveError>,
@@ -155,7 +155,7 @@ fn whole_file<T>(
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = file.with_file_name(name);
-    // What an export that was killed left. One that is being written is locked.
+    // Left by an export that was killed. An export that is still running holds a lock.
     if let Ok(there) = File::open(&part) {
         if matches!(there.try_lock(), Err(TryLockError::WouldBlock)) {
             return Err(
@@ -165,7 +165,7 @@ fn whole_file<T>(
         fs::remove_file(&part)?;
     }
     let mut options = OpenOptions::new();
-    // Not through a link, and nobody else's file.
+    // Do not follow a link, and do not open an existing file.
     options.write(true).create_new(true);
     #[cfg(unix)]
     {
@@ -173,7 +173,7 @@ fn whole_file<T>(
         options.mode(0o600);
     }
     let mut opened = options.open(&part)?;
-    // A file system without locks has none to give.
+    // Some file systems do not support locks.
     let _ = opened.try_lock();
     let written = write(&mut opened).and_then(|written| {
         opened.flush()?;

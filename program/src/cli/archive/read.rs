@@ -1,4 +1,4 @@
-//! Reads an archive: first all of it, to check it, then each file when it is copied.
+//! Reads an archive: first all of it to check it, then each file when it is copied.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,19 +14,19 @@ use memdir::history::{HistoryRecords, HistoryRecordsBuilder};
 use memdir::path::MemoryPath;
 use memdir::store::{Entry, StoreError, micros};
 
-/// An archive that is whole.
+/// A complete archive.
 pub(super) struct Archive {
     file: Arc<Mutex<File>>,
     entries: Vec<Entry>,
-    /// Where the content of a file is, and what it must be.
+    /// The position of each file's content, and its entry in the manifest.
     places: BTreeMap<MemoryPath, (u64, Part)>,
     records: HistoryRecordsBuilder,
-    /// Where each record is, and how long.
+    /// The position and the length of each record.
     record_places: Vec<(u64, usize)>,
 }
 
 impl Archive {
-    /// Reads and checks all of an archive.
+    /// Reads and checks the whole archive.
     pub(super) fn open(file: File) -> Result<Self, ArchiveError> {
         let found = scan(&file)?;
         let Some(manifest) = found.get(manifest::NAME) else {
@@ -104,7 +104,7 @@ impl Archive {
     }
 }
 
-/// What is in the archive at a name.
+/// An entry of the archive.
 struct ArchiveEntry {
     at: u64,
     size: u64,
@@ -112,7 +112,7 @@ struct ArchiveEntry {
     is_directory: bool,
 }
 
-/// Reads everything once.
+/// Reads the whole file once.
 fn scan(mut file: &File) -> Result<BTreeMap<String, ArchiveEntry>, ArchiveError> {
     file.seek(SeekFrom::Start(0))?;
     let mut archive = tar::Archive::new(BufReader::with_capacity(1 << 20, file));
@@ -162,7 +162,7 @@ pub(in crate::cli) fn at(mut file: &File, start: u64, size: u64) -> io::Result<V
     if bytes.len() as u64 == size { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// The path in the memory, if this is exactly how it is written.
+/// The path in the memory, if the name is exactly its canonical form.
 fn path(name: &str) -> Option<MemoryPath> {
     let text = format!("/{name}");
     MemoryPath::parse(&text).ok().filter(|path| path.as_str() == text)
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// An archive whose parts have these names, and a manifest that fits.
+    /// An archive whose parts have these names, with a matching manifest.
     fn archive(
         names: &[(&str, tar::EntryType)],
     ) -> Result<(FixedFiles, Option<HistoryRecords>), String> {
@@ -184,7 +184,7 @@ mod tests {
             let mut header = tar::Header::new_gnu();
             header.set_entry_type(kind);
             header.set_size(content.len() as u64);
-            // The crate itself would refuse some of these names.
+            // The crate itself would reject some of these names.
             header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
             header.set_cksum();
             builder.append(&header, content).unwrap();
@@ -235,8 +235,8 @@ mod tests {
         }
     }
 
-    /// Another store's own files have a meaning where they are. In a plain store, the record of an encrypted one would look
-    /// as if the store were encrypted.
+    /// The internal files of another store have a meaning in that store. In a plain store, the record of an encrypted one would make
+    /// the store look encrypted.
     #[test]
     fn reserved_names_are_not_imported() {
         use memdir::copy::Plan;

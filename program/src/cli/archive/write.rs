@@ -12,19 +12,19 @@ use memdir::path::MemoryPath;
 use memdir::store::Times;
 use memdir::store::{EntryKind, Problem, Store, StoreError, micros};
 
-/// About how many bytes of records make a part.
+/// The approximate size of a part with records, in bytes.
 const PIECE: usize = 8 << 20;
 
-/// What an export wrote.
+/// The result of an export.
 #[derive(Default)]
 pub(super) struct Written {
     pub(super) files: u64,
     pub(super) bytes: u64,
-    /// Empty ones.
+    /// The number of empty directories.
     pub(super) directories: u64,
-    /// Records of the history.
+    /// The number of records of the history.
     pub(super) changes: u64,
-    /// Entries that are no part of the memory, such as links.
+    /// Entries that are not part of the memory, such as links.
     pub(super) left_out: Vec<Problem>,
 }
 
@@ -72,7 +72,7 @@ struct Writer<'w> {
 impl Writer<'_> {
     fn directory(&mut self, path: &MemoryPath) -> Result<(), ArchiveError> {
         let mut entries = match self.store.list(path) {
-            // Somebody removed it just now.
+            // The directory was removed just now.
             Err(StoreError::NotFound | StoreError::NotADirectory) if !path.is_root() => {
                 return Ok(());
             }
@@ -103,7 +103,7 @@ impl Writer<'_> {
         let read = Times::of(self.store, path)
             .and_then(|times| self.store.read(path).map(|content| (times, content)));
         let (times, content) = match read {
-            // Somebody removed it just now.
+            // The file was removed just now.
             Err(StoreError::NotFound | StoreError::IsADirectory) => return Ok(()),
             read => read.map_err(|error| failed(path, &error))?,
         };

@@ -1,4 +1,4 @@
-//! [`Source`] and [`Files`]: what is imported, once it is known what is at its path.
+//! [`Source`] and [`Files`]: the files to import, after the kind of the source is known.
 
 use std::fs::File;
 
@@ -6,23 +6,23 @@ use super::left_out::LeftOut;
 use memdir::path::{MemoryPath, is_hidden};
 use memdir::store::{Entry, Store, StoreError};
 
-/// What is imported.
+/// The source of an import.
 pub(super) enum Source {
     /// An archive of `memdir export`, not yet checked.
     Archive(File),
     Files(Files),
 }
 
-/// Files, as a store that is only read.
+/// Files as a read-only store.
 pub(crate) struct Files {
     pub(super) store: Box<dyn Store>,
-    /// The directory of `store` that becomes the one of the memory.
+    /// The directory of `store` that becomes the directory in the memory.
     pub(super) base: MemoryPath,
-    /// What is known to be no file that could be imported.
+    /// Entries that are known not to be importable files.
     pub(super) left_out: Vec<LeftOut>,
-    /// Whether hidden files are part of it in any case.
+    /// Whether hidden files are included in any case.
     pub(super) with_hidden: bool,
-    /// Whether it is one file, or what was an archive: not a tree in which an unpacked archive could be.
+    /// Whether the source is a single file or an archive, so it cannot contain an unpacked archive.
     pub(super) is_known: bool,
 }
 
@@ -37,7 +37,7 @@ impl Files {
         }
     }
 
-    /// Those of an archive, whose hidden files are part of the memory.
+    /// The files of an archive, whose hidden files are part of the memory.
     pub(crate) fn of_archive(store: Box<dyn Store>) -> Self {
         Self { with_hidden: true, is_known: true, ..Self::new(store) }
     }
@@ -46,8 +46,8 @@ impl Files {
         Self { left_out, ..Self::new(store) }
     }
 
-    /// A directory with a memory in the layout of the SDKs' tools holds the files in its directory `memories`. Nothing else is
-    /// in it that could be imported, but perhaps memdir's own history.
+    /// Uses the directory `memories` as the base if this is a memory in the layout of the SDKs' tools. Such a directory contains no
+    /// other files to import, but may contain memdir's own history.
     pub(super) fn beneath_memories(mut self) -> Result<Self, StoreError> {
         let mut entries = self.store.list(&self.base)?;
         entries.retain(|entry| entry.path.name().is_some_and(|name| !is_hidden(name)));

@@ -1,4 +1,4 @@
-//! [`LeftOut`]: an entry of the source that is not imported, and why.
+//! [`LeftOut`]: an entry of the source that is not imported, and the reason.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::{Failure, say};
 use memdir::store::{Problem, ProblemKind, display_name};
 
-/// The most characters of a name that are shown. One in a tar file can have megabytes.
+/// The maximum number of characters shown of a name. A name in a tar file may have megabytes.
 const SHOWN_CHARS: usize = 1_000;
 
 /// An entry that is not imported.
@@ -22,18 +22,18 @@ impl LeftOut {
         Self { at: shortened(&display_name(at.as_bytes())), kind, why: why.into() }
     }
 
-    /// One whose name may be no text.
+    /// An entry whose name may not be text.
     pub(super) fn of_bytes(at: &[u8], kind: ProblemKind) -> Self {
         let at = shortened(&display_name(at));
         Self { at, ..Self::of_kind("", kind) }
     }
 
-    /// An entry of a tar file that has the name of a later one, which is imported.
+    /// An entry of a tar file that has the same name as a later one, which is imported.
     pub(super) fn replaced(at: &str) -> Self {
         Self::new(at, "replaced", "is in the tar file again: the last one counts")
     }
 
-    /// A directory without anything in it: an import brings files.
+    /// An empty directory. An import only creates files.
     pub(super) fn empty(at: &str) -> Self {
         Self::new(at, "empty-directory", "is an empty directory")
     }
@@ -44,15 +44,15 @@ impl LeftOut {
         Self::new("history", "history", why)
     }
 
-    /// One of a kind that a check of a store reports as well.
+    /// An entry of a kind that a check of a store reports as well.
     pub(super) fn of_kind(at: &str, kind: ProblemKind) -> Self {
         Self::new(at, kind.as_str(), kind.to_string())
     }
 
-    /// A problem of a directory, whose paths begin with `/memories`.
+    /// A problem in a directory, whose paths begin with `/memories`.
     pub(super) fn of_problem(problem: &Problem) -> Self {
         let at = problem.path.strip_prefix("/memories/").unwrap_or(&problem.path);
-        // It is escaped already.
+        // The path is already escaped.
         Self { at: shortened(at), ..Self::of_kind("", problem.kind) }
     }
 
@@ -77,12 +77,12 @@ impl LeftOut {
     /// A policy or the store forbids it.
     pub(super) fn refused(at: &str, sentence: &str) -> Self {
         let sentence = sentence.strip_prefix("Error: ").unwrap_or(sentence);
-        // It is the sentence of a command that changes a file.
+        // The message was written for a command that changes a file.
         let sentence = sentence.replacen(" was not changed", " was not imported", 1);
         Self::new(at, "refused", format!("is refused: {sentence}"))
     }
 
-    /// Whether a text is missing that the user may have meant to import. Hidden files are not meant, unless a flag asks for
+    /// Whether the user may have expected the entry to be imported. Hidden files are not expected, unless a flag asks for
     /// them.
     pub(super) fn is_missed(&self) -> bool {
         !matches!(self.kind, "hidden" | "history" | "replaced" | "empty-directory")

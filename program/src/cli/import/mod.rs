@@ -1,8 +1,8 @@
-//! `memdir import`: brings files from outside into a memory.
+//! `memdir import`: imports files into a memory.
 //!
-//! An archive of `memdir export` is brought back as it is, with its history ([`archive`]). Everything else is
-//! files of text: those of a directory, one file, or those of a tar file ([`source`]). They are written as any other change
-//! of a person: under the policies that are given as flags, and recorded as one change if the memory has a history.
+//! An archive of `memdir export` is imported unchanged, with its history ([`archive`]). Everything else is
+//! imported as text files: those of a directory, of a tar file, or one file ([`source`]). They are written like any other
+//! change by a person: under the policies given as flags, and recorded as one change if the memory has a history.
 
 mod files;
 mod left_out;
@@ -49,7 +49,7 @@ pub(super) fn run(wanted: &ImportArguments, output: &mut Output) -> Result<Ended
     }
 }
 
-/// The directory of the memory that files go into.
+/// The directory of the memory that the files go into.
 fn directory(given: &str) -> Result<MemoryPath, Failure> {
     let path = MemoryPath::parse(given)
         .map_err(|error| Failure::Usage(format!("--to is wrong: {error}")))?;
@@ -60,7 +60,7 @@ fn directory(given: &str) -> Result<MemoryPath, Failure> {
     Ok(path)
 }
 
-/// `--to` with the ending of the only file is meant as the path of the file.
+/// Refuses a `--to` with the extension of the only file, because it was probably meant as the path of the file.
 fn refuse_file_as_directory(to: &MemoryPath, file: &Path) -> Result<(), Failure> {
     let ending = |name: &str| Path::new(name).extension().map(std::ffi::OsStr::to_ascii_lowercase);
     let of_file = file.file_name().and_then(|name| name.to_str()).and_then(ending);
@@ -73,7 +73,7 @@ fn refuse_file_as_directory(to: &MemoryPath, file: &Path) -> Result<(), Failure>
     )))
 }
 
-/// Whether a flag asks for more than an archive brought back as it is.
+/// Whether the flags ask for more than an unchanged import of an archive.
 fn is_changed_on_the_way(wanted: &ImportArguments) -> bool {
     let flags = &wanted.flags;
     wanted.to != "/memories"
@@ -82,7 +82,7 @@ fn is_changed_on_the_way(wanted: &ImportArguments) -> bool {
         || flags.is_given("history")
 }
 
-/// The place of a store must not be within a directory that is imported, or around it.
+/// Refuses to import a directory that contains the store or is inside it.
 fn refuse_overlap(argument: &StoreArgument, directory: &Path) -> Result<(), Failure> {
     if argument.overlaps_directory(directory) {
         return Err(Failure::Usage(

@@ -1,4 +1,4 @@
-//! Plans an import, says what it would do, and does it.
+//! Plans an import, prints the plan, and carries it out.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use memdir::store::{Entry, EntryKind, OnExisting, Problem, Store, StoreError};
 use memdir::text::human_size;
 use memdir::{Error, Memory};
 
-/// A file that is imported.
+/// A file to import.
 struct Planned {
-    /// Where it is in the source.
+    /// Its path in the source.
     from: MemoryPath,
-    /// Where it goes.
+    /// Its path in the memory.
     to: MemoryPath,
     bytes: u64,
     fate: Fate,
@@ -54,7 +54,7 @@ impl Planned {
     }
 }
 
-/// What is in the way of a file.
+/// An entry that is in the way of a file.
 struct Conflict {
     path: MemoryPath,
     in_the_way: InTheWay,
@@ -73,7 +73,7 @@ impl Conflict {
     }
 }
 
-/// Imports files of text.
+/// Imports text files.
 pub(super) fn import(
     files: Files,
     to: &MemoryPath,
@@ -85,7 +85,7 @@ pub(super) fn import(
         let refused = "nothing was imported: --read-only forbids every change of the memory";
         return Err(Failure::Refused(refused.to_owned()));
     }
-    // A missing store is made only if there is something to write.
+    // A missing store is created only if there is something to write.
     let found = argument.find()?;
     let planning = match &found {
         Some(found) => memory(Arc::clone(found), wanted, argument)?,
@@ -136,7 +136,7 @@ pub(super) fn import(
     let is_complete = !plan.left_out.iter().any(LeftOut::is_missed);
     let mut change = None;
     if !wanted.dry_run && plan.planned.iter().any(Planned::is_written) {
-        // Beside the plan's own room nobody needs any.
+        // The plan is complete, so the memory that it was made with is no longer needed.
         drop(planning);
         let memory = match found {
             Some(found) => memory(found, wanted, argument)?,
@@ -170,7 +170,7 @@ struct Plan<'p> {
     left_out: Vec<LeftOut>,
     planned: Vec<Planned>,
     conflicts: Vec<Conflict>,
-    /// Whether the files of an archive that was unpacked are imported as any others, without the history.
+    /// Whether the files of an unpacked archive are imported like any others, without the history.
     takes_archives: bool,
 }
 
@@ -224,7 +224,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// The files below a directory of the source, in the order of their paths.
+    /// The files below a directory of the source, sorted by path.
     fn collect(
         &mut self,
         directory: &MemoryPath,
@@ -232,7 +232,7 @@ impl Plan<'_> {
         found: &mut Vec<(MemoryPath, u64)>,
     ) -> Result<(), Failure> {
         let mut entries = match self.store.list(directory) {
-            // One that is closed to us, or that somebody removed just now.
+            // The directory is not readable, or was removed just now.
             Err(error) if directory != self.base => {
                 self.left_out.push(LeftOut::unreadable(self.name(directory), &error));
                 return Ok(());
@@ -266,7 +266,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Whether these are the parts of an archive.
+    /// Whether these are the parts of an unpacked archive.
     fn is_unpacked_archive(&self, entries: &[Entry]) -> bool {
         let manifest = entries
             .iter()
@@ -290,18 +290,18 @@ impl Plan<'_> {
         path.as_str().strip_prefix(self.base.as_str()).unwrap_or_default().trim_start_matches('/')
     }
 
-    /// Where a file of the source goes; `None` if that path is too long or too deep.
+    /// The path in the memory of a file of the source; `None` if it would be too long or too deep.
     fn target(&self, from: &MemoryPath) -> Option<MemoryPath> {
         from.moved(self.base, self.to).ok()
     }
 
-    /// `None` if it is not text.
+    /// The text of a file; `None` if it is not text.
     fn text(&self, path: &MemoryPath) -> Result<Option<String>, StoreError> {
         let text = String::from_utf8(self.store.read(path)?).ok();
         Ok(text.filter(|text| !text.contains('\0')))
     }
 
-    /// Writes the files, as one change. Each is told when it is written, so it is known which are there if it ends early.
+    /// Writes the files as one change. Each file is printed when it is written, so the output is correct even if the import ends early.
     fn carry_out(
         &self,
         memory: &Memory,
@@ -364,7 +364,7 @@ impl Plan<'_> {
         let left_out = self.left_out.len() as u64;
         if output.json {
             let refused = self.conflicts.len();
-            // With something in the way nothing is imported.
+            // If something is in the way, nothing is imported.
             let (files, bytes) = if refused > 0 { (0, 0) } else { (files, bytes) };
             return output.object(&json!({
                 "type": "summary", "files": files, "bytes": bytes, "equal": equal, "left_out": left_out,

@@ -1,4 +1,4 @@
-//! Opens what is imported, by what is at its path.
+//! Opens the source of an import, depending on its kind.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -45,7 +45,7 @@ pub(super) fn open(path: &Path, argument: &StoreArgument) -> Result<Source, Fail
         .ok_or_else(|| Failure::Refused(format!("no file of a memory can be called {shown}")))
 }
 
-/// The program that compressed a file that begins so.
+/// The program that compressed a file, by its first bytes.
 fn compression(head: &[u8]) -> Option<&'static str> {
     let kinds: [(&[u8], &str); 5] = [
         (b"\x1f\x8b", "gzip"),
@@ -57,7 +57,7 @@ fn compression(head: &[u8]) -> Option<&'static str> {
     kinds.into_iter().find(|(magic, _)| head.starts_with(magic)).map(|(_, kind)| kind)
 }
 
-/// The files below a directory. The store that they are read through follows no link, and never leaves the directory.
+/// The files below a directory. The store that reads them follows no links, and never leaves the directory.
 fn directory(path: &Path) -> Result<Source, StoreError> {
     let store = LocalDirectory::open_read_only(path)?;
     let mut left_out = Vec::new();
@@ -70,7 +70,7 @@ fn directory(path: &Path) -> Result<Source, StoreError> {
     Files::with(Box::new(store), left_out).beneath_memories().map(Source::Files)
 }
 
-/// One file; `None` if no memory can have a file of its name.
+/// One file; `None` if its name is not allowed in a memory.
 fn single(path: &Path, file: File, size: u64) -> Option<Source> {
     let name = path.file_name()?.to_str()?;
     let path = MemoryPath::root().join(name).ok().filter(|path| !path.is_reserved())?;
@@ -81,6 +81,6 @@ fn single(path: &Path, file: File, size: u64) -> Option<Source> {
     };
     let entries = [Entry::file(path, size)];
     let store = Box::new(FixedFiles::new(entries, Box::new(read)));
-    // It was asked for by its name.
+    // The user named the file explicitly.
     Some(Source::Files(Files { with_hidden: true, is_known: true, ..Files::new(store) }))
 }

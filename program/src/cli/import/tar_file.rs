@@ -1,6 +1,6 @@
-//! The files of a tar file that another program made.
+//! The files in a tar file of another program.
 //!
-//! Nothing is unpacked: contents are read where they are in the file.
+//! Nothing is unpacked: contents are read directly from the tar file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,31 +18,31 @@ use memdir::store::{Entry, ProblemKind, StoreError};
 
 const BLOCK: u64 = 512;
 
-/// Why a tar file is not read.
+/// Why a tar file cannot be read.
 pub(super) enum Unreadable {
     Io(io::Error),
     Damaged(String),
 }
 
-/// What is in a tar file.
+/// The contents of a tar file.
 #[derive(Default)]
 struct TarContents {
-    /// Where each file's content is, and how long; the last one of a name counts, as it does when it is unpacked.
+    /// The position and the size of each file's content. The last file of a name counts, as when it is unpacked.
     files: BTreeMap<MemoryPath, (u64, u64)>,
-    /// Its directories, of which some may be empty.
+    /// Its directories. Some may be empty.
     directories: Vec<MemoryPath>,
     left_out: Vec<LeftOut>,
-    /// Whether it has a part that only an archive of memdir has, and whether it has files that no archive has.
+    /// `has_parts`: it has a part that only archives of memdir have. `has_others`: it has files that no archive has.
     has_parts: bool,
     has_others: bool,
-    /// Whether it has the manifest of an archive, and memories.
+    /// `has_manifest`: it has the manifest of an archive. `has_memories`: it has files of a memory.
     has_manifest: bool,
     has_memories: bool,
 }
 
 pub(super) fn open(file: File) -> Result<Source, Unreadable> {
     let found = scan(&file)?;
-    // An archive to which something was added is one, too: what reads archives refuses it.
+    // An archive with additional files is an archive, too. The reader of archives will reject it.
     if found.has_parts && (!found.has_others || (found.has_manifest && found.has_memories)) {
         return Ok(Source::Archive(file));
     }
@@ -68,7 +68,7 @@ pub(super) fn open(file: File) -> Result<Source, Unreadable> {
     files.map(Source::Files).map_err(|error| Unreadable::Damaged(error.to_string()))
 }
 
-/// Goes through the headers.
+/// Reads all headers.
 fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
     file.seek(SeekFrom::Start(0)).map_err(Unreadable::Io)?;
     let damaged = |error: io::Error| match error.kind() {
@@ -81,7 +81,7 @@ fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
     let (mut found, mut end) = (TarContents::default(), 0);
     for entry in archive.entries().map_err(damaged)? {
         let mut entry = entry.map_err(damaged)?;
-        // Names are in these records. The iterator of the entries leaves out those that it cannot read.
+        // These records contain names. The iterator of the entries skips records that it cannot read.
         if let Some(records) = entry.pax_extensions().map_err(damaged)? {
             for record in records {
                 record.map_err(damaged)?;
@@ -91,7 +91,7 @@ fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
         end = start.saturating_add(size).next_multiple_of(BLOCK);
         let kind = entry.header().entry_type();
         let bytes = entry.path_bytes().into_owned();
-        // A hard link is another name of a file that came before it.
+        // A hard link is another name of an earlier file.
         let other_name = entry.link_name_bytes().filter(|_| kind.is_hard_link());
         let linked = other_name.and_then(|name| found.place_of(&name));
         match linked {
@@ -99,8 +99,8 @@ fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
             None => found.add(&bytes, kind, (start, size)),
         }
     }
-    // After the last file there is a block of zeros. A file that was cut off between two of its files lacks it, and an
-    // archive of memdir its manifest.
+    // After the last file there is a block of zeros. A tar file that was cut off between two files lacks it. An archive of memdir
+    // that was cut off lacks its manifest.
     let mut last = Vec::new();
     file.seek(SeekFrom::Start(end)).map_err(Unreadable::Io)?;
     file.take(BLOCK).read_to_end(&mut last).map_err(Unreadable::Io)?;
@@ -110,7 +110,7 @@ fn scan(mut file: &File) -> Result<TarContents, Unreadable> {
     Ok(found)
 }
 
-/// The name in a tar file without what may stand around it.
+/// The name in a tar file without a leading `./` and without trailing slashes.
 fn trimmed(mut name: &str) -> &str {
     while let Some(rest) = name.strip_prefix("./") {
         name = rest;
@@ -119,7 +119,7 @@ fn trimmed(mut name: &str) -> &str {
 }
 
 impl TarContents {
-    /// Where the content of a file is that was found before.
+    /// The position of an earlier file's content.
     fn place_of(&self, name: &[u8]) -> Option<(u64, u64)> {
         let path = path(trimmed(str::from_utf8(name).ok()?))?;
         self.files.get(&path).copied()
@@ -147,7 +147,7 @@ impl TarContents {
                 self.directories.push(path);
                 return;
             }
-            // What is in it is named.
+            // A directory without a valid path needs no entry, because its files are listed themselves.
             (EntryType::Directory, None) => return,
             (EntryType::Regular | EntryType::Continuous, Some(path)) => {
                 if self.files.insert(path, place).is_some() {
@@ -163,7 +163,7 @@ impl TarContents {
     }
 }
 
-/// Whether only an archive of memdir has a file of this name beside `memories`.
+/// Whether this name beside `memories` exists only in archives of memdir.
 fn is_part(name: &str) -> bool {
     let record = name.strip_prefix("history/");
     name == "manifest.jsonl"
@@ -171,7 +171,7 @@ fn is_part(name: &str) -> bool {
             .is_some_and(|record| record.len() == 6 && record.bytes().all(|c| c.is_ascii_digit()))
 }
 
-/// The path of a file; `None` for a name that leads elsewhere, or that no memory can have.
+/// The path of a file; `None` for a name that leads outside, or that is not allowed in a memory.
 fn path(name: &str) -> Option<MemoryPath> {
     if name.is_empty() || name.starts_with('/') {
         return None;

@@ -1,7 +1,7 @@
-// What a page of memdir cannot do by itself: follow changes, keep what is typed, open branches, and be used by keys. Every
-// page works without it.
+// Functions that a page of memdir cannot have without a script: following changes, keeping unsaved input, opening branches, and
+// keyboard shortcuts. Every page works without the script.
 //
-// The parts of the script stand in files of their own, and the browser gets them as one. This one: what all of them use.
+// The parts of the script are in separate files, which are served as one. This part has the shared functions.
 'use strict';
 
 const memory = document.body.dataset.memory;
@@ -20,7 +20,7 @@ async function load(address) {
   return parsed(await response.text());
 }
 
-// An element with these attributes and this text.
+// Makes an element with these attributes and this text.
 function element(name, attributes = {}, text = '') {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

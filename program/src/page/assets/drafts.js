@@ -1,8 +1,8 @@
 
-// --- drafts: what was typed and not saved, for when the editor is opened again --------------------
+// --- drafts: unsaved text, for when the editor is opened again -------------------------------------
 //
-// In the storage of the tab, which goes with it. The server says where none may be kept: an encrypted memory has no plain
-// copy in the browser.
+// Drafts are in the storage of the tab, and are deleted with the tab. The server disables them for an encrypted memory, so the browser
+// keeps no plain copy of it.
 
 const DRAFT = `memdir-draft ${store} `;
 // A draft that was offered and not decided about, while something else was typed.
@@ -29,7 +29,7 @@ function keepDraft() {
   const [editor, area] = [edited(), $('#text')];
   if (!editor || !area) return;
   const key = DRAFT + editor.dataset.draft;
-  // A text that stands in the file already needs none, but the merged text of a conflict does.
+  // A text that equals the file needs no draft, but the merged text of a conflict does.
   if (area.value === area.defaultValue && !$('#main [role="alert"]:not([hidden])')) {
     if (!undecided.includes(key)) sessionStorage.removeItem(key);
     return;
@@ -45,7 +45,7 @@ function keepDraft() {
   try {
     sessionStorage.setItem(key, JSON.stringify(draft));
   } catch {
-    // Without the text that was opened there is no merge, but still a draft.
+    // There was not enough room. Without the base text there can be no merge, but there is still a draft.
     try {
       sessionStorage.setItem(key, JSON.stringify({ ...draft, was: '' }));
     } catch {
@@ -117,7 +117,7 @@ function offerDrafts() {
   for (const each of [key + EARLIER, key]) offerDraft(editor, each);
 }
 
-// Other pages say which drafts there are.
+// Lists the drafts on other pages.
 function listDrafts() {
   const list = $('#drafts');
   if (!list) return;

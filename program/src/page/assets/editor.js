@@ -1,5 +1,5 @@
 
-// --- the editor: a text is sent without leaving the page, so that no failure can lose it ----------
+// --- the editor: sends a text without leaving the page, so that no failure can lose it -------------
 
 let isSent = false;
 let isSending = false;
@@ -45,7 +45,7 @@ async function send(form, button) {
   }
 }
 
-// The form may be of a server that was stopped since. The one that is there now has another token.
+// The form may be from a server that was stopped since. The present server has another token.
 async function post(action, body) {
   const sent = () => fetch(action, { method: 'POST', body, headers: { accept: 'text/html' } });
   const response = await sent();
@@ -59,7 +59,7 @@ async function post(action, body) {
   return sent();
 }
 
-// The form again, with why nothing was saved.
+// Shows the form again, with the reason why nothing was saved.
 function askAgain(page) {
   well({ saved: true });
   $('#main').replaceChildren(...document.importNode($('#main', page), true).childNodes);

@@ -1,7 +1,7 @@
 
-// --- characters that cannot be seen: an editor announces them while somebody types ----------------
+// --- invisible characters: the editor reports them during typing ------------------------------------
 //
-// Which ones they are the server says, so that both announce the same.
+// The server provides the list of characters, so both report the same ones.
 
 const NAMED = 20;
 

@@ -1,5 +1,5 @@
 
-// --- keys: the page is used without a mouse -----------------------------------------------------
+// --- keys: makes the page usable without a mouse ------------------------------------------------
 
 const keys = $('#keys');
 if (keys) {
@@ -40,7 +40,7 @@ const KEYS = {
 };
 
 document.addEventListener('keydown', (event) => {
-  // The same keys when capitals are locked.
+  // The same keys with caps lock.
   const key = event.shiftKey ? event.key : event.key.toLowerCase();
   const isSave = (event.ctrlKey || event.metaKey) && key === 's';
   if (isSave && $('#text')) {
@@ -50,7 +50,7 @@ document.addEventListener('keydown', (event) => {
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const at = event.target;
-  // Nothing is typed into what is only chosen.
+  // Radio buttons and checkboxes take no text, so shortcuts work there.
   if (at.matches('input:not([type="radio"], [type="checkbox"]), textarea, select') || $('dialog[open]')) {
     if (event.key === 'Escape') at.blur();
     return;
@@ -66,7 +66,7 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-// In the tree, arrows go up and down, and open and close.
+// In the tree, the arrow keys move up and down, and open and close branches.
 function arrows(event) {
   const button = $('.fold', event.target.closest('.entry') ?? document.createElement('p'));
   switch (event.key) {

@@ -1,5 +1,5 @@
 
-// --- dark and light: as somebody chose ----------------------------------------------------------
+// --- dark and light: the chosen theme -----------------------------------------------------------
 
 const THEMES = ['', 'dark', 'light'];
 function theme(name) {

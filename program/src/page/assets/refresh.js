@@ -1,5 +1,5 @@
 
-// --- what changed, within a timeline: it is loaded when it is opened ----------------------------
+// --- changes in a timeline: a diff is loaded when it is opened -----------------------------------
 
 async function show(details) {
   if (details.dataset.shown) return;
@@ -17,20 +17,20 @@ document.addEventListener(
   true,
 );
 
-// --- a page that is open shows what is there now, and keeps what is typed in it ------------------
+// --- an open page is updated when something changes, and keeps unsaved input ----------------------
 
-// A page on which somebody writes or decides something, or is told why nothing was changed, stays as it is. So does a list from
-// which somebody chooses, until it is left: it would close.
+// A page is not updated while the user writes or decides something there, or while it shows why nothing was changed. It is also not
+// updated while a select list has the focus, because the list would close.
 const isStill = () => $('#main form[method="post"], #main [role="alert"], #main select:focus') !== null;
 document.addEventListener('focusout', ({ target }) => {
   if (memory && target.matches?.('#main select')) refresh();
 });
 
-// A part as the server made it, but for how long ago something was, and for the time that this long ago is.
+// A part as the server rendered it, without the texts of ages, which change with time.
 function made(part) {
   const copy = part.cloneNode(true);
   all('time, [data-ago]', copy).forEach((time) => time.replaceChildren());
-  // What was done is said once, and stays until another page is opened.
+  // The banner is shown once, and stays until another page is opened.
   $(':scope > .banner', copy)?.remove();
   return copy.innerHTML;
 }
@@ -49,12 +49,12 @@ async function refresh() {
   try {
     do {
       isStale = false;
-      // What stays as it is may be the answer to a form, which has no address of its own.
+      // A page that is not updated may be the answer to a form, which has no address.
       if (isStill()) await replaceTree(await load(`/${memory}/branch`));
       else await replace(await load(location.href));
     } while (isStale);
   } catch {
-    // The server is away: the connection that follows says so.
+    // The server is unavailable. The connection reports that.
   } finally {
     isLoading = false;
   }
@@ -66,10 +66,10 @@ async function replace(loaded) {
     return;
   }
   const [tree, main] = [$('#tree', loaded), $('#main', loaded)];
-  // Without a tree it says that there is no such page any more.
+  // A response without a tree means that the page no longer exists.
   if (tree) await replaceTree(tree);
   const focused = focus();
-  // What is the same stays, with what is selected or typed in it.
+  // Parts that are the same stay, with their selection and input.
   if (!isStill() && made(main) !== shownMain) {
     shownMain = made(main);
     replaceMain(document.importNode(main, true));
@@ -83,7 +83,7 @@ async function replaceTree(tree) {
   await openAgain(fresh);
   const focused = focus();
   const top = $('#tree').scrollTop;
-  // The branch at the root comes without its head, and without a mark at what is shown.
+  // The branch at the root comes without its head, and without a mark on the current path.
   if (!$('.tree-head', fresh)) {
     const here = $('#tree [aria-current]')?.getAttribute('href');
     all('a', fresh).find((link) => link.getAttribute('href') === here)?.setAttribute('aria-current', 'true');
@@ -94,12 +94,12 @@ async function replaceTree(tree) {
   focused();
 }
 
-// What somebody types or chooses. Of the buttons of a choice each has a value of its own.
+// The fields in which the user types or chooses something. Each radio button has its own value.
 const fields = () => all('#main form :is(input:not([type="hidden"]), select)');
 const fieldKey = ({ name, type, value }) => (type === 'radio' ? `${name} ${value}` : name);
 
 function replaceMain(main) {
-  // Narrow, the columns are what scrolls.
+  // In a narrow window, the columns scroll.
   const places = ['.columns', '#main', '#main .source', '#main .diff', '#main .rendered'];
   const tops = places.map((place) => $(place)?.scrollTop);
   const opened = all('#main details[open]').map((details) => details.dataset.fragment ?? details.className);
@@ -109,7 +109,7 @@ function replaceMain(main) {
   $('#main').replaceChildren(...main.childNodes);
   if (banner && !$('#main > .banner')) $('#main').prepend(banner);
   for (const details of all('#main details')) {
-    // What a version changed does not change: what was shown of it stays.
+    // The diff of a version never changes, so keep the loaded one.
     const before = shown.get(details.dataset.fragment);
     if (before) details.replaceWith(before);
     else if (opened.includes(details.dataset.fragment ?? details.className)) details.open = true;
@@ -117,7 +117,7 @@ function replaceMain(main) {
   for (const field of fields()) {
     const before = typed.get(fieldKey(field));
     if (!before) continue;
-    // What is chosen stays, and what can be chosen is what there is now.
+    // Keep the choice, but with the present options.
     if (field.matches('select')) field.value = before.value;
     else if (field.type === 'radio') field.checked = before.checked;
     else field.replaceWith(before);
@@ -128,7 +128,7 @@ function replaceMain(main) {
   });
 }
 
-// Remembers what has the focus; what is returned gives it back to what is there in its place.
+// Remembers the focused element. The returned function moves the focus to the element that replaced it.
 function focus() {
   const focused = document.activeElement;
   const part = focused?.closest('#tree, #main');
@@ -142,7 +142,7 @@ function focus() {
   };
 }
 
-// Whether what is edited was changed meanwhile. The answer to a form has no address to ask.
+// Checks whether the edited file was changed meanwhile. The answer to a form has no address that could be loaded.
 async function compare() {
   const base = $('#main [data-editing] [name="base"]')?.value;
   if (base && location.search && $('[name="base"]', await load(location.href))?.value !== base) stale();

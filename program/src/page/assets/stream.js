@@ -1,17 +1,17 @@
 
 // --- one connection for all tabs ------------------------------------------------------------------
 //
-// A browser opens six connections to a server at most. So of all tabs, whatever memories they show, one holds the stream of changes of
-// all these memories, and passes on what it hears. It is the one that has the lock of the leader; when it closes or is hidden, the
-// browser gives that lock to another. Which memories are shown the leader knows by locks as well, which every tab shares that shows one:
-// a tab that crashes gives it back, too.
+// A browser opens at most six connections to a server. So one of all tabs, the leader, holds the stream of changes of all shown
+// memories, and passes the changes on to the others. The leader holds a lock. When its tab is closed or hidden, the browser gives the
+// lock to another tab. The leader finds out by locks as well which memories are shown: every tab holds a shared lock for its memory,
+// and a tab that crashes releases it, too.
 
 const LOOK_AGAIN = { changes: [] };
-// How long a connection may be gone before somebody is told.
+// How long a connection may be lost before the user is told, in milliseconds.
 const GRACE = 2000;
-// How long a memory is followed that no tab shows any more: usually the same tab opens another page of it.
+// How long a memory is followed after no tab shows it. Usually the same tab opens another page of it.
 const LINGER = 2000;
-// How long until it is tried again, if the browser does not do so by itself.
+// The pause before a new attempt, if the browser does not retry by itself.
 const AGAIN = 3000;
 
 const channel = memory ? new BroadcastChannel('memdir') : null;
@@ -20,9 +20,9 @@ const tell = (kind, more = {}) => channel?.postMessage({ kind, store, memory, ..
 const LEADER = 'memdir changes';
 const SHOWS = 'memdir shows ';
 
-// What ends this tab's part, as long as it follows changes.
+// Ends this tab's part, while it follows changes.
 let following = null;
-// What opens the connection again, and what looks which memories it is for, as long as this tab holds it.
+// While this tab is the leader: reopens the connection, and updates the list of memories.
 let leading = null;
 let connection = 'off';
 let isNew = false;
@@ -32,7 +32,7 @@ function hear({ changes }) {
   const editing = $('[data-editing]')?.dataset.editing;
   const own = changes.filter((change) => change.path === editing);
   if (!isSending && !isSent) {
-    // What it is told of may have happened before the file was opened. The first event, and the one after too many, name nothing.
+    // The change may be older than the opened file. The first event, and the one after too many, contain no changes.
     if (own.some((change) => change.kind === 'deleted')) stale();
     else if (own.length > 0 || changes.length === 0) compare().catch(() => undefined);
   }
@@ -54,7 +54,7 @@ function tryAgain() {
   else tell('try again');
 }
 
-// The memories that any tab shows, in their order.
+// The memories that any tab shows, in order.
 async function shownMemories() {
   if (!navigator.locks) return [memory];
   const { held } = await navigator.locks.query();
@@ -86,7 +86,7 @@ function lead(signal) {
         });
       }
       opened.onerror = async () => {
-        // The browser tries again by itself, unless it was refused.
+        // The browser retries by itself, unless it was refused.
         if (opened.readyState !== EventSource.CLOSED) return state('off');
         const answer = await fetch('/assets/icon.svg').catch(() => null);
         if (signal.aborted || source !== opened) return undefined;
@@ -95,7 +95,7 @@ function lead(signal) {
         return state('off');
       };
     };
-    // Opens the connection again if it is not for the memories that are shown. One look after the other: what is seen last counts.
+    // Reopens the connection if the shown memories have changed. Checks run one after another, so the last one counts.
     let looking = Promise.resolve();
     const look = () => (looking = looking.then(lookOnce));
     const lookOnce = async () => {
@@ -158,7 +158,7 @@ channel?.addEventListener('message', ({ data: said }) => {
     connected(said.state);
     if (isNew && said.state === 'on') {
       isNew = false;
-      // What came between the page and this is not heard. A file that no look has seen yet is seen by the second one.
+      // Changes between the page and this moment were not reported. The second poll sees files that no poll had seen before.
       hear(LOOK_AGAIN);
       setTimeout(() => following && hear(LOOK_AGAIN), 2 * GRACE);
     }
@@ -167,7 +167,7 @@ channel?.addEventListener('message', ({ data: said }) => {
   }
 });
 
-// A page that nobody sees needs no connection.
+// A hidden page needs no connection.
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) rest();
   else follow();

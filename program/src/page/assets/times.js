@@ -1,5 +1,5 @@
 
-// --- times: how long ago something was stays true ---------------------------------------------
+// --- times: keeps ages up to date --------------------------------------------------------------
 
 const MINUTE = 60, HOUR = 3600, DAY = 86400, MONTH = 2592000, YEAR = 31536000;
 
@@ -22,7 +22,7 @@ function short(seconds) {
   return `${Math.floor(seconds / YEAR)}y`;
 }
 
-// Times that are typed are in the zone of the browser: a form takes along how far ahead of UTC that is.
+// Typed times are in the zone of the browser, so a form contains the offset from UTC.
 function sayZone() {
   const ahead = -new Date().getTimezoneOffset();
   const two = (number) => String(Math.floor(number)).padStart(2, '0');

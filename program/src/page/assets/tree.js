@@ -1,5 +1,5 @@
 
-// --- the files at the side: branches open where they are ---------------------------------------
+// --- the tree in the sidebar: opens branches in place --------------------------------------------
 
 async function fold(button, open) {
   const item = button.closest('li');
@@ -20,10 +20,10 @@ document.addEventListener('click', (event) => {
   fold(button, !isOpen).catch(() => say('gone', { again: tryAgain }));
 });
 
-// A new tree, with those branches open that are open in the one that is shown.
+// Opens and closes the branches of a new tree as in the shown one.
 async function openAgain(tree) {
   const folds = new Map(all('#tree .fold').map((button) => [button.dataset.branch, button]));
-  // From the top: a branch may be within another one.
+  // From the top, because a branch may be inside another one.
   for (const [branch, before] of folds) {
     const button = all('.fold', tree).find((button) => button.dataset.branch === branch);
     const isOpen = before.getAttribute('aria-expanded');
@@ -31,7 +31,7 @@ async function openAgain(tree) {
   }
 }
 
-// In a narrow window the tree takes the place of what is read: it can be folded away, for as long as the tab is open.
+// In a narrow window the tree covers the content. It can be hidden while the tab is open.
 const treeToggle = $('#tree-toggle');
 
 function foldTree(isFolded) {

@@ -1,5 +1,5 @@
 
-// --- what is the matter: the server is gone, this browser is signed out, or a text was not saved --
+// --- problems: the server is unavailable, this browser is signed out, or a text was not saved ------
 
 const TROUBLES = {
   gone: 'memdir serve does not answer: it was stopped, or is being started again. Start it again, and open the address that it prints in another tab.',
@@ -7,10 +7,10 @@ const TROUBLES = {
   other: 'Another memory is served at this address now. Start memdir serve with this memory again.',
 };
 
-// What is said now, and what is done when somebody presses the button.
+// The shown problem, and the action of its button.
 let trouble = null;
 
-// `what` is one of TROUBLES, or a sentence. A text that was not saved is more than a connection that is gone.
+// `what` is one of TROUBLES, or a message. An unsaved text takes precedence over a lost connection.
 function say(what, { unsaved = '', again } = {}) {
   const banner = $('#trouble');
   if (!banner || (trouble?.unsaved && !unsaved)) return;
@@ -20,14 +20,14 @@ function say(what, { unsaved = '', again } = {}) {
   banner.hidden = false;
 }
 
-// What becomes of the text meanwhile.
+// Says where the text is meanwhile.
 function kept() {
   return $('#main [data-draft]')
     ? 'What you typed is still here, and this tab keeps a draft of it.'
     : 'What you typed is still here, and nowhere else: copy it before you close this tab.';
 }
 
-// The connection is there again, or the text is saved.
+// The connection is back, or the text is saved.
 function well({ saved = false } = {}) {
   if (!trouble || (trouble.unsaved && !saved)) return;
   trouble = null;

@@ -1,13 +1,13 @@
-//! A unified diff as a table, in one column or in two.
+//! Renders a unified diff as a table, in one column or in two.
 
 use maud::{Markup, html};
 
 use super::odd::shown_line;
 
-/// How many lines of a diff are shown.
+/// The maximum number of lines shown of a diff.
 const MAX_LINES: usize = 4_000;
 
-/// How the two sides stand.
+/// The arrangement of the two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::page) enum Layout {
     Inline,
@@ -17,16 +17,16 @@ pub(in crate::page) enum Layout {
 /// One line of a diff, with its number before and after.
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'d> {
-    /// Lines are left out before this one.
+    /// Lines are omitted before this one.
     Gap,
     Same(usize, usize, &'d str),
     Removed(usize, &'d str),
     Added(usize, &'d str),
-    /// Something that is said about the line before.
+    /// A note about the line before.
     Note(&'d str),
 }
 
-/// The diff, as `text::unified_diff` made it.
+/// Renders a diff made by `text::unified_diff`.
 pub(in crate::page) fn diff(diff: &str, layout: Layout) -> Markup {
     if diff.starts_with("Binary files") {
         return html! { p.note { "The contents differ, and are not text." } };
@@ -57,7 +57,7 @@ pub(in crate::page) fn diff(diff: &str, layout: Layout) -> Markup {
 fn lines(diff: &str) -> (Vec<Line<'_>>, bool) {
     let mut lines = Vec::new();
     let (mut old, mut new) = (0, 0);
-    // Names stand before the first hunk only; the text of a hunk may look like them.
+    // Names are only before the first hunk. The text of a hunk may look like them.
     let mut is_within = false;
     for line in diff.split_terminator('\n') {
         if lines.len() >= MAX_LINES {
@@ -92,7 +92,7 @@ fn lines(diff: &str) -> (Vec<Line<'_>>, bool) {
     (lines, false)
 }
 
-/// The first lines of a hunk, from `@@ -1,2 +3,4 @@`.
+/// The first line numbers of a hunk, from `@@ -1,2 +3,4 @@`.
 fn starts(hunk: &str) -> Option<(usize, usize)> {
     let mut parts = hunk.split(' ').skip(1);
     let mut start = |sign| {

@@ -1,20 +1,20 @@
-//! The frame around every page: what is above, beside and below it.
+//! The frame of every page: its head, its sidebar and its foot.
 
 use maud::{DOCTYPE, Markup, html};
 
 use super::{link, shown};
 use crate::page::site::{Room, Site};
 
-/// What stands around a page's own content.
+/// The frame around the content of a page.
 pub(in crate::page) struct Frame<'a> {
     pub(in crate::page) site: &'a Site,
     pub(in crate::page) room: &'a Room,
     pub(in crate::page) title: &'a str,
-    /// Which of the pages in the head it is.
+    /// The name of this page in the head.
     pub(in crate::page) here: &'a str,
-    /// What is searched for.
+    /// The search text.
     pub(in crate::page) query: &'a str,
-    /// The files, at its side.
+    /// The files, in the sidebar.
     pub(in crate::page) tree: Markup,
 }
 
@@ -66,7 +66,7 @@ impl Frame<'_> {
     }
 }
 
-/// Which memory is shown, and the others.
+/// The name of this memory, and links to the others.
 fn memories(site: &Site, room: &Room) -> Markup {
     let rooms = site.rooms();
     html! {
@@ -89,7 +89,7 @@ fn read_only(room: &Room) -> Markup {
     html! { @if room.shown.is_read_only { span.tag { "read-only" } } }
 }
 
-/// What the keys do; the script shows it.
+/// The list of keyboard shortcuts, which the script shows.
 fn keys() -> Markup {
     let keys = [
         ("/", "search"),
@@ -131,7 +131,7 @@ fn document(title: &str, body: &Markup) -> Markup {
     }
 }
 
-/// A page that says one thing, for who is not let in or asks for what there is not.
+/// A page with a single message, for a request that is not allowed or an address that does not exist.
 pub(in crate::page) fn message(title: &str, sentence: &str) -> Markup {
     document(
         title,
@@ -148,7 +148,7 @@ pub(in crate::page) fn message(title: &str, sentence: &str) -> Markup {
     )
 }
 
-/// The page behind the address with the secret, which leads on to one without it.
+/// The page at the address with the secret, which redirects to an address without it.
 pub(in crate::page) fn entrance() -> Markup {
     html! {
         (DOCTYPE)

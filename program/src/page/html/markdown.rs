@@ -1,8 +1,8 @@
-//! Markdown as HTML, of a text that may hold anything.
+//! Renders Markdown as HTML, from a text that may contain anything.
 //!
-//! Twice safe: HTML in the text stays text, and what comes out goes through a list of what is allowed. A link leads to a
-//! file of the memory or, marked as such, elsewhere; a picture from elsewhere would tell its server that somebody looks,
-//! so it becomes a link.
+//! There are two safeguards: HTML in the text stays text, and the result is sanitized with a list of allowed tags and attributes. A link
+//! leads to a file of the memory or, marked as such, to another site. An image from another site would tell its server that the page was
+//! viewed, so it becomes a link.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ use super::odd::spelled;
 use super::{link, link_to};
 use memdir::path::MemoryPath;
 
-/// The text of the file at `path`, as a reader of Markdown sees it.
+/// Renders the Markdown of the file at `path`.
 pub(in crate::page) fn markdown(room: usize, path: &MemoryPath, text: &str) -> Markup {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -63,14 +63,14 @@ fn to(address: &str) -> Tag<'static> {
     Tag::Link { link_type: LinkType::Inline, dest_url: address.to_owned().into(), title, id }
 }
 
-/// Where a link leads: to a place on the same page, to an allowed address elsewhere, or to a file of the memory, which has
+/// The target of a link: a place on the same page, an allowed address on another site, or a file of the memory, as
 /// an address of this page. Everything else becomes `#`, which leads nowhere.
 fn destination(room: usize, path: &MemoryPath, given: &str, page: &str) -> String {
     if given.starts_with('#') {
         return given.to_owned();
     }
     if let Some(scheme) = scheme(given) {
-        // `http:x` would be relative to this page. Behind controls or spaces an address is not what it seems.
+        // `http:x` would be relative to this page. Control characters or spaces before the scheme would disguise the address.
         let address = given.get(scheme.len()..).filter(|rest| match &*scheme {
             "http" | "https" => rest.starts_with("://"),
             "mailto" => rest.starts_with(':'),
@@ -85,8 +85,8 @@ fn destination(room: usize, path: &MemoryPath, given: &str, page: &str) -> Strin
     }
 }
 
-/// The scheme of an address as a browser parses it, in lower case: leading controls and spaces, and all tabs and line
-/// breaks, do not count. `None` if the address is relative.
+/// The scheme of an address as a browser parses it, in lower case: leading control characters and spaces, and all tabs and line
+/// breaks, are ignored. `None` if the address is relative.
 fn scheme(given: &str) -> Option<String> {
     let given = given.trim_start_matches(|c: char| c <= ' ');
     let mut scheme = String::new();
@@ -101,7 +101,7 @@ fn scheme(given: &str) -> Option<String> {
     None
 }
 
-/// The file of the memory that a link in the file at `path` means.
+/// The file of the memory that a link in the file at `path` refers to.
 fn file(path: &MemoryPath, given: &str) -> Option<MemoryPath> {
     let given = given.split(['#', '?']).next().unwrap_or_default();
     let given = percent_decode_str(given).decode_utf8().ok()?;
@@ -120,7 +120,7 @@ fn file(path: &MemoryPath, given: &str) -> Option<MemoryPath> {
     Some(at)
 }
 
-/// What Markdown can become.
+/// The allowed HTML.
 static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let tags = HashSet::from([
         "a",
@@ -168,7 +168,7 @@ static CLEAN: LazyLock<Builder<'static>> = LazyLock::new(|| {
     clean
 });
 
-/// Of the relative addresses only those that [`destination`] makes.
+/// Allows only the relative addresses that [`destination`] makes.
 fn on_this_page(address: &str) -> Option<Cow<'_, str>> {
     let is_below = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     let is_ours = address.starts_with('#') || address.strip_prefix('/').is_some_and(is_below);
@@ -224,18 +224,18 @@ mod tests {
         assert!(html.contains("href=\"mailto:me@example.com\""), "{html}");
     }
 
-    /// Each as a link and as a picture: it leads to this page or nowhere, whatever stands around the scheme.
+    /// Each one as a link and as an image: it leads to this page or nowhere, whatever surrounds the scheme.
     #[test]
     fn an_address_that_only_resembles_one_with_a_scheme_leads_nowhere_else() {
         let ours = |page: &str, name: &str| format!("=\"/1/{page}?path=/memories/team/{name}\"");
         for (given, name) in [
-            // Not a scheme, so a name.
+            // Not a scheme, so a file name.
             (">javascript:", Some("%3Ejavascript%3A")),
             (r"<\>javascript:>", Some("%3Ejavascript%3A")),
             ("%6aavascript:x", Some("javascript%3Ax")),
             ("jav\u{e4}script:x", Some("jav%C3%A4script%3Ax")),
             ("+javascript:x", Some("%2Bjavascript%3Ax")),
-            // A browser parses a scheme here, and not one that is allowed.
+            // A browser parses a scheme here, but not an allowed one.
             ("javascript:x", None),
             ("JavaScript:x", None),
             ("<\tjavascript:x>", None),
@@ -246,7 +246,7 @@ mod tests {
             ("data:text/html,x", None),
             ("blob:http://example.com/x", None),
             ("a:b", None),
-            // An allowed scheme, but the address is relative, or begins with something else.
+            // An allowed scheme, but the address is relative or has another start.
             ("http:x", None),
             ("https:x", None),
             ("http:/1/delete", None),
@@ -324,7 +324,7 @@ mod tests {
         assert!(rendered("a\u{202e}b").contains("⟨U+202E⟩"));
     }
 
-    /// Whatever is written: only what is on the list comes out, and every address leads to this page or is harmless.
+    /// For any input, the result contains only allowed HTML, and every address leads to this page or is harmless.
     #[test]
     fn nothing_but_what_is_allowed_comes_out() {
         let pieces = prop::sample::select(vec![

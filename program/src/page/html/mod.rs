@@ -1,4 +1,4 @@
-//! The parts that pages are made of.
+//! The parts of pages.
 
 mod diff;
 mod frame;
@@ -25,7 +25,7 @@ use super::site::{Room, Site};
 use memdir::history::Operation;
 use memdir::path::MemoryPath;
 
-/// What an address does not hold as it is.
+/// The characters that must be encoded in an address.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'/').remove(b'_').remove(b'~');
 
@@ -48,7 +48,7 @@ pub(super) fn link_to(room: usize, path: &MemoryPath) -> String {
     link(room, "file", &[("path", path.as_str())])
 }
 
-/// The way to a path, each part of which is a link.
+/// The path as links, one for each part.
 pub(super) fn trail(room: usize, path: &MemoryPath) -> Markup {
     let mut parts = vec![(MemoryPath::root(), "memories")];
     for name in path.names() {
@@ -72,7 +72,7 @@ pub(super) fn trail(room: usize, path: &MemoryPath) -> Markup {
     }
 }
 
-/// A whole path as a link, or as plain text if nothing is there.
+/// A whole path as a link, or as plain text if there is no file.
 pub(super) fn path_link(room: usize, path: &MemoryPath, is_there: bool) -> Markup {
     let text = shown(path.relative());
     html! {
@@ -80,7 +80,7 @@ pub(super) fn path_link(room: usize, path: &MemoryPath, is_there: bool) -> Marku
     }
 }
 
-/// What was done, as a word with a colour of its own kind.
+/// The operation as a word with the colour of its kind.
 pub(super) fn operation(operation: Operation) -> Markup {
     let kind = match operation {
         Operation::Created | Operation::Restored | Operation::Imported => "plus",
@@ -94,7 +94,7 @@ pub(super) fn operation(operation: Operation) -> Markup {
     html! { span.operation.(kind) { (operation.as_str()) } }
 }
 
-/// Who did it.
+/// The actor.
 pub(super) fn actor(room: usize, actor: Option<&str>) -> Markup {
     html! {
         @match actor {
@@ -104,7 +104,7 @@ pub(super) fn actor(room: usize, actor: Option<&str>) -> Markup {
     }
 }
 
-/// A form that changes something: by POST, and with the token of this page.
+/// A form that changes something: sent with POST, with the token of this page.
 pub(super) fn form(site: &Site, room: &Room, page: &str, fields: &Markup) -> Markup {
     html! {
         form method="post" action=(link(room.number, page, &[])) {
@@ -114,7 +114,7 @@ pub(super) fn form(site: &Site, room: &Room, page: &str, fields: &Markup) -> Mar
     }
 }
 
-/// A value that a form carries.
+/// A hidden field of a form.
 pub(super) fn hidden(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }

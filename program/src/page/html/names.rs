@@ -1,11 +1,11 @@
-//! Names of changes and versions, for links that would otherwise all be called the same: `the edit of notes.md by session 7`.
+//! Descriptions of changes and versions, so that links have distinct names: `the edit of notes.md by session 7`.
 
 use std::borrow::Cow;
 
 use super::spelled;
 use memdir::history::{Operation, Version};
 
-/// The noun for what was done.
+/// The noun for an operation.
 fn noun(operation: Operation) -> &'static str {
     match operation {
         Operation::Created => "creation",
@@ -19,12 +19,12 @@ fn noun(operation: Operation) -> &'static str {
         Operation::Redacted => "redaction",
         Operation::External => "external change",
         Operation::Imported => "import",
-        // One that a later version of the core knows.
+        // An operation of a later version of the core.
         _ => "change",
     }
 }
 
-/// Whether the version took the file away, so that its content is the one before.
+/// Whether the version deleted the file, so its content is the one before it.
 pub(in crate::page) fn is_deletion(version: &Version) -> bool {
     let is_external = version.operation == Operation::External;
     matches!(version.operation, Operation::Deleted | Operation::Expired | Operation::Cleared)
@@ -35,7 +35,7 @@ fn actor(version: &Version) -> Cow<'_, str> {
     version.actor.as_deref().map_or("somebody".into(), spelled)
 }
 
-/// What one change did, from the versions that it made: `the edit of notes.md by session 7`, `the deletion of 3 files by
+/// The description of one change, from its versions: `the edit of notes.md by session 7`, `the deletion of 3 files by
 /// session 7`.
 pub(in crate::page) fn change_name(versions: &[Version]) -> String {
     let [first, others @ ..] = versions else { return "nothing".to_owned() };
@@ -47,13 +47,13 @@ pub(in crate::page) fn change_name(versions: &[Version]) -> String {
     format!("the {noun} of {} files by {}", versions.len(), actor(first))
 }
 
-/// What made a version: `the edit of notes.md by session 7`.
+/// The description of a version: `the edit of notes.md by session 7`.
 pub(in crate::page) fn version_name(version: &Version) -> String {
     let path = spelled(version.path.relative());
     format!("the {} of {path} by {}", noun(version.operation), actor(version))
 }
 
-/// The content that a version is about: `notes.md as of the edit by session 7`; of a deletion the content that was deleted.
+/// The description of a version's content: `notes.md as it was after the edit by session 7`. For a deletion, the content before it.
 pub(in crate::page) fn content_name(version: &Version) -> String {
     let path = spelled(version.path.relative());
     let when = if is_deletion(version) { "before" } else { "after" };

@@ -1,6 +1,6 @@
-//! Characters that cannot be seen, or that change how others are shown: they become visible.
+//! Shows characters that are invisible or that change how others are shown.
 //!
-//! A model may write them to hide something from a person: controls, marks that turn the direction of writing, letters
+//! A model may write them to hide something from a person: control characters, marks that change the direction of writing, letters
 //! without width, and the invisible copies of ASCII that some models read.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::ops::{Range, RangeInclusive};
 
 use maud::{Markup, html};
 
-/// The characters that a person would not see, or that let a person see something else, but for the other controls.
+/// Characters that are invisible to a person or misleading, including most control characters.
 const ODD: [RangeInclusive<char>; 20] = [
     '\u{ad}'..='\u{ad}',
     '\u{34f}'..='\u{34f}',
@@ -28,13 +28,13 @@ const ODD: [RangeInclusive<char>; 20] = [
     '\u{1bca0}'..='\u{1bca3}',
     '\u{1d173}'..='\u{1d17a}',
     '\u{e0000}'..='\u{e0fff}',
-    // The controls, but for a line's ending and a tab.
+    // The control characters, except line endings and tabs.
     '\0'..='\u{8}',
     '\u{b}'..='\u{1f}',
     '\u{7f}'..='\u{9f}',
 ];
 
-/// What an editor announces beyond that: a space that is none to a program, in its kinds.
+/// Characters that an editor reports in addition: spaces that programs do not treat as a space.
 const SPACES: [RangeInclusive<char>; 5] = [
     '\u{a0}'..='\u{a0}',
     '\u{1680}'..='\u{1680}',
@@ -43,7 +43,7 @@ const SPACES: [RangeInclusive<char>; 5] = [
     '\u{205f}'..='\u{205f}',
 ];
 
-/// Whether a person would not see the character, or see something else because of it.
+/// Whether the character is invisible to a person or misleading.
 pub(super) fn is_odd(c: char) -> bool {
     ODD.iter().any(|range| range.contains(&c))
 }
@@ -52,14 +52,14 @@ fn is_odd_to_edit(c: char) -> bool {
     is_odd(c) || SPACES.iter().any(|range| range.contains(&c))
 }
 
-/// Below an editor: the characters in its text that cannot be seen there, with their lines. The script keeps it true while
-/// somebody types, by the same characters.
+/// The list below an editor of the invisible characters in its text, with their lines. The script updates it during
+/// typing, with the same set of characters.
 pub(in crate::page) fn hidden_characters(text: &str) -> Markup {
     const NAMED: usize = 20;
     let lines = (1_usize..).zip(text.split('\n'));
     let found: Vec<_> = lines
         .flat_map(|(number, line)| {
-            // The browser makes one kind of ending of both.
+            // The browser sends only one kind of line ending.
             let line = line.strip_suffix('\r').unwrap_or(line);
             line.chars().filter(|c| is_odd_to_edit(*c)).map(move |c| (number, c))
         })
@@ -86,12 +86,12 @@ pub(in crate::page) fn shown(text: &str) -> Markup {
     shown_with_marks(text, &[])
 }
 
-/// The same with a mark on what is found in it, at these places in their order.
+/// The same, with the found places marked. The places must be in order.
 pub(in crate::page) fn shown_with_marks(text: &str, found: &[Range<usize>]) -> Markup {
     named(text, found, |c| is_odd(c) || c == '\n' || c == '\t')
 }
 
-/// A line of a file, whose tabs are what they are, with a mark on what is found in it.
+/// A line of a file with the found places marked. Tabs are kept.
 pub(super) fn shown_line(text: &str, found: &[Range<usize>]) -> Markup {
     named(text, found, is_odd)
 }
@@ -100,7 +100,7 @@ fn named(text: &str, found: &[Range<usize>], is_named: impl Fn(char) -> bool + C
     let mut parts = Vec::new();
     let mut at = 0;
     for place in found {
-        // A place that the text does not have is left out of account.
+        // Ignore a place that is outside the text.
         let (Some(before), Some(marked)) = (text.get(at..place.start), text.get(place.clone()))
         else {
             continue;
@@ -109,7 +109,7 @@ fn named(text: &str, found: &[Range<usize>], is_named: impl Fn(char) -> bool + C
         at = place.end;
     }
     parts.push((text.get(at..).unwrap_or_default(), false));
-    // A part of its own, whatever the direction of its letters.
+    // Isolate the text, so the direction of its letters does not affect the text around it.
     html! {
         bdi {
             @for (part, is_found) in parts {
@@ -119,7 +119,7 @@ fn named(text: &str, found: &[Range<usize>], is_named: impl Fn(char) -> bool + C
     }
 }
 
-/// A text in which some characters are shown by their names.
+/// A text in which some characters are replaced by their names.
 fn pieces(text: &str, is_named: impl Fn(char) -> bool) -> Markup {
     let pieces =
         text.split_inclusive(&is_named).map(|piece| match piece.char_indices().next_back() {
@@ -134,7 +134,7 @@ fn pieces(text: &str, is_named: impl Fn(char) -> bool) -> Markup {
     }
 }
 
-/// The same as plain text, for where no markup may be.
+/// The same as plain text, where markup is not possible.
 pub(in crate::page) fn spelled(text: &str) -> Cow<'_, str> {
     if !text.contains(is_odd) {
         return text.into();
@@ -181,7 +181,7 @@ mod tests {
             shown("\u{202e}xy", &[0..4, 4..5]),
             "<bdi><mark><span class=\"odd\">⟨U+202E⟩</span>x</mark><mark>y</mark></bdi>"
         );
-        // Places that are not of this text, or not in their order, mark nothing and lose nothing.
+        // Places that are outside the text or out of order mark nothing and lose nothing.
         let (end, within) = (9..12, 1..2);
         assert_eq!(shown("é", &[end, within]), "<bdi>é</bdi>");
         assert_eq!(shown("abc", &[1..2, 0..1]), "<bdi>a<mark>b</mark>c</bdi>");

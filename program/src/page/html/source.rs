@@ -1,4 +1,4 @@
-//! A text with the line numbers that the model sees.
+//! Renders a text with the line numbers that the model sees.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use maud::{Markup, html};
 
 use super::odd::shown_line;
 
-/// How many lines are shown at a time: a browser takes long for more.
+/// The maximum number of lines on a page, because browsers are slow with more.
 pub(in crate::page) const PAGE_LINES: usize = 2_000;
 
-/// What is noticed in the lines of a text.
+/// The highlights and notes in the lines of a text.
 #[derive(Clone, Copy)]
 pub(in crate::page) struct Notices<'n> {
-    /// The rules that find something in the line with this number.
+    /// The rules that match the line with this number.
     pub(in crate::page) rules: &'n dyn Fn(u64) -> Vec<String>,
-    /// Where something that is searched for is, in bytes of a line.
+    /// The places in a line that match the search, in bytes.
     pub(in crate::page) found: &'n dyn Fn(&str) -> Vec<Range<usize>>,
-    /// Which version brought the line with this number, in a column of its own.
+    /// The version that added the line with this number, in its own column.
     pub(in crate::page) origin: Option<&'n dyn Fn(u64) -> Markup>,
 }
 
-/// Nothing is noticed.
+/// No highlights and no notes.
 impl Default for Notices<'_> {
     fn default() -> Self {
         Self { rules: &|_| Vec::new(), found: &|_| Vec::new(), origin: None }
@@ -32,7 +32,7 @@ pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) ->
     let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
     let wanted = (1_u64..).zip(lines).skip(first.saturating_sub(1)).take(PAGE_LINES);
     html! {
-        // It scrolls, so it can be reached by the keyboard.
+        // The element scrolls, so it must be reachable by keyboard.
         div.source tabindex="0" role="region" aria-label="Source" {
             @for (number, line) in wanted {
                 @let rules = (notices.rules)(number);
@@ -47,13 +47,13 @@ pub(in crate::page) fn source(text: &str, first: usize, notices: Notices<'_>) ->
     }
 }
 
-/// The first lines of a text in which nothing is noticed.
+/// The first lines of a text without highlights.
 pub(in crate::page) fn plain_source(text: &str) -> Markup {
     source(text, 1, Notices::default())
 }
 
-/// The way to the other parts of a text that is longer than one, from the part that begins with this line; `part` makes the address
-/// of another one.
+/// Links to the other parts of a long text, from the part that starts with line `first`. `part` makes the address of the
+/// part with a line.
 pub(in crate::page) fn parts(total: usize, first: usize, part: &dyn Fn(usize) -> String) -> Markup {
     let last = total.min(first.saturating_add(PAGE_LINES - 1));
     html! {

@@ -1,4 +1,4 @@
-//! Times: how long ago, and when exactly.
+//! Renders times, relative and exact.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,30 +7,30 @@ use maud::{Markup, html};
 
 use memdir::text::rfc3339;
 
-/// How long ago it was, with the time itself for a pointer that rests on it; the script keeps it true.
+/// The age, with the exact time as a tooltip. The script keeps the age up to date.
 pub(in crate::page) fn time(time: SystemTime) -> Markup {
     let exact = rfc3339(time);
     let title = exact.get(..19).unwrap_or(&exact).replace('T', " ");
     html! { time datetime=(exact) title={ (title) " UTC" } { (ago(SystemTime::now(), time)) } }
 }
 
-/// A time to the second, as clocks in a zone show it: `2026-03-14 16:09:26 UTC+01:00`.
+/// A time to the second in a zone: `2026-03-14 16:09:26 UTC+01:00`.
 pub(in crate::page) fn clock(time: SystemTime, zone: FixedOffset) -> String {
     let shown = DateTime::<Utc>::from(time).with_timezone(&zone).format("%Y-%m-%d %H:%M:%S");
     format!("{shown} {}", zone_name(zone))
 }
 
-/// `UTC`, or how far ahead of it or behind a zone is: `UTC+01:00`.
+/// `UTC`, or the offset of a zone from UTC: `UTC+01:00`.
 pub(in crate::page) fn zone_name(zone: FixedOffset) -> String {
     if zone.local_minus_utc() == 0 { "UTC".to_owned() } else { format!("UTC{zone}") }
 }
 
-/// How long ago it was, in a table, where a time may not be known.
+/// The age in a table, where the time may be unknown.
 pub(in crate::page) fn age(known: Option<SystemTime>) -> Markup {
     html! { @if let Some(known) = known { (time(known)) } @else { span.unknown { "–" } } }
 }
 
-/// The same where there is little room: `3m`.
+/// The same in short form: `3m`.
 pub(in crate::page) fn short_age(time: SystemTime) -> Markup {
     let exact = rfc3339(time);
     let title = exact.get(..19).unwrap_or(&exact).replace('T', " ");
@@ -49,7 +49,7 @@ fn short(now: SystemTime, time: SystemTime) -> String {
     format!("{count}{unit}")
 }
 
-/// As the script says it: `assets/page.js` has the same words.
+/// The age in words. The script uses the same words (`assets/times.js`).
 fn ago(now: SystemTime, time: SystemTime) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;

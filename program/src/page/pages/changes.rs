@@ -1,4 +1,4 @@
-//! Lists of changes, newest first: of the timeline, and beside a file, a directory and the overview.
+//! Lists of changes, newest first, for the timeline, a file, a directory and the overview.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use memdir::history::{HistoryId, HistoryQuery, Operation, Version};
 use memdir::path::MemoryPath;
 use memdir::text::human_size;
 
-/// How many versions are looked at for deleted files, and of how many it is asked whether they are there again.
+/// The number of versions searched for deleted files, and the number of paths checked for whether they exist again.
 const LOOKED_AT: usize = 2_000;
 const ASKED: usize = 50;
 
@@ -35,13 +35,13 @@ pub(super) fn latest(room: &Room, path: &MemoryPath, limit: usize) -> Result<Mar
     Ok(list(room, &versions))
 }
 
-/// Whether anything at a path, or below it, was changed.
+/// Whether anything at a path or below it was changed.
 pub(super) fn has_versions(room: &Room, path: &MemoryPath) -> Result<bool, Refusal> {
     let query = with(at(path), |query| query.limit = Some(1));
     Ok(!room.memory().history(&query)?.is_empty())
 }
 
-/// The versions that deleted a file which is not there again, newest first.
+/// The versions that deleted a file that does not exist again, newest first.
 pub(super) fn deleted(room: &Room, limit: usize) -> Result<Vec<Version>, Refusal> {
     let memory = room.memory();
     let query = with(HistoryQuery::default(), |query| query.limit = Some(LOOKED_AT));
@@ -61,12 +61,12 @@ pub(super) fn deleted(room: &Room, limit: usize) -> Result<Vec<Version>, Refusal
     Ok(gone)
 }
 
-/// The versions by the changes that made them.
+/// The versions, grouped by change.
 pub(super) fn list(room: &Room, versions: &[Version]) -> Markup {
     list_to_compare(room, versions, None)
 }
 
-/// The same within a form that compares two of the versions.
+/// The same, in a form that compares two of the versions.
 pub(super) fn list_to_compare(
     room: &Room,
     versions: &[Version],
@@ -93,12 +93,12 @@ pub(super) fn list_to_compare(
     }
 }
 
-/// Whether the version left something that is not there now, so that it can be brought back.
+/// Whether the version has a content that differs from the present one, so that it can be restored.
 pub(super) fn has_past(version: &Version) -> bool {
     version.redacted.is_none() && !version.is_current && version.operation != Operation::Redacted
 }
 
-/// One version; `when` is the element that says when it was made.
+/// One version. `when` is the id of the element with its time.
 fn row(room: &Room, version: &Version, when: &str, choice: Option<&Choice>) -> Markup {
     let id = version.id.to_string();
     let to = |page: &str| link(room.number, page, &[("id", &id)]);
@@ -136,14 +136,14 @@ fn row(room: &Room, version: &Version, when: &str, choice: Option<&Choice>) -> M
     }
 }
 
-/// Which two versions of a timeline are chosen.
+/// The two chosen versions of a timeline.
 pub(super) struct Choice {
     pub(super) from: Option<HistoryId>,
     pub(super) to: Option<HistoryId>,
 }
 
 impl Choice {
-    /// The buttons that choose a version; none if it has no content to compare any more.
+    /// The buttons that choose a version; none if its content is no longer available.
     pub(super) fn of(&self, version: &Version, when: &str) -> Markup {
         let button = |name: &str, word: &str, chosen: Option<HistoryId>| {
             html! {

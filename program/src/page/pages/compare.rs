@@ -1,5 +1,5 @@
-//! Two versions of a file, compared: the form in its timeline that chooses them, and the page of their difference, whose address
-//! can be passed on.
+//! Compares two versions of a file: the form in its timeline that chooses them, and the page with their difference, whose address
+//! can be shared.
 
 use maud::{Markup, html};
 
@@ -16,15 +16,15 @@ use crate::page::site::{Room, Site};
 use memdir::history::{HistoryId, Version};
 use memdir::path::MemoryPath;
 
-/// The versions of a file in a form that compares two of them. The older ones are on further pages, and what is chosen is taken
-/// along there: that is why their button is in the form.
+/// The versions of a file in a form that compares two of them. Older versions are on further pages. The button for older versions
+/// is in the form, so the choice is kept on the next page.
 pub(super) fn choice(
     room: &Room,
     params: &Params,
     versions: &[Version],
     last: Option<&Version>,
 ) -> Result<Markup, Refusal> {
-    // The id may be that of what was just done, which the banner offers to undo.
+    // The id may be that of the latest change, which the banner offers to undo.
     let is_asked = given(&params.done).is_none();
     let asked = |id: Option<HistoryId>| id.filter(|_| is_asked);
     let mut comparable =
@@ -90,7 +90,7 @@ fn to_timeline(room: &Room, path: &MemoryPath) -> Markup {
     html! { a.button #timeline href=(address) { "Timeline" } }
 }
 
-/// The page of a difference, and the file that it is of.
+/// The page with a difference, and its file.
 fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusal> {
     let other =
         params.other()?.ok_or_else(|| Refusal::wrong("One version alone cannot be compared."))?;
@@ -98,7 +98,7 @@ fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusa
     if one.id == other.id {
         return Err(Refusal::wrong("This is the same version twice."));
     }
-    // From the older to the newer one, however they were chosen.
+    // From the older to the newer version, in whatever order they were chosen.
     let (old, new) = if one.id < other.id { (one, other) } else { (other, one) };
     let made = room.memory().diff(old.id, Some(new.id))?;
     let layout = params.layout();
@@ -128,7 +128,7 @@ fn compared(room: &Room, params: &Params) -> Result<(MemoryPath, Markup), Refusa
     Ok((new.path, content))
 }
 
-/// The version with this id, or the only one of a change.
+/// The version with this id, or the only version of a change.
 fn version(room: &Room, id: HistoryId) -> Result<Version, Refusal> {
     let mut versions = versions_of(room, id)?;
     let at = match versions.len() {

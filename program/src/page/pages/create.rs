@@ -1,4 +1,4 @@
-//! A person makes a file.
+//! The page that creates a file.
 
 use maud::{Markup, html};
 
@@ -62,7 +62,7 @@ fn asked(
     html! {
         header.page-head { h1 { "New file" } }
         @if let Some(problem) = problem { p.warning role="alert" { "Not created: " (problem) } }
-        // A new file has one draft, whatever its path is to be.
+        // A new file has a single draft, whatever path it will get.
         div.editor data-draft=[room.shown.keeps_drafts.then_some("")] { (form(site, room, "new", &fields)) }
     }
 }

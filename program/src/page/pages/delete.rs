@@ -1,4 +1,4 @@
-//! A person deletes a file or a directory, after being told what that is.
+//! The page that deletes a file or a directory, after it has shown the affected files.
 
 use maud::html;
 
@@ -10,7 +10,7 @@ use crate::page::site::{Room, Site};
 use memdir::path::MemoryPath;
 use memdir::store::Entry;
 
-/// How many files are named.
+/// The maximum number of files listed.
 const NAMED: usize = 20;
 
 pub(in crate::page) fn ask_delete(site: &Site, room: &Room, params: &Params) -> PageAnswer {

@@ -1,4 +1,4 @@
-//! What a version changed, alone, for the script that shows it within a timeline.
+//! The diff of one version without a frame, for the script that shows it in a timeline.
 
 use super::version::changed;
 use crate::page::answer::{Done, PageAnswer};

@@ -1,5 +1,5 @@
-//! A person edits a file beside the agent. What the agent does meanwhile is never overwritten unseen: the changes of both are
-//! merged, and the person decides where both changed the same lines.
+//! The editor of a file, which an agent may change at the same time. Concurrent changes are never overwritten silently: both
+//! changes are merged, and the person decides where both changed the same lines.
 
 use maud::{Markup, html};
 use sha2::{Digest, Sha256};
@@ -14,10 +14,10 @@ use memdir::text::unified_diff;
 use memdir::text::{Merged, count_conflict_marks, merge};
 use memdir::{Error, ErrorKind};
 
-/// The largest file that a browser edits well.
+/// The maximum size in bytes of a file that browsers can edit well.
 const MAX_EDITED: usize = 2 << 20;
 
-/// How the lines of a file end. A form sends one kind only, whatever they were.
+/// The line endings of a file. A form always sends one kind, whatever the file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     Lf,
@@ -29,7 +29,7 @@ pub(in crate::page) fn edit(site: &Site, room: &Room, params: &Params) -> PageAn
     let path = params.path()?;
     let text = match room.memory().read(path.as_str()) {
         Ok(text) => text,
-        // A draft of it may be there still.
+        // There may still be a draft for it.
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let content = missing(site, room, &path, "", &error.to_string());
             return Ok(Done::Missing(framed(
@@ -85,7 +85,7 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> PageAn
     match memory.write(path.as_str(), &text, Some(&theirs)) {
         Ok(()) => Ok(done(room, "file", &path, "saved")),
         Err(Error::Refused(refused)) => match memory.read(path.as_str()) {
-            // Between the look and the write.
+            // The file was changed between the read and the write.
             Ok(now) if now != theirs => {
                 unchanged(conflict(site, room, &path, &now, &mine, &opened))
             }
@@ -99,12 +99,12 @@ pub(in crate::page) fn save(site: &Site, room: &Room, params: &Params) -> PageAn
     }
 }
 
-/// The text on which an edit stands. The form carries it, because no history may be kept: with it, what was changed
-/// meanwhile can be merged.
+/// The text that was opened in the editor. The form contains it, because there may be no history: concurrent changes
+/// are merged with it as the base.
 struct Opened {
     /// The fingerprint of the file's content.
     base: String,
-    /// The content, with lines as a form has them.
+    /// The content, with the line endings of a form.
     was: String,
 }
 
@@ -113,7 +113,7 @@ impl Opened {
         Self { base: fingerprint(text), was: unified(text) }
     }
 
-    /// The text, if it is the one that the fingerprint is of.
+    /// The text, if it matches the fingerprint.
     fn text(&self) -> Option<&str> {
         let is_it = fingerprint(&self.was) == self.base
             || fingerprint(&self.was.replace('\n', "\r\n")) == self.base;
@@ -128,25 +128,25 @@ impl Opened {
     }
 }
 
-/// Why a text was not saved that stands on what is in the file.
+/// Why a text that is based on the present file was not saved.
 #[derive(Clone, Copy)]
 enum Problem<'p> {
     Refused(&'p str),
-    /// It has conflict marks.
+    /// The text has conflict marks.
     Marks,
 }
 
-/// What tells one text from another.
+/// Identifies a text.
 fn fingerprint(text: &str) -> String {
     data_encoding::HEXLOWER.encode(&Sha256::digest(text))
 }
 
-/// The text of a form, whose lines end as in most files.
+/// The text of a form, with line feeds as line endings.
 pub(super) fn unified(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// How the lines end, if a form can carry the text without changing what nobody changed.
+/// The line endings, if the text survives a form without unintended changes.
 pub(super) fn editable(text: &str) -> Result<Ending, Refusal> {
     let refused = |why: &str| {
         Err(Refusal::wrong(format!(
@@ -169,13 +169,13 @@ pub(super) fn editable(text: &str) -> Result<Ending, Refusal> {
 
 fn area(text: &str, label: &str) -> Markup {
     html! {
-        // The browser drops the first line ending of a text area, which is this one.
+        // The browser drops the first line ending of a text area. This is that one.
         textarea #text name="text" spellcheck="false" autocomplete="off" autofocus aria-label=(label) { "\n" (unified(text)) }
         (html::hidden_characters(text))
     }
 }
 
-/// The part of a page in which the text of a file is edited. The script keeps a draft of it where that may be.
+/// The part of a page with the editor. The script keeps a draft of the text, if that is allowed.
 fn editing(room: &Room, path: &MemoryPath, form: &Markup) -> Markup {
     let draft = room.shown.keeps_drafts.then_some(path.as_str());
     html! {
@@ -222,7 +222,7 @@ fn editor(
     }
 }
 
-/// The file was changed since it was opened: a merge of both, as far as that can be made.
+/// The file was changed since it was opened: shows a merge of both texts, as far as possible.
 fn conflict(
     site: &Site,
     room: &Room,
@@ -266,7 +266,7 @@ fn conflict(
     }
 }
 
-/// The person's own text, for who wants it and not the merged one.
+/// The user's own text without the merge, as an alternative.
 fn yours(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &str) -> Markup {
     let fields = html! {
         (hidden("path", path.as_str()))
@@ -277,7 +277,7 @@ fn yours(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &str) 
     html! { div.editor { (form(site, room, "edit", &fields)) } }
 }
 
-/// What can be done with a text that came second.
+/// The actions for a text that was not saved because of a concurrent change.
 fn ways(room: &Room, path: &MemoryPath) -> Markup {
     let beside = beside(path);
     html! {
@@ -288,7 +288,7 @@ fn ways(room: &Room, path: &MemoryPath) -> Markup {
     }
 }
 
-/// Both texts, where nobody knows what they were made from.
+/// Both texts, if their common base is unknown.
 fn two_texts(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &str) -> Markup {
     let difference = unified_diff("theirs", now.was.as_bytes(), "yours", mine.as_bytes());
     let fields = html! {
@@ -314,7 +314,7 @@ fn two_texts(site: &Site, room: &Room, path: &MemoryPath, now: &Opened, mine: &s
     }
 }
 
-/// The file is not there, or not any more.
+/// The file does not exist or no longer exists.
 fn missing(site: &Site, room: &Room, path: &MemoryPath, mine: &str, sentence: &str) -> Markup {
     let fields = html! {
         (hidden("to", path.as_str()))
@@ -331,7 +331,7 @@ fn missing(site: &Site, room: &Room, path: &MemoryPath, mine: &str, sentence: &s
     }
 }
 
-/// A path beside another one, for a second text: `/memories/notes.mine.md`.
+/// A path for a second text beside a file: `/memories/notes.mine.md`.
 fn beside(path: &MemoryPath) -> String {
     match path.as_str().rsplit_once('.') {
         Some((stem, extension)) if !extension.contains('/') && !stem.ends_with('/') => {

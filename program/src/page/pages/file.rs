@@ -1,4 +1,4 @@
-//! What is at a path: a file as Markdown, as source or as a picture, a directory with its entries, or nothing any more.
+//! The page of a path: a file as Markdown, source or image, a directory with its entries, or a deleted file.
 
 use maud::{Markup, html};
 
@@ -16,16 +16,16 @@ use memdir::policy::sensitive;
 use memdir::store::{Entry, EntryKind};
 use memdir::text::{count_lines, human_size};
 
-/// The largest file that is shown.
+/// The maximum size of a file that is shown, in bytes.
 const MAX_SHOWN: u64 = 8 << 20;
 
-/// The largest one that is rendered.
+/// The maximum size of a file that is rendered as Markdown, in bytes.
 const MAX_RENDERED: usize = 512 << 10;
 
-/// How many entries of a directory a page has: a browser paints more of them noticeably later.
+/// The number of directory entries on a page. Browsers take noticeably longer to paint more.
 const PAGE_ENTRIES: usize = 200;
 
-/// How many versions stand below a directory.
+/// The number of versions listed below a directory.
 const LATEST: usize = 12;
 
 pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> PageAnswer {
@@ -47,7 +47,7 @@ pub(in crate::page) fn file(site: &Site, room: &Room, params: &Params) -> PageAn
     Ok(Done::Page(page))
 }
 
-/// What can be done with what is at the path.
+/// The actions for the file or directory at the path.
 fn actions(room: &Room, path: &MemoryPath, is_file: bool, is_editable: bool) -> Markup {
     let to = |page: &str| link(room.number, page, &[("path", path.as_str())]);
     html! {
@@ -89,7 +89,7 @@ fn one(room: &Room, entry: &Entry, params: &Params) -> Result<Markup, Refusal> {
     })
 }
 
-/// What is in a file, and whether a browser can edit it.
+/// The content of a file, and whether a browser can edit it.
 fn body(room: &Room, path: &MemoryPath, params: &Params) -> Result<(Markup, bool), Refusal> {
     let bytes = match room.memory().store().read(path) {
         Ok(bytes) => bytes,
@@ -150,7 +150,7 @@ fn body_of_text(
     })
 }
 
-/// The source, with the version that brought each line. The lines are those of the blame, as the file may have been changed since
+/// The source, with the version that added each line. The lines are those of the blame, because the file may have changed since
 /// it was read.
 fn blame(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refusal> {
     let blamed = room.memory().blame(path.as_str())?;
@@ -159,7 +159,7 @@ fn blame(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refu
         let at = usize::try_from(number).unwrap_or(usize::MAX);
         let Some(line) = blamed.get(at - 1) else { return html! {} };
         let before = at.checked_sub(2).and_then(|before| blamed.get(before));
-        // Once for lines in a row, and at the top of each part.
+        // Only once for consecutive lines of a version, and at the top of each part.
         let is_same = before.is_some_and(|before| before.version == line.version);
         if is_same && at % html::PAGE_LINES != 1 {
             return html! {};
@@ -169,7 +169,7 @@ fn blame(room: &Room, path: &MemoryPath, params: &Params) -> Result<Markup, Refu
     Ok(lines(room, path, &text, params, "blame", Some(&origin)))
 }
 
-/// Who brought a line and when, as a link to the version.
+/// The actor and the time of a line, as a link to the version.
 fn origin_of(room: &Room, line: &BlamedLine) -> Markup {
     let who = line.actor.as_deref().unwrap_or("somebody");
     let older = line.may_be_older.then_some("The line may be older.");
@@ -185,7 +185,7 @@ fn origin_of(room: &Room, line: &BlamedLine) -> Markup {
     }
 }
 
-/// The source, a part of it if it is long, with what the rules for sensitive text find, and what is searched for.
+/// The source, or a part of it if it is long, with the findings of the rules for sensitive text and the search matches.
 fn lines(
     room: &Room,
     path: &MemoryPath,
@@ -214,7 +214,7 @@ fn lines(
     }
 }
 
-/// The lines where the rules for sensitive text find something.
+/// The lines with findings of the rules for sensitive text.
 fn found_in(room: &Room, text: &str) -> Vec<(u64, String)> {
     let rules = &room.memory().options().sensitive_rules;
     let findings = sensitive::find(text, rules);
@@ -280,7 +280,7 @@ fn directory(
     })
 }
 
-/// What is said of a path where nothing is, with the versions of what was there.
+/// A message for a path without a file, with the versions of a deleted file.
 fn gone(room: &Room, path: &MemoryPath, sentence: &str) -> Result<Markup, Refusal> {
     let was_there = room.has_history() && changes::has_versions(room, path)?;
     if !was_there {

@@ -1,4 +1,4 @@
-//! The timeline of everything, of a directory, a file or an actor: who changed what and when, newest first.
+//! The timeline of a memory, a directory, a file or an actor: who changed what and when, newest first.
 
 use std::time::SystemTime;
 
@@ -12,7 +12,7 @@ use crate::page::site::{Room, Site};
 use memdir::history::Version;
 use memdir::path::MemoryPath;
 
-/// How many versions a page has.
+/// The number of versions on a page.
 const PAGE: usize = 50;
 
 pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> PageAnswer {
@@ -45,7 +45,7 @@ pub(in crate::page) fn history(site: &Site, room: &Room, params: &Params) -> Pag
     Ok(if problem.is_some() { Done::Unchanged(page) } else { Done::Page(page) })
 }
 
-/// A part of the changes, and the way to the older ones. Of a file any two versions can be compared.
+/// One page of the changes, with a link to older ones. For a file, any two versions can be compared.
 fn listed(
     room: &Room,
     path: &MemoryPath,
@@ -82,7 +82,7 @@ fn older(room: &Room, params: &Params, path: &MemoryPath, last: &Version) -> Str
     link(room.number, "history", &asked)
 }
 
-/// Whose changes are shown since when, and a way to take all of them back.
+/// The filter by actor and time, with a link that undoes all changes of the selection.
 fn filter(
     room: &Room,
     path: &MemoryPath,

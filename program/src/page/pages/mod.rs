@@ -1,4 +1,4 @@
-//! The pages, one file for each, and what they share.
+//! The pages, one file for each, and their shared parts.
 
 mod changes;
 mod compare;
@@ -50,7 +50,7 @@ use crate::with::with;
 use memdir::history::{HistoryId, HistoryQuery, Restored};
 use memdir::path::MemoryPath;
 
-/// A page in its frame, with the files at its side, opened down to `path`.
+/// A page in its frame. The tree in the sidebar is opened down to `path`.
 fn framed(
     (site, room, params): (&Site, &Room, &Params),
     title: &str,
@@ -64,7 +64,7 @@ fn framed(
     Ok(Frame { site, room, title, here, query, tree }.around(&content))
 }
 
-/// What was done just before, and how it is taken back.
+/// A banner about the last action, with a button that undoes it.
 fn banner(room: &Room, params: &Params) -> Markup {
     let said = match given(&params.done) {
         Some("saved") => "Saved.",
@@ -77,7 +77,7 @@ fn banner(room: &Room, params: &Params) -> Markup {
         Some("nothing") => "There was nothing to do.",
         _ => return html! {},
     };
-    // A redaction cannot be taken back, nor what was not done: the id is then that of the version that is shown.
+    // A redaction cannot be undone, nor can an action without a change. Then the id is that of the version that is shown.
     let can_undo = !matches!(given(&params.done), Some("redacted" | "nothing"));
     let change = given(&params.id).and_then(|id| id.parse::<HistoryId>().ok()).filter(|_| can_undo);
     let query =
@@ -94,7 +94,7 @@ fn banner(room: &Room, params: &Params) -> Markup {
     }
 }
 
-/// Refuses what would change a memory that is only shown.
+/// Refuses a change of a memory that is read-only here.
 fn changeable(room: &Room) -> Result<(), Refusal> {
     if room.shown.is_read_only {
         return Err(Refusal::forbidden(
@@ -104,7 +104,7 @@ fn changeable(room: &Room) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The page of a path after something was done there, with a way to take it back.
+/// The page of a path after an action, with a button that undoes the action.
 fn done(room: &Room, page: &str, path: &MemoryPath, word: &str) -> Done {
     let change = latest_change(room, path).map(|change| change.to_string());
     let mut parameters = vec![("path", path.as_str()), ("done", word)];
@@ -114,7 +114,7 @@ fn done(room: &Room, page: &str, path: &MemoryPath, word: &str) -> Done {
     Done::See(link(room.number, page, &parameters))
 }
 
-/// The latest change of a path on this page, which is the one that was just made, whatever the agent has done since.
+/// The latest change of a path that was made on this page. The agent may have made changes since.
 fn latest_change(room: &Room, path: &MemoryPath) -> Option<HistoryId> {
     let query = with(HistoryQuery::default(), |query| {
         query.path = Some(path.as_str().to_owned());
@@ -125,7 +125,7 @@ fn latest_change(room: &Room, path: &MemoryPath) -> Option<HistoryId> {
     versions.first().map(|version| version.change)
 }
 
-/// The timeline after something was taken back.
+/// The timeline after an undo or a restore.
 fn taken_back(room: &Room, restored: &Restored, word: &str) -> Done {
     let parameters = match &restored.change {
         None => vec![("done", "nothing".to_owned())],
@@ -133,7 +133,7 @@ fn taken_back(room: &Room, restored: &Restored, word: &str) -> Done {
     };
     let parameters: Vec<_> =
         parameters.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    // A single file is looked at; of several, what was done.
+    // For a single file show the file; for several, the change.
     match &restored.files[..] {
         [file] if file.operation != memdir::history::Operation::Deleted => {
             let mut parameters = parameters;
@@ -144,17 +144,17 @@ fn taken_back(room: &Room, restored: &Restored, word: &str) -> Done {
     }
 }
 
-/// A question before something is changed: what will happen, and a form that does it.
+/// A confirmation page: shows what will happen, with a form that does it.
 struct Question<'q> {
     title: &'q str,
-    /// What will happen.
+    /// A description of the effects.
     what: Markup,
-    /// What cannot be taken back, if it is so.
+    /// A warning about effects that cannot be undone.
     warning: Option<&'q str>,
-    /// Where the form goes, and what it carries.
+    /// The target of the form, and its fields.
     page: &'q str,
     fields: Markup,
-    /// The word on the button.
+    /// The label of the button.
     does: &'q str,
 }
 
@@ -177,7 +177,7 @@ impl Question<'_> {
     }
 }
 
-/// The files that something concerns, with what happens to each.
+/// The affected files, with the operation for each.
 fn concerned(room: &Room, restored: &Restored) -> Markup {
     html! {
         ul.concerned {
@@ -192,7 +192,7 @@ fn concerned(room: &Room, restored: &Restored) -> Markup {
     }
 }
 
-/// The field for the version or change that a form is about.
+/// The field with the version or change of a form.
 fn id_field(id: HistoryId) -> Markup {
     hidden("id", &id.to_string())
 }

@@ -1,4 +1,4 @@
-//! The first page of a memory: how much it holds, and what happened lately.
+//! The first page of a memory: its size, and its latest changes.
 
 use maud::{Markup, html};
 
@@ -12,7 +12,7 @@ use memdir::store::{Entry, EntryKind};
 use memdir::text::human_size;
 use memdir::{SizedPath, Stats, TimedPath};
 
-/// How many changes and files are shown.
+/// The number of changes and files shown.
 const LATEST: usize = 15;
 
 pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> PageAnswer {
@@ -42,7 +42,7 @@ pub(in crate::page) fn overview(site: &Site, room: &Room, params: &Params) -> Pa
     Ok(Done::Page(framed((site, room, params), "Overview", "", &root, &content)?))
 }
 
-/// How much there is, and how much there may be.
+/// The size of the memory, and its limits.
 fn held(room: &Room, stats: &Stats) -> Markup {
     let options = room.memory().options();
     let bar = |used: u64, limit: u64| {
@@ -87,7 +87,7 @@ fn held(room: &Room, stats: &Stats) -> Markup {
     }
 }
 
-/// The files that were written last, where no history says who wrote them.
+/// The files that were written last, if there is no history.
 fn written(room: &Room) -> Result<Markup, Refusal> {
     let mut files = room.memory().list("/memories", None)?;
     files.retain(Entry::is_file);
@@ -107,7 +107,7 @@ fn written(room: &Room) -> Result<Markup, Refusal> {
     })
 }
 
-/// The files that were deleted last, and are not there again.
+/// The files that were deleted last and do not exist again.
 fn deleted(room: &Room) -> Result<Markup, Refusal> {
     let gone = changes::deleted(room, LATEST)?;
     Ok(html! {

@@ -1,4 +1,4 @@
-//! The fields of a form that asks for somebody's changes since a time: of the timeline, and of what takes such changes back.
+//! The fields of a form that selects the changes of an actor since a time, for the timeline and for undo.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,11 @@ use crate::page::site::Room;
 use crate::with::with;
 use memdir::path::MemoryPath;
 
-/// How many versions are searched for actors, and how many actors the list has. The name of any other one in the timeline is a link.
+/// The number of versions searched for actors, and the maximum number of actors in the list. In the timeline, every actor is a link.
 const LOOKED_AT: usize = 2_000;
 const ACTORS: usize = 200;
 
-/// Times that a button stands for.
+/// The times of the preset buttons.
 const PRESETS: [(&str, &str); 4] = [
     ("1h", "Last hour"),
     ("today", "Today"),
@@ -24,8 +24,8 @@ const PRESETS: [(&str, &str); 4] = [
     ("7d", "Last 7 days"),
 ];
 
-/// The actor and the time as they were typed, with what is wrong with the time. `buttons` are the form's own; the Enter key presses the
-/// first of them, so they come before the presets. These are buttons as well, so that they work without a script.
+/// The actor and the time as typed, with an error about the time. `buttons` are the buttons of the form. The Enter key presses the
+/// first one, so they come before the presets, which are also buttons so that they work without a script.
 pub(super) fn fields(
     room: &Room,
     path: &MemoryPath,
@@ -52,7 +52,7 @@ pub(super) fn fields(
                 spellcheck="false" aria-describedby=(described) aria-invalid=[problem.map(|_| "true")]
                 autofocus[problem.is_some()];
         }
-        // The script says which zone it is.
+        // The script sets the zone.
         input type="hidden" name="zone" value=[given(&params.zone)];
         (buttons)
         @if let Some(problem) = problem { p #since-problem .wrong role="alert" { (shown(problem)) } }
@@ -68,7 +68,7 @@ pub(super) fn fields(
     })
 }
 
-/// Who changed something here, the latest first, and who is chosen in any case.
+/// The actors of changes here, latest first, and the chosen one in any case.
 fn actors(room: &Room, path: &MemoryPath, chosen: Option<&str>) -> Result<Vec<String>, Refusal> {
     let query = with(at(path), |query| query.limit = Some(LOOKED_AT));
     let versions = room.memory().history(&query)?;
@@ -82,7 +82,7 @@ fn actors(room: &Room, path: &MemoryPath, chosen: Option<&str>) -> Result<Vec<St
     Ok(actors)
 }
 
-/// The parameters of an address that ask for the same changes.
+/// The parameters of an address that selects the same changes.
 pub(super) fn carried(params: &Params) -> Vec<(&'static str, &str)> {
     let all =
         [("actor", params.actor()), ("since", params.typed_since()), ("zone", given(&params.zone))];

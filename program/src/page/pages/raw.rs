@@ -1,4 +1,4 @@
-//! A file as it is: a picture in a page, or bytes to keep.
+//! Serves a file itself: an image for a page, or a download.
 
 use crate::page::answer::{Done, PageAnswer, Refusal};
 use crate::page::params::Params;
@@ -7,7 +7,7 @@ use memdir::Image;
 use memdir::path::MemoryPath;
 use memdir::store::StoreError;
 
-/// A picture, if it is one that the model can see.
+/// An image, if it is of a type that the model can see.
 pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     let bytes = bytes(room, &params.path()?)?;
     match Image::in_bytes(&bytes) {
@@ -16,7 +16,7 @@ pub(in crate::page) fn image(_: &Site, room: &Room, params: &Params) -> PageAnsw
     }
 }
 
-/// The bytes of a file, which a browser keeps and does not show.
+/// The bytes of a file, which the browser saves instead of showing them.
 pub(in crate::page) fn download(_: &Site, room: &Room, params: &Params) -> PageAnswer {
     let path = params.path()?;
     let bytes = bytes(room, &path)?;

@@ -1,4 +1,4 @@
-//! The content of a version is removed from the history for good.
+//! The page that removes the content of a version from the history for good.
 
 use maud::html;
 

@@ -1,6 +1,6 @@
-//! A text that was found, in a search or by the rules for sensitive text, is redacted in all versions that hold it.
+//! The page that redacts a text, found by a search or by the rules for sensitive text, in all versions that contain it.
 //!
-//! The text of a finding is in no address: that names the file, the line and the rule. The form carries the ids of the
+//! Addresses never contain the text of a finding. They contain the file, the line and the rule. The form contains the ids of the
 //! versions that the person saw.
 
 use std::collections::{BTreeSet, HashSet};
@@ -20,14 +20,14 @@ use memdir::path::MemoryPath;
 use memdir::policy::sensitive;
 use memdir::text::{excerpt, line_at};
 
-/// How many versions, and how many of their lines, are shown.
+/// The maximum number of versions shown, and the maximum number of their lines.
 const SHOWN_VERSIONS: usize = 50;
 const SHOWN_LINES: usize = 5;
 
-/// What is looked for.
+/// The text to redact.
 struct Wanted {
     query: GrepQuery,
-    /// The text, if it may go over lines.
+    /// The text, if it may span several lines.
     text: Option<String>,
 }
 
@@ -41,17 +41,17 @@ impl Wanted {
     }
 }
 
-/// What is redacted, and what is not.
+/// The result of a search for the text: the matches to redact, and those that are kept.
 #[derive(Default)]
 struct Found {
-    /// The versions that no file holds now, newest first.
+    /// The versions whose content no file has now, newest first.
     past: Vec<Version>,
-    /// The paths of the files that hold it now.
+    /// The paths of the files that contain it now.
     files: BTreeSet<MemoryPath>,
-    /// Paths with names that nothing has any more, and those that something has.
+    /// `names`: paths with names that no file has now. `kept_names`: paths with names that a file has now.
     names: BTreeSet<MemoryPath>,
     kept_names: BTreeSet<MemoryPath>,
-    /// Lines that have it, each once.
+    /// Lines that contain it, without duplicates.
     lines: Vec<String>,
 }
 
@@ -62,12 +62,12 @@ impl Found {
     }
 }
 
-/// Whether an address asks for all versions with a text, and not for one version.
+/// Whether an address is about all versions with a text, and not about one version.
 pub(super) fn is_asked(params: &Params) -> bool {
     given(&params.id).is_none() && (given(&params.q).is_some() || given(&params.rule).is_some())
 }
 
-/// The address that asks for the versions with what the rule finds in a line.
+/// The address for the versions that contain the rule's findings in a line.
 pub(super) fn address(room: &Room, path: &MemoryPath, line: u64, rule: &str) -> String {
     let line = line.to_string();
     link(room.number, "redact", &[("path", path.as_str()), ("from", &line), ("rule", rule)])
@@ -90,7 +90,7 @@ pub(super) fn ask(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     Ok(Done::Page(framed((site, room, params), "Redact", "history", &path, &content)?))
 }
 
-/// `ids` are those of the versions that the person saw.
+/// `ids` are the versions that the person saw.
 pub(super) fn redact(room: &Room, params: &Params, ids: &str, reason: &str) -> PageAnswer {
     if !is_asked(params)
         || !ids.split(',').all(|id| id.is_empty() || id.parse::<HistoryId>().is_ok())
@@ -112,7 +112,7 @@ pub(super) fn redact(room: &Room, params: &Params, ids: &str, reason: &str) -> P
     Ok(Done::See(link(room.number, "history", &[("done", word)])))
 }
 
-/// What the rule finds in the line, or what is searched for.
+/// The findings of the rule in the line, or the search text.
 fn wanted(room: &Room, path: &MemoryPath, params: &Params) -> Result<Vec<Wanted>, Refusal> {
     if let Some(rule) = given(&params.rule) {
         let texts = texts_of(room, path, params.from(), rule)?;
@@ -160,7 +160,7 @@ fn in_lines(text: &str, find: &dyn Fn(&str) -> Option<Range<usize>>) -> Vec<Rang
     places
 }
 
-/// What would be redacted: a secret may be in any file.
+/// Finds what would be redacted, in the whole memory, because a secret may be in any file.
 fn look(room: &Room, wanted: &[Wanted]) -> Result<Found, Refusal> {
     let (mut found, mut seen) = (Found::default(), HashSet::new());
     for wanted in wanted {
@@ -173,7 +173,7 @@ fn look(room: &Room, wanted: &[Wanted]) -> Result<Found, Refusal> {
     Ok(found)
 }
 
-/// Some lines of the versions that have it.
+/// Some lines of the versions that contain it.
 fn lines(room: &Room, wanted: &[Wanted], versions: &[Version]) -> Vec<String> {
     let mut lines = Vec::new();
     for version in versions.iter().take(SHOWN_VERSIONS) {
@@ -192,7 +192,7 @@ fn lines(room: &Room, wanted: &[Wanted], versions: &[Version]) -> Vec<String> {
     lines
 }
 
-/// The line that a place is in, cut if it is long.
+/// The line that contains a place, shortened if it is long.
 fn line_around(text: &str, place: Range<usize>) -> String {
     let start = text[..place.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[place.start..].find('\n').map_or(text.len(), |at| place.start + at);
@@ -270,7 +270,7 @@ fn question(
     question.asked(site, room, path)
 }
 
-/// The files that have the text now.
+/// The files that contain the text now.
 fn files(room: &Room, found: &Found) -> Markup {
     html! {
         @if !found.files.is_empty() {

@@ -1,4 +1,4 @@
-//! A person renames or moves a file or a directory.
+//! The page that renames or moves a file or a directory.
 
 use maud::{Markup, html};
 

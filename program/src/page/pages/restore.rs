@@ -1,4 +1,4 @@
-//! A version is brought back, after its difference from what is there was shown.
+//! The page that restores a version, after it has shown the difference from the present file.
 
 use maud::{Markup, html};
 
@@ -26,7 +26,7 @@ pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) ->
         what,
         warning: None,
         page: "restore",
-        // What is there now was shown.
+        // The page has shown the present file, so overwriting it is intended.
         fields: html! { (id_field(id)) (hidden("overwrite", "1")) },
         does: "Restore",
     };
@@ -34,7 +34,7 @@ pub(in crate::page) fn ask_restore(site: &Site, room: &Room, params: &Params) ->
     Ok(Done::Page(framed((site, room, params), "Restore", "history", &path, &content)?))
 }
 
-/// What will be there, and how it differs from what is there now.
+/// The restored content, and its difference from the present one.
 fn brought_back(room: &Room, version: &Version) -> Markup {
     let memory = room.memory();
     let is_there = memory.exists(version.path.as_str()).unwrap_or(false);
@@ -65,7 +65,7 @@ pub(in crate::page) fn restore(site: &Site, room: &Room, params: &Params) -> Pag
     }
 }
 
-/// Why nothing was taken back, with the paths and what else can be done.
+/// Why nothing was undone, with the conflicting paths and the alternatives.
 pub(super) fn conflict(
     site: &Site,
     room: &Room,
@@ -88,7 +88,7 @@ pub(super) fn conflict(
     )?))
 }
 
-/// What a change cannot be taken back for.
+/// The conflicts that prevent an undo.
 pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
     let (in_the_way, changed): (Vec<_>, Vec<_>) =
         error.conflicts().iter().partition(|conflict| conflict.in_the_way);
@@ -106,7 +106,7 @@ pub(super) fn in_conflict(room: &Room, error: &HistoryError) -> Markup {
     }
 }
 
-/// The paths, each with the change that it was changed by.
+/// The conflicting paths, each with the later change.
 pub(super) fn conflicts(room: &Room, conflicts: &[&Conflict]) -> Markup {
     html! {
         ul.concerned {

@@ -1,4 +1,4 @@
-//! The search over names, contents, and what is in the history only.
+//! The search in names, contents, and past versions.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use crate::page::site::{Room, Site};
 use memdir::path::MemoryPath;
 use memdir::{GrepMatch, HistoryMatch};
 
-/// How many matches are shown.
+/// The maximum number of matches shown.
 const MAX: usize = 300;
 
 pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> PageAnswer {
@@ -29,7 +29,7 @@ pub(in crate::page) fn search(site: &Site, room: &Room, params: &Params) -> Page
     Ok(if problem.is_some() { Done::Unchanged(page) } else { Done::Page(page) })
 }
 
-/// What is searched for as it was typed, with what is wrong with it.
+/// The search form as typed, with an error about it.
 fn options(
     room: &Room,
     path: &MemoryPath,
@@ -82,7 +82,7 @@ fn found(
     })
 }
 
-/// The address that asks for the versions with what is searched for.
+/// The address that redacts the search text in all versions.
 fn redact_address(room: &Room, path: &MemoryPath, params: &Params) -> String {
     let mut asked = vec![("path", path.as_str())];
     asked.extend(carried(params));
@@ -108,7 +108,7 @@ fn in_files(room: &Room, matches: &[GrepMatch], searched: &Searched, params: &Pa
     }
 }
 
-/// The address of a line in a file's source, or of the file, where what is searched for is marked.
+/// The address of a line in a file's source, or of the file, with the search matches marked.
 pub(super) fn line_of(
     room: &Room,
     path: &MemoryPath,
@@ -146,7 +146,7 @@ fn in_history(room: &Room, past: &[HistoryMatch], searched: &Searched, params: &
     }
 }
 
-/// The address of a line in what a version left.
+/// The address of a line in the content of a version.
 fn line_of_version(room: &Room, found: &HistoryMatch, params: &Params) -> String {
     let id = found.version.id.to_string();
     let mut asked = vec![("id", id.as_str())];
@@ -157,7 +157,7 @@ fn line_of_version(room: &Room, found: &HistoryMatch, params: &Params) -> String
     format!("{}#L{line}", link(room.number, "version", &asked))
 }
 
-/// The first line of the part of a text that shows a line.
+/// The first line of the part that contains a line.
 fn first_of_part(line: u64) -> String {
     let lines = PAGE_LINES as u64;
     ((line - 1) / lines * lines + 1).to_string()

@@ -1,4 +1,4 @@
-//! What a person searches for, in the address of every page that a search leads to: it is marked where it is found.
+//! The search text in the address of every page that a search leads to. The page marks its matches.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -9,20 +9,20 @@ use crate::page::html::shown_with_marks;
 use crate::page::params::{Params, given};
 use memdir::{Error, GrepQuery};
 
-/// How many places a page marks: a browser takes long for more.
+/// The maximum number of matches marked on a page, because browsers are slow with more.
 const MAX_MARKS: usize = 5_000;
 
-/// A query, if there is one, and how many of its places may still be marked.
+/// A query, if there is one, and the number of matches that may still be marked.
 pub(super) struct Searched {
     query: Option<GrepQuery>,
     left: Cell<usize>,
 }
 
 impl Searched {
-    /// What the address asks for.
+    /// The search of the address.
     ///
     /// # Errors
-    /// If it is not a regular expression, but says so.
+    /// If it should be a regular expression but is not a valid one.
     pub(super) fn new(params: &Params) -> Result<Self, Error> {
         let query = |asked: &str| {
             let is_regex = given(&params.regex).is_some();
@@ -34,7 +34,7 @@ impl Searched {
         Ok(Self { query, left: Cell::new(MAX_MARKS) })
     }
 
-    /// The same for a page that is no search: there, an address that asks for what cannot be marks nothing.
+    /// The same for a page that is not a search. There, an invalid search marks nothing.
     pub(super) fn or_nothing(params: &Params) -> Self {
         Self::new(params).unwrap_or(Self { query: None, left: Cell::new(0) })
     }
@@ -43,7 +43,7 @@ impl Searched {
         self.query.as_ref()
     }
 
-    /// Where it is in a line.
+    /// The matches in a line.
     pub(super) fn places(&self, line: &str) -> Vec<Range<usize>> {
         let Some(query) = &self.query else { return Vec::new() };
         let places = query.find_all(line, self.left.get());
@@ -51,13 +51,13 @@ impl Searched {
         places
     }
 
-    /// A text of one line, with marks.
+    /// A text of one line, with its matches marked.
     pub(super) fn marked(&self, text: &str) -> Markup {
         shown_with_marks(text, &self.places(text))
     }
 }
 
-/// The parameters of an address that lead to the same marks.
+/// The parameters of an address that leads to the same marks.
 pub(super) fn carried(params: &Params) -> Vec<(&'static str, &str)> {
     let all = [("q", &params.q), ("regex", &params.regex), ("case", &params.case)];
     all.into_iter().filter_map(|(name, value)| Some((name, given(value)?))).collect()

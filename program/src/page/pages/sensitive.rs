@@ -1,4 +1,4 @@
-//! What the rules for sensitive text find, and where. The text itself is on no page but that of its file.
+//! The findings of the rules for sensitive text. The text itself is only shown on the page of its file.
 
 use maud::html;
 
@@ -9,7 +9,7 @@ use crate::page::html::shown;
 use crate::page::params::Params;
 use crate::page::site::{Room, Site};
 
-/// How many findings are shown.
+/// The maximum number of findings shown.
 const MAX: usize = 500;
 
 pub(in crate::page) fn sensitive(site: &Site, room: &Room, params: &Params) -> PageAnswer {

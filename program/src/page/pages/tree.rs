@@ -1,4 +1,4 @@
-//! The files at the side of every page: directories that open, and only what is open is listed.
+//! The tree of files in the sidebar of every page. Only open directories are listed.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,10 +12,10 @@ use memdir::path::MemoryPath;
 use memdir::store::{Entry, EntryKind};
 use memdir::text::human_size;
 
-/// How many entries of a directory are listed here; the page of the directory has them all.
+/// The maximum number of entries listed of a directory. The page of the directory lists all of them.
 const LISTED: usize = 200;
 
-/// What was written so lately has a mark.
+/// Files written within this time have a mark.
 const LATELY: Duration = Duration::from_secs(10 * 60);
 
 /// The tree, opened down to `current`.
@@ -44,12 +44,12 @@ fn entries(room: &Room, directory: &MemoryPath, current: &MemoryPath) -> Result<
     let listed = room.memory().list(directory.as_str(), Some(1));
     let mut listed = match listed {
         Ok(listed) => listed,
-        // It is gone meanwhile; the rest of the page says so if it is what is asked for.
+        // The directory was removed meanwhile. If it is the page's own path, the rest of the page says so.
         Err(memdir::Error::Refused(_)) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
     listed.retain(|entry| entry.path != *directory);
-    // Stable: within each kind they stay in the order of their names.
+    // The sort is stable: files and directories stay sorted by name.
     listed.sort_by_key(Entry::is_file);
     let more = listed.len().saturating_sub(LISTED);
     let now = SystemTime::now();

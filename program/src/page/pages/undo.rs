@@ -1,4 +1,4 @@
-//! A change is taken back, or all since a time, after it was said what that does.
+//! The page that undoes a change, or all changes since a time, after it has shown a preview.
 
 use std::time::SystemTime;
 
@@ -37,7 +37,7 @@ pub(in crate::page) fn undo(site: &Site, room: &Room, params: &Params) -> PageAn
     }
 }
 
-/// What becomes of files that were changed since, as the address or the form says.
+/// The options for files that were changed since, from the address or the form.
 fn options(params: &Params, dry_run: bool) -> UndoOptions {
     with(UndoOptions::default(), |how| {
         how.dry_run = dry_run;
@@ -46,19 +46,19 @@ fn options(params: &Params, dry_run: bool) -> UndoOptions {
     })
 }
 
-/// The same as a form carries it.
+/// The same options as fields of a form.
 fn carried_options(params: &Params) -> Vec<(&'static str, &str)> {
     let options = [("skip", given(&params.skip)), ("merge", given(&params.merge))];
     options.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// That a change is not undone, and what else can be done.
+/// The page of a refused undo, with the alternatives.
 fn refused(site: &Site, room: &Room, params: &Params, error: &HistoryError) -> PageAnswer {
     let id = params.id()?.to_string();
     conflict(site, room, params, error, &ways(room, params, &[("id", &id)]))
 }
 
-/// The ways to undo what can be undone in spite of later changes. `asked` says what is to be undone.
+/// Links to undo as much as possible in spite of later changes. `asked` are the parameters that select the changes.
 fn ways(room: &Room, params: &Params, asked: &[(&str, &str)]) -> Markup {
     let to = |option| {
         let asked = [asked, &carried_options(params), &[(option, "1")]].concat();
@@ -76,12 +76,12 @@ fn ways(room: &Room, params: &Params, asked: &[(&str, &str)]) -> Markup {
     }
 }
 
-/// Whether it is asked for all since a time, and not for a change.
+/// Whether the request is about all changes since a time, and not about one change.
 fn is_since(params: &Params) -> bool {
     given(&params.id).is_none()
 }
 
-/// What will be done.
+/// A preview of the result.
 fn preview(room: &Room, would: &Restored) -> Markup {
     let skipped: Vec<_> = would.skipped.iter().collect();
     html! {
@@ -102,7 +102,7 @@ fn preview(room: &Room, would: &Restored) -> Markup {
     }
 }
 
-/// How a merge changes a file, which is at the path `before`.
+/// The changes that a merge makes to a file, whose path before is `before`.
 fn merge_of(room: &Room, before: &MemoryPath, file: &RestoredFile, merged: &str) -> Markup {
     let now = room.memory().store().read(before).unwrap_or_default();
     html! {
@@ -140,9 +140,9 @@ fn ask_change(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     Ok(Done::Page(framed((site, room, params), "Take back", "history", &path, &content)?))
 }
 
-/// The form for an actor and a time, and below it a preview of what taking back does. The form keeps what was typed.
+/// The form for an actor and a time, with a preview of the undo below. The form keeps its input.
 fn ask_since(site: &Site, room: &Room, params: &Params) -> PageAnswer {
-    // A form that was opened and not sent has no field.
+    // When the form is opened first, the request has no such field.
     let is_sent = params.since.is_some();
     let (since, problem) = match params.since() {
         Ok(Some(since)) => (Some(since), None),
@@ -168,8 +168,8 @@ fn ask_since(site: &Site, room: &Room, params: &Params) -> PageAnswer {
     Ok(if problem.is_some() { Done::Unchanged(page) } else { Done::Page(page) })
 }
 
-/// A preview of taking back all since a time, and the form that does it. That form carries the exact time: `2h` would mean a later one
-/// when it is sent.
+/// A preview of an undo of all changes since a time, and the form that does it. The form contains the exact time, because `2h` would
+/// mean a later time when it is sent.
 fn take_back(
     site: &Site,
     room: &Room,

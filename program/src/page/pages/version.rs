@@ -1,4 +1,4 @@
-//! One version: what it changed, what it left, and how that differs from what the file holds now.
+//! The page of one version: its change, its content, and the difference from the present file.
 
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ use crate::with::with;
 use memdir::history::{HistoryError, HistoryId, HistoryQuery, Version};
 use memdir::text::{count_lines, human_size, unified_diff};
 
-/// The version with this id; with the id of a change, all that it made.
+/// The version with this id. For the id of a change, all of its versions.
 pub(super) fn versions_of(room: &Room, id: HistoryId) -> Result<Vec<Version>, Refusal> {
     let memory = room.memory();
     let of_change = with(HistoryQuery::default(), |query| query.change = Some(id));
@@ -23,7 +23,7 @@ pub(super) fn versions_of(room: &Room, id: HistoryId) -> Result<Vec<Version>, Re
     if !found.is_empty() {
         return Ok(found);
     }
-    // The page after the next id begins with it; ids are compared as they sort.
+    // Search the versions since its time, which include it.
     let since = with(HistoryQuery::default(), |query| query.since = Some(id.time()));
     let all = memory.history(&since)?;
     let version = all.into_iter().find(|version| version.id == id);
@@ -85,7 +85,7 @@ fn one(room: &Room, version: &Version, params: &Params) -> Result<Markup, Refusa
     })
 }
 
-/// A heading over a diff, with the two ways to show it.
+/// The heading of a diff, with links to its two layouts.
 pub(super) fn layouts(
     room: &Room,
     page: &str,
@@ -106,7 +106,7 @@ pub(super) fn layouts(
     }
 }
 
-/// What the change of a version did to its file.
+/// The change of a version, as a diff of its file.
 pub(super) fn changed(room: &Room, id: HistoryId, layout: Layout) -> Markup {
     match room.memory().diff(id, None) {
         Ok(made) => html::diff(&made, layout),
@@ -114,7 +114,7 @@ pub(super) fn changed(room: &Room, id: HistoryId, layout: Layout) -> Markup {
     }
 }
 
-/// How what the file holds now differs from the version.
+/// The difference between the version and the present file.
 fn since_then(room: &Room, version: &Version, layout: Layout) -> Markup {
     if version.is_current {
         return html! {};
@@ -130,7 +130,7 @@ fn since_then(room: &Room, version: &Version, layout: Layout) -> Markup {
     }
 }
 
-/// What the version left. It is open if something is searched for, which is marked in it, or a further part is asked for.
+/// The content of the version. It is expanded if there is a search, whose matches are marked, or if the address asks for a further part.
 fn content(room: &Room, version: &Version, params: &Params) -> Markup {
     let Ok(content) = room.memory().read_version(version.id) else { return html! {} };
     let searched = Searched::or_nothing(params);
