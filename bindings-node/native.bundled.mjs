@@ -5,10 +5,7 @@
 // for from the bundle's location, and from this file's original location.
 import { loadBinary } from './esm/binary.js';
 
-/**
- * The location of this code in a CommonJS bundle. Not with `typeof`, which webpack evaluates while
- * bundling.
- */
+/** The location of this code in a CommonJS bundle. Not with `typeof`, which webpack evaluates while bundling. */
 function filename() {
   try {
     return __filename;

@@ -86,16 +86,14 @@ for (const field of [
   delete manifest[field];
 }
 for (const file of [...manifest.files, 'README.md']) {
-  // Tests of the binaries run without `memdir.wasm`, because building it needs another Rust target.
-  // A release must have it.
+  // Tests of the binaries run without `memdir.wasm`, because building it needs another Rust target. A release must have it.
   if (file === 'memdir.wasm' && !binaries && !existsSync(join(root, file))) {
     continue;
   }
   const from = licences.includes(file) ? join(root, '..', file) : join(root, file);
   cpSync(from, join(main, file), { recursive: true });
 }
-// The man pages, which npm installs with `--global`, and the shell completions: the same as in the
-// wheel.
+// The man pages, which npm installs with `--global`, and the shell completions: the same as in the wheel.
 const share = join(root, '../bindings-python/data/data/share');
 cpSync(share, join(main, 'share'), { recursive: true });
 manifest.files.push('share');

@@ -16,10 +16,7 @@ const UNKNOWN =
   'Error: The memory directory cannot be reached at the moment. The change may or may not have been saved: view the path before trying again.';
 const never = () => new Promise<never>(() => {});
 
-/**
- * A store in which one method stops answering after `silence`, and a promise that resolves when that method
- * is called.
- */
+/** A store in which one method stops answering after `silence`, and a promise that resolves when that method is called. */
 class Silent extends MapStore {
   readonly asked: Promise<CallContext>;
   #tell: (call: CallContext) => void = () => {};
@@ -461,8 +458,7 @@ test('exceptions that are not looked at are collected', async () => {
 });
 
 for (const history of [false, true]) {
-  // With a history a call makes more requests to the store, and some of them may take several
-  // seconds.
+  // With a history a call makes more requests to the store, and some of them may take several seconds.
   const calls = (history ? 100 : 500) * EFFORT;
   const what = history ? 'with a history' : 'without a history';
   test(`${calls} calls that are cancelled at random moments, ${what}`, async () => {

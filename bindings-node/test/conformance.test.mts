@@ -318,8 +318,7 @@ test('every case on the local directory', { skip }, async () => {
   });
 });
 
-// This store answers asynchronously, as most do. A store that answers synchronously is tested in
-// store.test.mts.
+// This store answers asynchronously, as most do. A store that answers synchronously is tested in store.test.mts.
 test('every case on the example of a store of one’s own', { skip }, async () => {
   await runAll('node-table', () => ({ store: tableStore() }));
 });

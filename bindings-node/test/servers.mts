@@ -20,10 +20,7 @@ const MISSING = 3;
 /** Returns the address of a new memory each time. */
 export type Addresses = () => string;
 
-/**
- * On PostgreSQL. Undefined if the server is not installed, which is a failure in CI. The others do the
- * same.
- */
+/** On PostgreSQL. Undefined if the server is not installed, which is a failure in CI. The others do the same. */
 export async function postgres(): Promise<Addresses | undefined> {
   const address = running('postgres') ?? (await installed('postgres', servePostgres));
   return address ? () => `${address}?namespace=node-${randomUUID()}` : undefined;
@@ -76,10 +73,7 @@ function running(name: Name): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : absent(name);
 }
 
-/**
- * The address of a server that is started now, in a new directory. It stops after the file's last
- * test.
- */
+/** The address of a server that is started now, in a new directory. It stops after the file's last test. */
 async function installed(
   name: Name,
   begin: (script: string, place: string) => Promise<string> | string,

@@ -224,8 +224,7 @@ test('a store of one’s own works if it answers at once', { skip }, async () =>
   await memory.create({ path, file_text: 'a\0b' });
   await memory.insert({ path, insert_line: 0, insert_text: 'first' });
   assert.equal(await memory.read(path), 'first\na\0b');
-  // The store counts milliseconds, so only a write in an earlier one counts as unused with a limit
-  // of 0.
+  // The store counts milliseconds, so only a write in an earlier one counts as unused with a limit of 0.
   await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal((await memory.expire(0, { dryRun: true })).length, 1);
   const encrypted = new Memory(new MapStore(), { encryptionKey: new Uint8Array(32) });

@@ -52,8 +52,7 @@ export function loadBinary<Native>(
       ...known.map((place) => () => loadFrom(place, `./memdir.${target}.node`)),
       () => installed?.(target),
       ...known.map((place) => () => loadFrom(place, `memdir-${target}`)),
-      // Some package managers, such as pnpm, make dependencies visible only to the package that
-      // declares them.
+      // Some package managers, such as pnpm, make dependencies visible only to the package that declares them.
       ...known.map((place) => () => loadFrom(memdirFrom(place), `memdir-${target}`)),
     ]) {
       try {
@@ -101,8 +100,7 @@ function loadWasm(places: string[]): unknown {
         'sources (npm run build:native in bindings-node) and lay it beside native.cjs in the package memdir.',
     );
   }
-  // One instance for all builds of the package, as a binary is loaded once: a store opened by one build works in
-  // the other.
+  // One instance for all builds of the package, as a binary is loaded once: a store opened by one build works in the other.
   const loaded = ((globalThis as Loaded)[LOADED] ??= new Map());
   if (!loaded.has(file)) {
     loaded.set(file, instantiate(new webAssembly.Module(readFileSync(file))));
@@ -169,10 +167,7 @@ export function targetsHere(): string[] {
   }
 }
 
-/**
- * True if this system uses musl. npm installs only the fitting package; this decides if both are
- * installed.
- */
+/** True if this system uses musl. npm installs only the fitting package; this decides if both are installed. */
 function isMusl(): boolean {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean };
   // Deno gives the report only with --allow-sys.
@@ -180,8 +175,7 @@ function isMusl(): boolean {
     return false;
   }
   const { excludeNetwork } = report;
-  // Otherwise the report resolves the host names of this process's connections, which may take
-  // seconds.
+  // Otherwise the report resolves the host names of this process's connections, which may take seconds.
   report.excludeNetwork = true;
   const { header } = report.getReport() as { header?: { glibcVersionRuntime?: string } };
   report.excludeNetwork = excludeNetwork ?? false;

@@ -35,7 +35,7 @@ export type Changed = {
   [Command in MemoryCommand as Command['command']]: Readonly<Partial<Command>>;
 }[MemoryCommand['command']];
 
-/** The call that the hook `before` decides about, beside its command. */
+/** A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff. */
 export interface HookCall extends CallContext {
   /** The actor: that of `actingAs`, or the option `actor`; absent if there is no actor. */
   readonly actor?: string | undefined;

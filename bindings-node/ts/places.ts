@@ -1,7 +1,4 @@
-/**
- * The places that a memory can be opened on: an address, a store, or several of them mounted into
- * one tree.
- */
+/** The places that a memory can be opened on: an address, a store, or several of them mounted into one tree. */
 
 import { inspect } from 'node:util';
 
@@ -169,10 +166,7 @@ function assertGiven(place: unknown): void {
   }
 }
 
-/**
- * True if it is an object of mounts: each of its keys is a path, and no method of a store has such
- * a name.
- */
+/** True if it is an object of mounts: each of its keys is a path, and no method of a store has such a name. */
 function areMounts(places: object): places is Exclude<Places, Place> {
   const paths = Object.keys(places);
   return paths.length > 0 && paths.every((path) => path.startsWith('/'));

@@ -19,10 +19,7 @@ export interface Entry {
    * the microsecond. Absent for a directory, or if the store keeps no times.
    */
   modified?: number | undefined;
-  /**
-   * The last recorded access of a file, likewise. Also absent if the store does not include it in
-   * its listings.
-   */
+  /** The last recorded access of a file, likewise. Also absent if the store does not include it in its listings. */
   accessed?: number | undefined;
 }
 

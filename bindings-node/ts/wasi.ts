@@ -79,10 +79,7 @@ export function wasi(): System {
 
 let last = 0;
 
-/**
- * The time in milliseconds. Clocks here are coarse, so each call returns at least a microsecond more than the
- * last.
- */
+/** The time in milliseconds. Clocks here are coarse, so each call returns at least a microsecond more than the last. */
 function realTime(): number {
   const now = Date.now();
   // If the clock was set back by more than a second, the new time is used.

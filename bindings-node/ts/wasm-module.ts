@@ -151,10 +151,7 @@ export class Module {
     return JSON.parse(decoder.decode(text.subarray(4)));
   }
 
-  /**
-   * Answers the module's questions. An error of the caller's code is thrown after the module has
-   * returned.
-   */
+  /** Answers the module's questions. An error of the caller's code is thrown after the module has returned. */
   #answer(at: number, length: number): number {
     const question = new Uint8Array(this.#exports.memory.buffer, at, length).slice();
     let answer: unknown;

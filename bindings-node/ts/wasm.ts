@@ -37,10 +37,7 @@ export function instantiate(module: CompiledModule): typeof Native {
     }
   });
 
-  /**
-   * Does the work at once. If a callback of a running call calls this, it waits until that call has
-   * ended.
-   */
+  /** Does the work at once. If a callback of a running call calls this, it waits until that call has ended. */
   async function later<T>(work: () => T): Promise<T> {
     while (wasm.isBusy) {
       await undefined;

@@ -54,8 +54,7 @@ export class Watch implements AsyncIterableIterator<Change> {
     signal: Signal | null | undefined,
   ) {
     this.#watching = withRefusals(() => cancelledWith(this.#closing.signal, begin));
-    // A caller that waits gets the error. Without this handler, Node would report an unhandled
-    // rejection.
+    // A caller that waits gets the error. Without this handler, Node would report an unhandled rejection.
     this.#watching.catch(() => undefined);
     const close = () => this.close();
     this.#unsubscribe = () => signal?.removeEventListener('abort', close);

@@ -30,7 +30,7 @@ pub trait MemoryHooks: Send + Sync {
     fn after(&self, event: Event) -> Result<(), HookError>;
 }
 
-/// The call that the hook `before` decides about, beside its command.
+/// A call, as the hook `before` gets it: the actor, the session, the id of the tool use, and the diff.
 #[derive(uniffi::Object, Debug)]
 pub struct HookCall(memdir::HookCall<'static>);
 

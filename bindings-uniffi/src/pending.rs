@@ -89,7 +89,7 @@ impl PendingCall {
 
     /// Cancels the call, unless a thread has begun it. Nothing is changed.
     pub fn cancel(&self) {
-        // No decision is passed on: it would wait for a diff that has not been computed.
+        // Without the hook's decision, which would wait for a diff that has not been computed.
         let cancelled = |call: &mut memdir::Call<'static>| call.fail(StoreError::Cancelled);
         self.end(Ok(CoreDecision::Allow), cancelled, &memdir::Cancellation::never());
     }

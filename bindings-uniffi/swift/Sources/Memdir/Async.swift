@@ -87,8 +87,7 @@ extension Memory {
         return try await expire(olderThan: interval, dryRun: dryRun, watch: watch)
     }
 
-    /// The text of a file as it is stored. This is the blocking `read` for asynchronous code. The model cannot call
-    /// this.
+    /// The text of a file as it is stored. This is the blocking `read` for asynchronous code. The model cannot call this.
     public func read(path: String) async throws -> String {
         try await off(.views) { try $0.read(path: path) }
     }
@@ -195,8 +194,7 @@ extension Memory {
         try await off(.views) { try $0.blame(path: path) }
     }
 
-    /// The content of a file at a time; nil if there was no file. This is the blocking `readAt` for asynchronous
-    /// code.
+    /// The content of a file at a time; nil if there was no file. This is the blocking `readAt` for asynchronous code.
     public func readAt(path: String, at: Date) async throws -> Data? {
         try await off(.views) { try $0.readAt(path: path, at: at) }
     }
@@ -229,14 +227,12 @@ extension Memory {
         }
     }
 
-    /// Restores every file to its state at a time. This is the blocking `restoreAll` for asynchronous
-    /// code.
+    /// Restores every file to its state at a time. This is the blocking `restoreAll` for asynchronous code.
     public func restoreAll(at: Date, dryRun: Bool = false) async throws -> Restored {
         try await off { try $0.restoreAll(at: at, dryRun: dryRun) }
     }
 
-    /// Permanently removes the content of a version from the history. This is the blocking `redact` for asynchronous
-    /// code.
+    /// Permanently removes the content of a version from the history. This is the blocking `redact` for asynchronous code.
     public func redact(id: String, reason: String) async throws -> String? {
         try await off { try $0.redact(id: id, reason: reason) }
     }
@@ -262,14 +258,12 @@ extension Memory {
         try await off { try $0.clear() }
     }
 
-    /// Permanently removes everything, including the whole history. This is the blocking `erase` for
-    /// asynchronous code.
+    /// Permanently removes everything, including the whole history. This is the blocking `erase` for asynchronous code.
     public func erase(dryRun: Bool = false) async throws -> Erased {
         try await off { try $0.erase(dryRun: dryRun) }
     }
 
-    /// Runs a command with plain arguments: through the asynchronous hooks if there are any,
-    /// otherwise with `call`.
+    /// Runs a command with plain arguments: through the asynchronous hooks if there are any, otherwise with `call`.
     private func command(
         _ name: String, _ texts: [String: String?], viewRange: [Int64]? = nil, insertLine: Int64? = nil,
         on threads: ThreadPool = .changes, _ call: @escaping @Sendable (Memory) throws -> String
@@ -356,8 +350,7 @@ extension Memory {
         try await opened { try Memory(directory: directory, options: options, hooks: hooks) }
     }
 
-    /// Opens a memory on a store, on a thread that may block: if there is a key, opening reads the
-    /// store.
+    /// Opens a memory on a store, on a thread that may block: if there is a key, opening reads the store.
     public static func open(
         store: any Store, options: MemoryOptions = MemoryOptions(), hooks: (any MemoryHooks)? = nil
     ) async throws -> Memory {

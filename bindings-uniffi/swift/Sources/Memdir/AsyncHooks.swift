@@ -89,8 +89,7 @@ extension Memory {
     }
 }
 
-/// The object that the library holds for the hooks. It is called directly only for a call that cannot await
-/// the hooks.
+/// The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks.
 final class Awaited: MemoryHooks {
     private let hooks: any AsyncMemoryHooks
     private var id: ObjectIdentifier { ObjectIdentifier(hooks) }

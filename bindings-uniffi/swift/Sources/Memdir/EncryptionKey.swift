@@ -54,8 +54,7 @@ extension EncryptionKey {
     import Security
 
     extension EncryptionKey {
-        /// An error code of the keychain, such as `errSecInteractionNotAllowed` before the device was
-        /// first unlocked.
+        /// An error code of the keychain, such as `errSecInteractionNotAllowed` before the device was first unlocked.
         public struct KeychainError: Error {
             public let status: OSStatus
         }

@@ -43,8 +43,7 @@ func path(of url: URL, argument: String) throws -> String {
 }
 
 extension Mount {
-    /// Mounts the files of exactly that directory at `path`; at `/memories`, those of its `memories`
-    /// directory.
+    /// Mounts the files of exactly that directory at `path`; at `/memories`, those of its `memories` directory.
     public convenience init(path: String, directory: URL, readOnly: Bool = false) throws {
         self.init(path: path, store: try address(of: directory), readOnly: readOnly)
     }

@@ -14,7 +14,6 @@ func telling(_ method: String, _ call: () throws -> Void) {
 
 /// Logs an error of the host's `method` to the system's log, or to standard error on a system without one.
 func logFailure(of method: String, _ error: any Error) {
-    // `NSLog` takes a format string. Passing the text as an argument of one does not work on every
-    // system.
+    // `NSLog` takes a format string. Passing the text as an argument of one does not work on every system.
     NSLog("memdir: `\(method)` failed: \(error)".replacingOccurrences(of: "%", with: "%%"))
 }

@@ -3,8 +3,7 @@ import Foundation
 /// The thread pool that executes commands. Dispatch's pool is not suitable: while all its threads wait, it adds at most one
 /// thread a second. A view would then wait behind changes that wait for another writer.
 final class ThreadPool: @unchecked Sendable {
-    /// For calls that change nothing. They have their own threads, because changes may have to
-    /// wait.
+    /// For calls that change nothing. They have their own threads, because changes may have to wait.
     static let views = ThreadPool("memdir.views")
     static let changes = ThreadPool("memdir.changes")
 

@@ -5,8 +5,7 @@ import Foundation
 extension Watch: AsyncSequence {
     public typealias Element = Change
 
-    /// Waits for changes. It ends when the watch or the task is cancelled. Each change is reported to only one
-    /// iterator.
+    /// Waits for changes. It ends when the watch or the task is cancelled. Each change is reported to only one iterator.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let watch: Watch
         /// Changes that were found but not yet reported.

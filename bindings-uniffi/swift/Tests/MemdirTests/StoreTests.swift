@@ -3,8 +3,7 @@ import Memdir
 import StoreExample
 import XCTest
 
-/// Stores written in Swift: correct ones work like any other, faulty ones cause errors and no
-/// crash.
+/// Stores written in Swift: correct ones work like any other, faulty ones cause errors and no crash.
 final class StoreTests: XCTestCase {
     func testAStoreInSwiftKeepsTheContract() throws {
         XCTAssertNil(try checkContract { MapStore() })

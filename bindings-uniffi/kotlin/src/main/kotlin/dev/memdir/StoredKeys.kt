@@ -29,10 +29,7 @@ internal object StoredKeys {
     private const val TAG = 16
     private const val CIPHER = "AES/GCM/NoPadding"
 
-    /**
-     * The interval, in milliseconds, at which the lock is tried while another class loader of this
-     * process holds it.
-     */
+    /** The interval, in milliseconds, at which the lock is tried while another class loader of this process holds it. */
     private const val PAUSE = 5L
 
     fun inKeyStore(file: Path, password: CharArray, alias: String): EncryptionKey {
@@ -106,10 +103,7 @@ internal object StoredKeys {
         }
     }
 
-    /**
-     * Replaces the file atomically, and syncs it to the disk before it is used: half a key would lose the
-     * memory.
-     */
+    /** Replaces the file atomically, and syncs it to the disk before it is used: half a key would lose the memory. */
     private fun replace(file: Path, write: (Path) -> Unit) {
         val directory = file.toAbsolutePath().parent
         // A temporary file is readable only by its owner.

@@ -19,10 +19,7 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
 
-/**
- * The methods of this memory for coroutines, on threads of [Dispatchers.IO]. Close the memory itself, not this
- * object.
- */
+/** The methods of this memory for coroutines, on threads of [Dispatchers.IO]. Close the memory itself, not this object. */
 public val Memory.suspending: SuspendingMemory
     get() = SuspendingMemory(this)
 
@@ -232,10 +229,7 @@ private constructor(
     /** As [Memory.erase]. */
     public suspend fun erase(dryRun: Boolean = false): Erased = off { it.erase(dryRun) }
 
-    /**
-     * Runs a command with plain arguments: through the suspending hooks if there are any, otherwise
-     * with [call].
-     */
+    /** Runs a command with plain arguments: through the suspending hooks if there are any, otherwise with [call]. */
     private suspend fun command(
         name: String,
         texts: Map<String, String>,

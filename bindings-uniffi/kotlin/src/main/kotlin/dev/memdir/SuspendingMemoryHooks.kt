@@ -43,7 +43,7 @@ public interface SuspendingMemoryHooks {
     public suspend fun after(event: Event) {}
 }
 
-/** The call that the hook [SuspendingMemoryHooks.before] decides about, beside its command. */
+/** A call, as the hook [SuspendingMemoryHooks.before] gets it: the actor, the session, the id of the tool use, and the diff. */
 public class SuspendingHookCall internal constructor(private val call: HookCall) {
     /** As [HookCall.actor]. */
     public val actor: String? = call.actor()
@@ -69,10 +69,7 @@ public class SuspendingHookCall internal constructor(private val call: HookCall)
         }
 }
 
-/**
- * The object that the library holds for the hooks. It is called directly only for a call that cannot await the
- * hooks.
- */
+/** The object that the library holds for the hooks. It is called directly only for a call that cannot await the hooks. */
 internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
     override fun before(command: Command, call: HookCall): HookDecision =
         throw HookException.Failed("the hooks of this memory suspend, so its commands are those of `memory.suspending`")
@@ -138,10 +135,7 @@ internal class Awaited(private val hooks: SuspendingMemoryHooks) : MemoryHooks {
     private suspend fun running(): List<SuspendingMemoryHooks> = currentCoroutineContext()[Running]?.hooks.orEmpty()
 }
 
-/**
- * The hooks that a coroutine runs in. A thread-local would not work, because the thread also runs other
- * coroutines.
- */
+/** The hooks that a coroutine runs in. A thread-local would not work, because the thread also runs other coroutines. */
 private class Running(val hooks: List<SuspendingMemoryHooks>) : AbstractCoroutineContextElement(Key) {
     companion object Key : CoroutineContext.Key<Running>
 }
